@@ -210,7 +210,7 @@ func confirm(t *testing.T, w *world, s *Service, account int64) (subject string)
 	t.Helper()
 	ctx := viewer.As(t.Context(), account)
 	if status, _, err := s.Request(ctx); err != nil || status != statusSent {
-		t.Fatalf("request: got %q, %v, want no error and status %v", status, err, statusSent)
+		t.Fatalf("request: got %q, error %v; want %q", status, err, statusSent)
 	}
 	if err := s.sendLink(t.Context(), account); err != nil {
 		t.Fatal(err)
@@ -343,13 +343,13 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 			}
 		}
 		if status, _, err := s.CallOff(ctx); err != nil || status != statusNone {
-			t.Errorf("call off nothing: got %q, %v, want no error and status %v", status, err, statusNone)
+			t.Errorf("call off nothing: got %q, error %v; want %q", status, err, statusNone)
 		}
 		if _, _, err := s.Request(viewer.As(t.Context(), 99)); !apierr.Is(err, apierr.OperationError) {
 			t.Errorf("an account without an address: got %v, want operation_error", err)
 		}
 		if status, _, err := s.Request(ctx); err != nil || status != statusSent {
-			t.Fatalf("request: got %q, %v, want no error and status %v", status, err, statusSent)
+			t.Fatalf("request: got %q, error %v; want %q", status, err, statusSent)
 		}
 		if _, _, err := s.Request(ctx); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("request again at once: got %v, want rate_limited", err)
@@ -378,7 +378,7 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 		state(confirmed)
 		status, at, err := s.Request(ctx)
 		if err != nil || status != statusScheduled || time.Until(at) < grace-time.Minute || time.Until(at) > grace+time.Minute {
-			t.Errorf("while it is scheduled: got %q at %v, %v, want no error, status %v, time left at least %v and time left at most %v", status, at, err, statusScheduled, grace-time.Minute, grace+time.Minute)
+			t.Errorf("while it is scheduled: got %q at %v, error %v; want %q in %v to %v", status, at, err, statusScheduled, grace-time.Minute, grace+time.Minute)
 		}
 		// Once it has begun, a part of the account may be gone.
 		s.now = func() time.Time { return time.Now().Add(grace + time.Minute) }
@@ -391,7 +391,7 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 		state(confirmed)
 		s.now = time.Now
 		if status, _, err := s.CallOff(ctx); err != nil || status != statusCancelled {
-			t.Errorf("call off: got %q, %v, want no error and status %v", status, err, statusCancelled)
+			t.Errorf("call off: got %q, error %v; want %q", status, err, statusCancelled)
 		}
 		if code, _ := visit(http.MethodPost, token, "erase"); code != http.StatusNotFound {
 			t.Errorf("the link after that: got %d, want 404", code)
@@ -401,7 +401,7 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 			t.Errorf("the job after that: got %v, deleted %d, want nothing done", err, w.erased)
 		}
 		if status, _, err := s.Request(ctx); err != nil || status != statusSent {
-			t.Fatalf("request anew: got %q, %v, want no error and status %v", status, err, statusSent)
+			t.Fatalf("request anew: got %q, error %v; want %q", status, err, statusSent)
 		}
 		s.now = time.Now
 		if err := s.sendLink(t.Context(), account); err != nil {

@@ -31,7 +31,7 @@ func TestAPaidCheckoutOpensOnce(t *testing.T) {
 		b.till.set(url, Paid)
 		first := b.claim(t, token)
 		if first.Status != ClaimCompleted || first.APIKey == "" || first.Interval != Annual {
-			t.Fatalf("claim %+v, want Status %v, APIKey not empty and Interval %v", first, ClaimCompleted, Annual)
+			t.Fatalf("got %+v, want it %s with a key, %v", first, ClaimCompleted, Annual)
 		}
 		account, ok := publicid.Parse(publicid.Account, first.AccountID)
 		if !ok {
@@ -219,7 +219,7 @@ func TestSubscribeWithAKeyIsForItsAccount(t *testing.T) {
 						t.Fatalf("got %+v of account %d, want it completed, for account 77: %t", claim, account, c.same)
 					}
 					if sub, err := b.subscriptions.Of(ctx, account); err != nil || sub.Plan != plan {
-						t.Errorf("subscription %+v, %v, want no error and Plan %v", sub, err, plan)
+						t.Errorf("got subscription %+v, error %v; want plan %v", sub, err, plan)
 					}
 				})
 			}
@@ -263,7 +263,7 @@ func TestSweepForgetsWhatEndedUnpaid(t *testing.T) {
 			t.Errorf("forgotten: %+v, want %v", got, ClaimInvalidToken)
 		}
 		if got := b.claim(t, paidToken); got.Status != ClaimAlreadyClaimed || got.AccountID != claimed.AccountID {
-			t.Errorf("claimed: %+v, want Status %v and AccountID %v", got, ClaimAlreadyClaimed, claimed.AccountID)
+			t.Errorf("claimed: got %+v, want %s of account %v", got, ClaimAlreadyClaimed, claimed.AccountID)
 		}
 	})
 }

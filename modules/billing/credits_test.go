@@ -46,7 +46,7 @@ func TestATopupIsCreditedOnce(t *testing.T) {
 		for range 16 {
 			group.Go(func() {
 				if status, _, err := b.ConfirmTopup(owner, b.session(url)); err != nil || status != ClaimCompleted {
-					t.Errorf("%s, %v, want no error and status %v", status, err, ClaimCompleted)
+					t.Errorf("got %s, error %v; want %s", status, err, ClaimCompleted)
 				}
 			})
 		}
@@ -69,7 +69,7 @@ func TestASignupOpensAnAccountWithCreditsOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if claim, err := b.ClaimSignup(ctx, token); err != nil || claim.Status != ClaimPending {
-			t.Errorf("unpaid: %+v, %v, want no error and Status %v", claim, err, ClaimPending)
+			t.Errorf("unpaid: got %+v, error %v; want it %s", claim, err, ClaimPending)
 		}
 		b.till.set(url, Paid)
 		if got := b.claim(t, token); got.Status != ClaimInvalidToken {
@@ -90,7 +90,7 @@ func TestASignupOpensAnAccountWithCreditsOnce(t *testing.T) {
 						t.Errorf("subscription %+v, want %v", sub, StatusNone)
 					}
 				case claim.Status != ClaimAlreadyClaimed || claim.APIKey != "":
-					t.Errorf("%+v, want Status %v and APIKey empty", claim, ClaimAlreadyClaimed)
+					t.Errorf("got %+v, want it %s without a key", claim, ClaimAlreadyClaimed)
 				}
 			})
 		}
@@ -101,7 +101,7 @@ func TestASignupOpensAnAccountWithCreditsOnce(t *testing.T) {
 		paid, subscription := b.begin(t, ctx)
 		b.till.set(paid, Paid)
 		if claim, err := b.ClaimSignup(ctx, subscription); err != nil || claim.Status != ClaimInvalidToken {
-			t.Errorf("a subscription's token opened a sign-up: %+v, %v, want no error and Status %v", claim, err, ClaimInvalidToken)
+			t.Errorf("a sign-up with a subscription's token: got %+v, error %v; want %s", claim, err, ClaimInvalidToken)
 		}
 	})
 }

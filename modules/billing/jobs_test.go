@@ -25,7 +25,7 @@ func (s *shop) replace(t testing.TB, name string) (session string) {
 	session = stripetest.SessionOf(url)
 	s.Pay(session, "Another@Example.com")
 	if claim, err := s.ClaimSubscription(context.Background(), token); err != nil || claim.AccountID != name {
-		t.Fatalf("%+v, %v, want no error and AccountID %v", claim, err, name)
+		t.Fatalf("got %+v, error %v; want account %v", claim, err, name)
 	}
 	return session
 }

@@ -254,11 +254,11 @@ func TestTheTestCheckoutEndsNoOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := d.claim(t, token); got.Status != ClaimInvalidSession || got.APIKey != "" {
-			t.Errorf("without the key: %+v, want Status %v and APIKey empty", got, ClaimInvalidSession)
+			t.Errorf("without the key: got %+v, want it %s without a key", got, ClaimInvalidSession)
 		}
 		s.Pay(stripetest.SessionOf(url), payer)
 		if got, err := s.ClaimSubscription(context.Background(), token); err != nil || got.Status != ClaimCompleted {
-			t.Errorf("with the key: %+v, %v, want no error and Status %v", got, err, ClaimCompleted)
+			t.Errorf("with the key: got %+v, error %v; want it %s", got, err, ClaimCompleted)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func TestStripePaymentsThatTakeDays(t *testing.T) {
 					t.Helper()
 					status, balance, err := s.ConfirmTopup(ctx, stripetest.SessionOf(topup))
 					if err != nil || status != confirm || balance != credits {
-						t.Errorf("%s, %s: confirm %s, %d, %v, want no error, status %v and balance %v", name, when, status, balance, err, confirm, credits)
+						t.Errorf("%s, %s: got %s, balance %d, error %v; want %s and %d", name, when, status, balance, err, confirm, credits)
 					}
 					got, err := s.ClaimSubscription(context.Background(), token)
 					if err != nil || got.Status != claim || (got.APIKey != "") != (claim == ClaimCompleted) {
@@ -139,7 +139,7 @@ func TestStripeReversalsLiveWithoutWebhooks(t *testing.T) {
 		s.Take("")
 		s.reconciled(t)
 		if claim, err := s.ClaimSignup(context.Background(), token); err != nil || claim.Status != ClaimInvalidSession {
-			t.Errorf("given back: %+v, %v, want no error and Status %v", claim, err, ClaimInvalidSession)
+			t.Errorf("given back: got %+v, error %v; want it %s", claim, err, ClaimInvalidSession)
 		}
 	})
 }
@@ -166,19 +166,19 @@ func TestAnotherStripeAccountEndsNothing(t *testing.T) {
 		s.reconciled(t)
 		s.deliver(t, http.StatusOK, lost[0])
 		if done, err := s.SyncAll(ctx); err != nil || done.Unknown != 1 || done.Changed != 0 {
-			t.Errorf("%+v, %v, want no error, Unknown 1 and Changed 0", done, err)
+			t.Errorf("got %+v, error %v; want 1 unknown and none changed", done, err)
 		}
 		if claim, err := s.ClaimSubscription(ctx, token); err != nil || claim.Status != ClaimInvalidSession {
-			t.Errorf("%+v, %v, want no error and Status %v", claim, err, ClaimInvalidSession)
+			t.Errorf("got %+v, error %v; want it %s", claim, err, ClaimInvalidSession)
 		}
 		s.wantSub(t, account, StatusActive)
 		s.Breaks(nil)
 		if claim, err := s.ClaimSubscription(ctx, token); err != nil || claim.APIKey == "" {
-			t.Errorf("with the right key: %+v, %v, want no error and APIKey not empty", claim, err)
+			t.Errorf("with the right key: got %+v, error %v; want a key", claim, err)
 		}
 		s.Set(sub, "past_due")
 		if done, err := s.SyncAll(ctx); err != nil || done.Changed != 1 || done.Unknown != 0 {
-			t.Errorf("%+v, %v, want no error, Changed 1 and Unknown 0", done, err)
+			t.Errorf("got %+v, error %v; want 1 changed and none unknown", done, err)
 		}
 		s.wantSub(t, account, StatusPastDue)
 	})
@@ -195,11 +195,11 @@ func TestStripeTellsWhenACheckoutEnds(t *testing.T) {
 	}
 	s.later(10 * time.Minute)
 	if claim, err := s.ClaimSubscription(ctx, token); err != nil || claim.Status != ClaimPending {
-		t.Errorf("%+v, %v, want no error and Status %v", claim, err, ClaimPending)
+		t.Errorf("got %+v, error %v; want it %s", claim, err, ClaimPending)
 	}
 	s.Pay(stripetest.SessionOf(url), payer)
 	if claim, err := s.ClaimSubscription(ctx, token); err != nil || claim.APIKey == "" {
-		t.Errorf("%+v, %v, want no error and APIKey not empty", claim, err)
+		t.Errorf("got %+v, error %v; want a key", claim, err)
 	}
 }
 
@@ -275,15 +275,15 @@ func TestWhatIsOverReplacesNothing(t *testing.T) {
 		s.Set(s.Text(session, "subscription"), "canceled")
 		claim, err := s.ClaimSubscription(context.Background(), token)
 		if err != nil || claim.Status != ClaimCompleted || claim.AccountID != name {
-			t.Errorf("%+v, %v, want no error, Status %v and AccountID %v", claim, err, ClaimCompleted, name)
+			t.Errorf("got %+v, error %v; want it %s for account %v", claim, err, ClaimCompleted, name)
 		}
 		s.wantSub(t, name, StatusActive)
 		if sub, _ := s.subscriptions.Of(owner, account); sub.External != old || sub.Plan != "pro" {
-			t.Errorf(`%+v, want External %v and Plan "pro"`, sub, old)
+			t.Errorf(`got %+v, want the provider's subscription %v with plan pro`, sub, old)
 		}
 		session, token = buy()
 		if claim, err := s.ClaimSubscription(context.Background(), token); err != nil || claim.Status != ClaimCompleted {
-			t.Errorf("%+v, %v, want no error and Status %v", claim, err, ClaimCompleted)
+			t.Errorf("got %+v, error %v; want it %s", claim, err, ClaimCompleted)
 		}
 		if sub, _ := s.subscriptions.Of(owner, account); sub.External != s.Text(session, "subscription") || sub.Plan != "standard" {
 			t.Errorf("got %+v, want the standard subscription %s", sub, s.Text(session, "subscription"))

@@ -75,7 +75,7 @@ func (s *shop) subscription(t testing.TB) (id, account string, token string) {
 	s.Pay(stripetest.SessionOf(url), payer)
 	claim, err := s.ClaimSubscription(context.Background(), token)
 	if err != nil || claim.Status != ClaimCompleted {
-		t.Fatalf("claim %+v, %v, want no error and Status %v", claim, err, ClaimCompleted)
+		t.Fatalf("got %+v, error %v; want it %s", claim, err, ClaimCompleted)
 	}
 	return s.Text(stripetest.SessionOf(url), "subscription"), claim.AccountID, token
 }
@@ -120,7 +120,7 @@ func TestStripeSubscriptionsLiveWithoutWebhooks(t *testing.T) {
 		sub, account, token := s.subscription(t)
 		s.wantSub(t, account, StatusActive)
 		if again, err := s.ClaimSubscription(context.Background(), token); err != nil || again.Status != ClaimAlreadyClaimed || again.APIKey != "" {
-			t.Errorf("again: %+v, %v, want no error, Status %v and APIKey empty", again, err, ClaimAlreadyClaimed)
+			t.Errorf("again: got %+v, error %v; want it %s without a key", again, err, ClaimAlreadyClaimed)
 		}
 		for _, step := range []struct{ stripe, want string }{
 			{"past_due", StatusPastDue}, {"active", StatusActive}, {"unpaid", StatusPastDue}, {"canceled", StatusCancelled},
@@ -128,7 +128,7 @@ func TestStripeSubscriptionsLiveWithoutWebhooks(t *testing.T) {
 			t.Run(step.stripe+" is "+step.want, func(t *testing.T) {
 				s.Set(sub, step.stripe)
 				if done, err := s.SyncAll(context.Background()); err != nil || done.Changed != 1 {
-					t.Errorf("%s: %+v, %v, want no error and Changed 1", step.stripe, done, err)
+					t.Errorf("%s: got %+v, error %v; want 1 changed", step.stripe, done, err)
 				}
 				s.wantSub(t, account, step.want)
 			})
@@ -230,7 +230,7 @@ func TestStripeTopupsAndTheirEnds(t *testing.T) {
 		slices.Reverse(events)
 		s.deliver(t, http.StatusOK, events...)
 		if status, _, err := s.ConfirmTopup(ctx, fourth); err != nil || status != ClaimInvalidSession {
-			t.Errorf("given back before it was credited: %v %v, want no error and status %v", status, err, ClaimInvalidSession)
+			t.Errorf("given back before it was credited: got %v, error %v; want %s", status, err, ClaimInvalidSession)
 		}
 		want("given back", 1600)
 	})

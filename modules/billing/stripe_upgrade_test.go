@@ -59,7 +59,7 @@ func TestWhatIsLeftOfAReplacedSubscription(t *testing.T) {
 					want = other
 				}
 				if payment, err := s.provider.State(context.Background(), session); err != nil || payment.Email != want {
-					t.Errorf("%+v, %v, want no error and Email %v", payment, err, want)
+					t.Errorf("got %+v, error %v; want the address %v", payment, err, want)
 				}
 			})
 		})

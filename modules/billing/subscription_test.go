@@ -72,7 +72,7 @@ func TestSubscriptionLife(t *testing.T) {
 			write(grant("pro"))
 			want("granted to one who is charged", "standard", Monthly, status, end)
 			if sub, err := s.Of(ctx, 5); err != nil || sub.External != external {
-				t.Errorf("%s: the grant forgot the provider's subscription: %+v, %v, want no error and External %v", status, sub, err, external)
+				t.Errorf("%s, after the grant: got %+v, error %v; want the provider's subscription %v", status, sub, err, external)
 			}
 		}
 		tell(StatusCancelled)

@@ -152,7 +152,7 @@ func TestBoundsOfTheLoop(t *testing.T) {
 			b.second = time.Hour
 			answer, err := b.RunAgent(ctx, "goal")
 			if err != nil || !strings.Contains(answer.Output, c.output) || answer.Steps != c.steps {
-				t.Errorf("%+v, %v, want no error, Output with %v and Steps %v", answer, err, c.output, c.steps)
+				t.Errorf("got %+v, error %v; want an output with %q after %d steps", answer, err, c.output, c.steps)
 			}
 			if spent := 100 - b.ledger.balance; name == "costly" && spent != 53 || name != "costly" && spent != 50 {
 				t.Errorf("got %d credits spent, want 53 where it is costly and else 50", spent)
@@ -218,10 +218,10 @@ func TestTheLibraryTakesItsScope(t *testing.T) {
 			ctx = viewer.NewContext(ctx, caller)
 			answer, err := b.RunAgent(ctx, "summarise my hooks")
 			if err != nil || !strings.Contains(answer.Output, "library:read") {
-				t.Errorf(`%+v, %v, want no error and Output with "library:read"`, answer, err)
+				t.Errorf(`got %+v, error %v; want an output that names library:read`, answer, err)
 			}
 			if _, err := b.RunAgent(ctx, "```\nx\n```"); err != nil || len(b.runner.programs[0].Data) != 0 {
-				t.Errorf("%v; data %v, want no error and no Data", err, b.runner.programs)
+				t.Errorf("got error %v, programs %v; want no error and a program without data", err, b.runner.programs)
 			}
 		})
 	}
@@ -236,7 +236,7 @@ func TestARunThatNeverStartedCostsNothing(t *testing.T) {
 	})
 	answer, err := b.RunAgent(ctx, "```js\nprint(1)\n```")
 	if err != nil || !strings.Contains(answer.Output, "The time of the goal was up") {
-		t.Errorf(`%+v, %v, want no error and Output with "The time of the goal was up"`, answer, err)
+		t.Errorf(`got %+v, error %v; want an output that says that the time of the goal was up`, answer, err)
 	}
 	if b.ledger.String() != "fee-50" || b.ledger.held != 0 {
 		t.Errorf(`ledger %q, %d held, want text "fee-50" and held 0`, b.ledger, b.ledger.held)
@@ -275,7 +275,7 @@ func TestTheTimeIsUpAmidAMove(t *testing.T) {
 				b.runner.run = lasts
 				answer, err := b.RunAgent(ctx, "goal")
 				if want := (Answer{Output: "I stopped: 1s were not enough." + c.reported, Steps: 1}); err != nil || answer != want {
-					t.Errorf("%+v, %v, want no error and answer %v", answer, err, want)
+					t.Errorf("got %+v, error %v; want %v", answer, err, want)
 				}
 				if b.ledger.String() != c.ledger || b.ledger.held != 0 || b.count(t) != 0 {
 					t.Errorf("ledger %q, %d held, %d calls are open, want text %v, held 0 and count 0", b.ledger, b.ledger.held, b.count(t), c.ledger)

@@ -160,7 +160,7 @@ func TestWhatALostCallLeaves(t *testing.T) {
 					t.Fatal(err)
 				}
 				if err := b.Rescue(t.Context()); err != nil || strings.Contains(b.ledger.String(), "return") {
-					t.Fatalf(`too soon: %s, %v, want no error and text without "return"`, b.ledger, err)
+					t.Fatalf(`too soon: got ledger %s, error %v; want no return in it`, b.ledger, err)
 				}
 				b.now = func() time.Time { return time.Now().Add(time.Minute) }
 				for range 2 {

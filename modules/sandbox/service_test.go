@@ -174,7 +174,7 @@ func TestWriteFile(t *testing.T) {
 	}
 	found, err := filepath.Glob(filepath.Join(s.config.Dir, "*", "files", "a", "b.js"))
 	if err != nil || len(found) != 2 {
-		t.Fatalf("not a folder an account: %v %v, want no error and 2 found", found, err)
+		t.Fatalf("got folders %v, error %v; want one for each of the 2 accounts", found, err)
 	}
 	if text, err := os.ReadFile(found[0]); err != nil || string(text) != "1" {
 		t.Errorf("got %q, %v for the file of the first, want 1", text, err)

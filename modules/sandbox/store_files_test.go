@@ -199,7 +199,7 @@ func TestTwoServers(t *testing.T) {
 	}
 	for _, b := range []*bench{one, two} {
 		if entries, err := os.ReadDir(b.config.Dir); err != nil || len(entries) != 0 {
-			t.Errorf("files are on one machine alone: %v, %v, want no error and no entries", entries, err)
+			t.Errorf("files of another machine: got %v, error %v; want none", entries, err)
 		}
 	}
 

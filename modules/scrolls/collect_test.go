@@ -16,7 +16,7 @@ func TestCollectStopsAtItsBound(t *testing.T) {
 	w := setup(t, storetest.SQLite(t), cfg)
 	done := w.complete(w.create(Start{}).ID)
 	if done.Status != Completed || done.Progress.Collected != 9 || done.NewVideos != 9 {
-		t.Errorf("%+v, want Status %v, Collected 9 and NewVideos 9", done, Completed)
+		t.Errorf("got %+v, want it %s with 9 records collected and 9 new videos", done, Completed)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestParsedProgressIsNeverStale(t *testing.T) {
 		for _, percent := range []float64{1, 2, 2} {
 			got, err := p.parse(id, fmt.Appendf(nil, `{"percent":%v,"collected":%d}`, percent, id))
 			if err != nil || got.Percent != percent || got.Collected != int(id) {
-				t.Fatalf("scroll %d: %+v, %v, want no error, Percent %v and Collected %v", id, got, err, percent, int(id))
+				t.Fatalf("scroll %d: got %+v, error %v; want %v percent and %d records collected", id, got, err, percent, int(id))
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func TestASeedWhoseVideosAnotherBroughtIsNotChanged(t *testing.T) {
 					got[entry.Seed] = entry
 				}
 				if got["rival"].Outcome != c.want || got["rival"].Returned != 0 || got["espresso"].Outcome != "ok" || got["espresso"].Returned != 3 {
-					t.Errorf(`where the source returned %d, want Outcome %v, Returned 0, Outcome "ok" and Returned 3: %+v`, c.returned, c.want, got)
+					t.Errorf(`the source returned %d: want outcome %s with 0 records, then ok with 3; got %+v`, c.returned, c.want, got)
 				}
 			})
 		}

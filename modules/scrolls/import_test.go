@@ -46,7 +46,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("parts (-want +got):\n%s", diff)
 		}
 		if scroll := w.load(done.ScrollID); scroll.Status != Completed || *scroll.Template != importTemplate || scroll.NewVideos != 309 {
-			t.Errorf("scroll: %+v, want Status %v, Template %v and NewVideos 309", scroll, Completed, importTemplate)
+			t.Errorf("got %+v, want it %s with the template %s and 309 new videos", scroll, Completed, importTemplate)
 		}
 		load(Tally{New: 10, Again: 10}, true, read(firstTime, videos("tiktok", 300, 20)))
 		load(Tally{Again: 20}, true, read(secondTime, videos("tiktok", 300, 20)))
@@ -61,7 +61,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("got %d charges and %d records left, want 0 of each", n, w.count("scroll_records"))
 		}
 		if total, err := w.history.Completed(tenant(), w.subject); err != nil || total != 4 {
-			t.Errorf("completed: %d, %v, want no error and total 4", total, err)
+			t.Errorf("got %d completed scrolls, error %v; want 4", total, err)
 		}
 		w.briefed = false
 		if _, err := w.service.Import(tenant(), feed(nil)); !apierr.Is(err, apierr.WorkspaceRequired) {
@@ -104,7 +104,7 @@ func TestImportGoesInBatchesAndStagesNothing(t *testing.T) {
 			t.Errorf("got %+v, %v, want 205 new and 5 repeated", done.Sum(), err)
 		}
 		if scroll := w.load(done.ScrollID); scroll.Status != Completed || scroll.NewVideos != 205 {
-			t.Errorf("%+v, want Status %v and NewVideos 205", scroll, Completed)
+			t.Errorf("got %+v, want it %s with 205 new videos", scroll, Completed)
 		}
 		if w.count("fake_videos") != 205 || w.count("fake_observations") != 205 || staged != 0 {
 			t.Errorf("%d videos, %d observations, %d staged, want count 205 and staged 0", w.count("fake_videos"), w.count("fake_observations"), staged)

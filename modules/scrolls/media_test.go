@@ -105,7 +105,7 @@ func TestMediaAreFetchedOnlyWhereTheyServe(t *testing.T) {
 				fetched += len(f.fetched)
 			}
 			if done.Status != Completed || fetched != c.fetched || done.evidence("fetcher").Asked != c.fetched {
-				t.Errorf("%s, fetched %d, %+v, want Status %v, fetched %v and Asked %v", done.Status, fetched, done.Progress.Evidence, Completed, c.fetched, c.fetched)
+				t.Errorf("got %s, %d fetched, %+v; want %s, %d fetched and %d asked", done.Status, fetched, done.Progress.Evidence, Completed, c.fetched, c.fetched)
 			}
 		})
 	}
@@ -146,7 +146,7 @@ func TestEvidenceMayBeAbsent(t *testing.T) {
 			t.Parallel()
 			w, done := failing(t, c.stage, c.fail)
 			if done.Status != Completed || done.Attempts != 1 || done.NewVideos != 25 {
-				t.Fatalf("%s after %d starts with %d videos, want Status %v, Attempts 1 and NewVideos 25", done.Status, done.Attempts, done.NewVideos, Completed)
+				t.Fatalf("got %s after %d attempts with %d videos, want %s after 1 with 25", done.Status, done.Attempts, done.NewVideos, Completed)
 			}
 			got := done.evidence(c.stage)
 			if c.want.Asked == 0 {
@@ -200,7 +200,7 @@ func TestEvidenceBeforeTheFailureStays(t *testing.T) {
 	}
 	done := w.complete(w.create(Start{}).ID)
 	if got := done.evidence("captions"); done.Status != Completed || got.Outcome != "partial" || got.Found != 3 {
-		t.Errorf(`%s, want Status %v, Outcome "partial" and Found 3: %+v`, done.Status, Completed, got)
+		t.Errorf(`got %s, want %s with the outcome partial and 3 found; got %+v`, done.Status, Completed, got)
 	}
 	if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'said'"); n != 3 {
 		t.Errorf("%d videos have evidence, want 3", n)

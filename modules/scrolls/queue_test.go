@@ -57,7 +57,7 @@ func TestQueueRunsScrolls(t *testing.T) {
 		}
 		w.queue(w.service)
 		if done := w.await(w.create(Start{}).ID); done.Status != Completed || done.Attempts != 2 || done.NewVideos != 25 {
-			t.Errorf("%+v, want Status %v, Attempts 2 and NewVideos 25", done, Completed)
+			t.Errorf("got %+v, want it %s at the second attempt with 25 new videos", done, Completed)
 		}
 	})
 }
@@ -79,13 +79,13 @@ func TestQueueResumesWhatItPutDown(t *testing.T) {
 		<-reached
 		stop(t, first, time.Millisecond)
 		if down := w.load(scroll.ID); down.Status != Running || *down.Step != Evidence {
-			t.Errorf("put down: %+v, want Status %v and Step %v", down, Running, Evidence)
+			t.Errorf("put down: got %+v, want it %s at step %s", down, Running, Evidence)
 		}
 		next := quick()
 		next.RescueEvery = 100 * time.Millisecond
 		w.queue(w.another(next))
 		if done := w.await(scroll.ID); done.Status != Completed || done.Attempts != 1 || w.calls["feed"] != 1 {
-			t.Errorf("resumed: %+v, want Status %v, Attempts 1 and feed 1", done, Completed)
+			t.Errorf("resumed: got %+v, want it %s at the first attempt, with one call of the feed", done, Completed)
 		}
 	})
 }

@@ -84,7 +84,7 @@ func TestScrollResumes(t *testing.T) {
 					}
 					done := w.load(scroll.ID)
 					if done.Status != Completed || done.Attempts != 2 || done.NewVideos != 20 || done.Progress.Percent != 100 {
-						t.Errorf("after the second start: %+v, want Status %v, Attempts 2, NewVideos 20 and Percent 100", done, Completed)
+						t.Errorf("after the second start: got %+v, want it %s at the second attempt, with 20 new videos and 100 percent", done, Completed)
 					}
 					close(h.goOn)
 					if err := <-ended; err != nil {
@@ -139,7 +139,7 @@ func TestScrollOfAWorkerThatLivesIsLeftAlone(t *testing.T) {
 		}
 		close(h.goOn)
 		if err := <-ended; err != nil || w.load(scroll.ID).Status != Completed {
-			t.Errorf("%v, %+v, want no error and Status %v", err, w.load(scroll.ID), Completed)
+			t.Errorf("got error %v, scroll %+v; want it %s", err, w.load(scroll.ID), Completed)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestScrollIsGivenUpAfterThreeLostWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if done := w.load(scroll.ID); done.Status != Failed || *done.FailureCode != "internal" || done.Attempts != 3 {
-		t.Errorf(`%+v, want Status %v, FailureCode "internal" and Attempts 3`, done, Failed)
+		t.Errorf(`got %+v, want it %s as internal after 3 attempts`, done, Failed)
 	}
 	for _, h := range hangs {
 		close(h.goOn)
@@ -238,7 +238,7 @@ func TestALongTransactionLeavesAFreshHeartbeat(t *testing.T) {
 		w.service.now = func() time.Time { return now }
 		r, _, err := w.service.claim(tenant(), jobArgs{account, scroll.ID, 1})
 		if err != nil || r == nil {
-			t.Fatalf("claim: run %v, %v, want no error and one", r, err)
+			t.Fatalf("claim: got run %v, error %v; want one", r, err)
 		}
 		for _, must := range []bool{true, false} {
 			t.Run(fmt.Sprintf("the state must be written: %v", must), func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestRescueLooksTwice(t *testing.T) {
 	w.service.now = func() time.Time { return now }
 	r, _, err := w.service.claim(tenant(), jobArgs{account, scroll.ID, 1})
 	if err != nil || r == nil {
-		t.Fatalf("claim: run %v, %v, want no error and one", r, err)
+		t.Fatalf("claim: got run %v, error %v; want one", r, err)
 	}
 	look := func(when string, want int) {
 		t.Helper()
@@ -321,7 +321,7 @@ func TestScrollCancelledWhileItRuns(t *testing.T) {
 				}
 				got, err := by.Cancel(tenant(), publicID(scroll.ID))
 				if err != nil || got == nil || got.Status != Cancelled || got.Step != nil || got.CompletedAt == nil {
-					t.Errorf("cancel: %+v, %v, want no error, one, Status %v, no Step and CompletedAt not nil", got, err, Cancelled)
+					t.Errorf("cancel: got %+v, error %v; want it %s, without a step and with the time of its end", got, err, Cancelled)
 				}
 				if err := <-ended; err != nil {
 					t.Errorf("worker: %v", err)

@@ -38,11 +38,11 @@ func TestScrollRunsFromPlanToScore(t *testing.T) {
 		}
 		scroll := w.create(Start{})
 		if scroll.Status != Queued || scroll.Step != nil || scroll.StartedAt != nil || scroll.Template != nil {
-			t.Fatalf("fresh scroll: %+v, want Status %v, no Step, no StartedAt and no Template", scroll, Queued)
+			t.Fatalf("fresh scroll: got %+v, want it %s, without a step, a start and a template", scroll, Queued)
 		}
 		done := w.complete(scroll.ID)
 		if done.Status != Completed || done.Step != nil || done.FailureCode != nil || done.StartedAt == nil || done.CompletedAt == nil {
-			t.Errorf("completed scroll: %+v, want Status %v, no Step, no FailureCode, StartedAt not nil and CompletedAt not nil", done, Completed)
+			t.Errorf("got %+v, want it %s, without a step and a failure, with the times of its start and end", done, Completed)
 		}
 		if done.NewVideos != 12 || done.Attempts != 1 || done.Progress.Percent != 100 {
 			t.Errorf("counts: %+v, want NewVideos 12, Attempts 1 and Percent 100", done)
@@ -268,7 +268,7 @@ func TestScrollStageDeadline(t *testing.T) {
 	}
 	w := setup(t, storetest.SQLite(t), cfg)
 	if done := w.complete(w.create(Start{}).ID); done.Status != Failed || *done.FailureCode != "stage_timeout" || done.Attempts != 3 {
-		t.Errorf(`%+v, want Status %v, FailureCode "stage_timeout" and Attempts 3`, done, Failed)
+		t.Errorf(`got %+v, want it %s as stage_timeout after 3 attempts`, done, Failed)
 	}
 }
 

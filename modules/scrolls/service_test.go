@@ -68,13 +68,13 @@ func TestCreateRefuses(t *testing.T) {
 		t.Run(fmt.Sprintf("template %q", name), func(t *testing.T) {
 			_, _, err := w.service.Create(tenant(), Start{Template: &name})
 			if got := apierr.As(err); got == nil || got.Kind != apierr.InvalidRequest || got.Issues[0].Path != "template" {
-				t.Errorf(`template %q, want one, Kind %v and Path "template": %v`, name, apierr.InvalidRequest, err)
+				t.Errorf(`template %q: want %s at template, got %v`, name, apierr.InvalidRequest, err)
 			}
 		})
 	}
 	first, _, err := w.service.Create(tenant(), Start{IdempotencyKey: ptr("key-12345"), Template: ptr("niche"), Prompt: ptr("latte")})
 	if err != nil || *first.Template != "niche" {
-		t.Fatalf(`create: %+v, %v, want no error and Template "niche"`, first, err)
+		t.Fatalf(`create: got %+v, error %v; want the template niche`, first, err)
 	}
 	if _, _, err := w.service.Create(tenant(), Start{}); !apierr.Is(err, apierr.ScrollActiveLimit) {
 		t.Errorf("second active scroll: %v, want %v", err, apierr.ScrollActiveLimit)
@@ -90,10 +90,10 @@ func TestCreateRefuses(t *testing.T) {
 	// Another tenant knows neither the key nor the scroll.
 	other := viewer.As(context.Background(), account+1)
 	if scroll, err := w.service.Get(other, publicID(first.ID)); err != nil || scroll != nil {
-		t.Errorf("another tenant's read: %+v, %v, want no error and no scroll", scroll, err)
+		t.Errorf("another tenant's read: got %+v, error %v; want no scroll", scroll, err)
 	}
 	if scroll, err := w.service.Cancel(other, publicID(first.ID)); err != nil || scroll != nil {
-		t.Errorf("another tenant's cancel: %+v, %v, want no error and no scroll", scroll, err)
+		t.Errorf("another tenant's cancel: got %+v, error %v; want no scroll", scroll, err)
 	}
 	w.briefed = true
 	if scroll, created, err := w.service.Create(other, Start{IdempotencyKey: ptr("key-12345")}); err != nil || !created || scroll.ID == first.ID {
@@ -117,7 +117,7 @@ func TestGetAndList(t *testing.T) {
 		for _, id := range []string{"", "scr_", "nonsense", publicID(1), "vid_" + publicID(made[0].ID)[4:]} {
 			t.Run(fmt.Sprintf("id %q", id), func(t *testing.T) {
 				if got, err := w.service.Get(tenant(), id); err != nil || got != nil {
-					t.Errorf("get %q: %+v, %v, want no error and none", id, got, err)
+					t.Errorf("get %q: got %+v, error %v; want no scroll", id, got, err)
 				}
 			})
 		}
@@ -125,7 +125,7 @@ func TestGetAndList(t *testing.T) {
 		for token, pages := "", 0; ; pages++ {
 			scrolls, next, err := w.service.List(tenant(), 2, token)
 			if err != nil || pages > 3 {
-				t.Fatalf("list: %v after %d pages, want no error and pages at most 3", err, pages)
+				t.Fatalf("list: got error %v after %d pages, want at most 3 pages", err, pages)
 			}
 			for _, s := range scrolls {
 				listed = append(listed, s.ID)
@@ -184,7 +184,7 @@ func TestWatchFollowsToTheEnd(t *testing.T) {
 		var status string
 		err = w.another(quick()).Watch(tenant(), publicID(again.ID), func(s *Scroll) error { status = s.Status; return nil })
 		if err != nil || status != Cancelled {
-			t.Errorf("watched from elsewhere: %s, %v, want no error and status %v", status, err, Cancelled)
+			t.Errorf("watched from elsewhere: got %s, error %v; want %s", status, err, Cancelled)
 		}
 	})
 }
@@ -200,13 +200,13 @@ func TestCancelSubject(t *testing.T) {
 		return w.history.CancelSubject(ctx, tx, "website:beans.co")
 	})
 	if err != nil || w.load(old.ID).Status != Cancelled || w.load(fresh.ID).Status != Queued {
-		t.Errorf("%v: %s, %s, want no error, Status %v and Status %v", err, w.load(old.ID).Status, w.load(fresh.ID).Status, Cancelled, Queued)
+		t.Errorf("got error %v, the old scroll %s and the new one %s; want %s and %s", err, w.load(old.ID).Status, w.load(fresh.ID).Status, Cancelled, Queued)
 	}
 	if done := w.complete(fresh.ID); done.Status != Completed {
 		t.Errorf("%+v, want %v", done, Completed)
 	}
 	if subject, err := w.history.SubjectOf(tenant(), fresh.ID); err != nil || subject != "website:tea.co" {
-		t.Errorf(`subject: %q, %v, want no error and subject "website:tea.co"`, subject, err)
+		t.Errorf(`subject: got %q, error %v; want website:tea.co`, subject, err)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestRecurrence(t *testing.T) {
 		due(1, 2)
 		scrolls, _, err := w.service.List(tenant(), 1, "")
 		if err != nil || scrolls[0].Status != Queued || *scrolls[0].Template != "niche" || *scrolls[0].Schedule != 2 {
-			t.Errorf(`repeated: %+v, %v, want no error, Status %v, Template "niche" and Schedule 2`, scrolls[0], err, Queued)
+			t.Errorf(`repeated: got %+v, error %v; want it %s with the template niche, every 2 days`, scrolls[0], err, Queued)
 		}
 		if n := w.number("SELECT sum(units) FROM fake_charges WHERE units = 100"); n != 100 {
 			t.Errorf("%d units for the start, want 100", n)

@@ -80,7 +80,7 @@ func TestVerdictsStayWithTheVideos(t *testing.T) {
 			t.Errorf("%s, want %s", got, kept)
 		}
 		if other, _, err := w.service.Verdicts(viewer.As(context.Background(), account+1), VerdictFilter{}, 10, ""); err != nil || len(other) > 0 {
-			t.Errorf("another tenant sees %d verdicts, %v, want no error and no other", len(other), err)
+			t.Errorf("another tenant: got %d verdicts, error %v; want none", len(other), err)
 		}
 
 		// What was dropped is judged again, what is in the library is not.

@@ -139,7 +139,7 @@ func TestTwoProcessesRecordBesideEachOther(t *testing.T) {
 		t.Error("events and units of both (-want +got):\n" + diff)
 	}
 	if waiting, err := CheckJournal(cfg.DataDir); err != nil || waiting != 0 {
-		t.Errorf("%d events are left, error %v, want no error and waiting 0", waiting, err)
+		t.Errorf("got %d events left, error %v; want none", waiting, err)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestEventsOfTablesAndJournalAreOneList(t *testing.T) {
 			var events []Event
 			var err error
 			if events, token, err = b.service.Events(as(who), 2, token); err != nil || pages > 3 {
-				t.Fatalf("page %d, want no error and pages at most 3: %v", pages, err)
+				t.Fatalf("got page %d, error %v; want at most 3 pages", pages, err)
 			}
 			for _, e := range events {
 				got = append(got, e.Op+" "+e.Status)

@@ -254,7 +254,7 @@ func TestWaitIsOfTheTenantsOwnBudget(t *testing.T) {
 			t.Run(fmt.Sprintf("account %d of %d a day, %d a month", c.account, c.daily, c.monthly), func(t *testing.T) {
 				wait, err := b.service.Wait(viewer.As(context.Background(), c.account), Budget{c.daily, c.monthly})
 				if err != nil || wait != c.want {
-					t.Errorf("%+v: wait %v, %v, want no error and wait %v", c, wait, err, c.want)
+					t.Errorf("%+v: got a wait of %v, error %v; want %v", c, wait, err, c.want)
 				}
 			})
 		}

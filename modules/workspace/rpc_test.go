@@ -54,7 +54,7 @@ func TestConnect(t *testing.T) {
 	//lint:ignore SA1019 callers may still send it
 	made, err := client.SetWorkspace(ctx, &scrolleryv1.SetWorkspaceRequest{Url: new("https://apps.apple.com/app/id9")})
 	if err != nil || made.GetOutcome() != "created" || made.GetWorkspace().GetCanonicalId() != "app_store:9" || made.GetWorkspace().Website != nil {
-		t.Fatalf(`set: %v, %v, want no error, Outcome "created", CanonicalId "app_store:9" and no Website`, made, err)
+		t.Fatalf(`set: got %v, error %v; want it created with the canonical id app_store:9 and no website`, made, err)
 	}
 	_, err = client.SetWorkspace(ctx, &scrolleryv1.SetWorkspaceRequest{Description: new("x")})
 	if got := connect.CodeOf(err); got != connect.CodeAlreadyExists {

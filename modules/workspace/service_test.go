@@ -92,7 +92,7 @@ func TestFirstCallCreatesAndTheSameAgainExists(t *testing.T) {
 		}
 		brief, subject, ok, err := workspace.NewReader(db).Brief(ctx)
 		if err != nil || !ok || subject != "website:owl-tea.com" || brief.Name != "Owl" || brief.AppStoreURL != "" || len(brief.Competitors) != 2 {
-			t.Errorf(`brief: %+v, %q, %v, %v, want no error, one, subject "website:owl-tea.com", Name "Owl", AppStoreURL empty and 2 Competitors`, brief, subject, ok, err)
+			t.Errorf(`got brief %+v, subject %q, found %v, error %v; want website:owl-tea.com named Owl, without an app-store address, with 2 competitors`, brief, subject, ok, err)
 		}
 		if id, ok, err := workspace.NewReader(db).ID(ctx); id != w.ID || !ok || err != nil {
 			t.Errorf("id: %d, %v, %v, want id %v, one and no error", id, ok, err, w.ID)
@@ -238,10 +238,10 @@ func TestUpdate(t *testing.T) {
 				o.told = nil
 				w, archived, err := s.Update(ctx, step.sent, step.archive)
 				if err != nil || archived != step.archived || w.Subject.CanonicalID != step.cid || !slices.Equal(o.told, step.told) {
-					t.Errorf("%s: %+v, %d, %v; told %q, want no error, archived %v, CanonicalID %v and told %v", step.name, w.Subject, archived, err, o.told, step.archived, step.cid, step.told)
+					t.Errorf("%s: got %+v, %d archived, error %v, told %q; want %d archived, canonical id %v, told %q", step.name, w.Subject, archived, err, o.told, step.archived, step.cid, step.told)
 				}
 				if w.ID != first.ID || w.CreatedAt != first.CreatedAt || w.UpdatedAt < last.UpdatedAt || w.RulesVersion != 5 {
-					t.Errorf("%s: %+v after %+v, want ID %v, CreatedAt %v, UpdatedAt at least %v and RulesVersion 5", step.name, w, last, first.ID, first.CreatedAt, last.UpdatedAt)
+					t.Errorf("%s: got %+v after %+v, want the id %v, made at %v, updated at %v or later, with version 5 of the rules", step.name, w, last, first.ID, first.CreatedAt, last.UpdatedAt)
 				}
 				last = w
 			})
@@ -249,7 +249,7 @@ func TestUpdate(t *testing.T) {
 		got, err := s.Get(ctx)
 		if err != nil || show(got.Description) != "x" || show(got.Name) != "X" || len(got.Competitors) != 0 || got.Competitors == nil ||
 			show(got.Website) != "https://b.com" || got.UpdatedAt != last.UpdatedAt {
-			t.Errorf(`at the end: %+v, %v, want no error, Description "x", Name "X", no Competitors, Competitors not nil, Website "https://b.com" and UpdatedAt %v`, got, err, last.UpdatedAt)
+			t.Errorf(`at the end: got %+v, error %v; want the description x, the name X, an empty list of competitors, the website https://b.com, updated at %v`, got, err, last.UpdatedAt)
 		}
 	})
 }
@@ -341,7 +341,7 @@ func TestRacingUpdatesLoseNoField(t *testing.T) {
 		wait.Wait()
 		w, err := s.Get(ctx)
 		if err != nil || show(w.Name) != "n" || show(w.Website) != "https://a.com" || w.Subject.CanonicalID != "app_store:1" || len(w.Competitors) != 1 {
-			t.Errorf(`%+v, %v, want no error, Name "n", Website "https://a.com", CanonicalID "app_store:1" and 1 Competitor`, w, err)
+			t.Errorf(`got %+v, error %v; want the name n, the website https://a.com, the canonical id app_store:1 and 1 competitor`, w, err)
 		}
 	})
 }
@@ -364,7 +364,7 @@ func TestWorkspaceIsOfOneTenant(t *testing.T) {
 			t.Errorf("the other sets: got created %t, %v, want a workspace of its own", created, err)
 		}
 		if w, err := s.Get(mine); err != nil || show(w.Description) != "mine" {
-			t.Errorf(`mine: %+v, %v, want no error and Description "mine"`, w, err)
+			t.Errorf(`the own workspace: got %+v, error %v; want the description mine`, w, err)
 		}
 		if _, err := s.Get(t.Context()); err == nil || !strings.Contains(err.Error(), "viewer") {
 			t.Errorf(`without a viewer: %v, want an error and text with "viewer"`, err)

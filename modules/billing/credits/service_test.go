@@ -136,6 +136,6 @@ func TestEveryMovementIsAudited(t *testing.T) {
 	}
 	rows, err := db.Ent().AuditEntry.Query().All(viewer.As(context.Background(), account))
 	if err != nil || len(rows) != 1 || rows[0].Action != "credits.grant" || rows[0].Subject != "gift" || rows[0].Actor == "" {
-		t.Fatalf(`%v, %v, want no error, 1 row, Action "credits.grant", Subject "gift" and Actor not empty`, rows, err)
+		t.Fatalf(`got %v, error %v; want one entry credits.grant about gift, with its actor`, rows, err)
 	}
 }

@@ -67,7 +67,7 @@ func TestDelivery(t *testing.T) {
 		t.Run("after a rotation both secrets verify", func(t *testing.T) {
 			_, second, err := b.Rotate(b.ctx, hook.ID)
 			if err != nil || second == first {
-				t.Fatalf("rotate: %q, %v, want no error and second other than %v", second, err, first)
+				t.Fatalf("rotate: got secret %q, error %v; want another one than %q", second, err, first)
 			}
 			b.add(t, feed.VideoGone, 1)
 			last := b.receiver.wait(t, 13)[12]
@@ -115,7 +115,7 @@ func TestDelivery(t *testing.T) {
 		t.Run("a test, one change again, and all again from a cursor", func(t *testing.T) {
 			d, err := b.Test(b.ctx, hook.ID)
 			if err != nil || d == nil || d.Outcome != Delivered || d.Status != 200 {
-				t.Fatalf("test: %+v, %v, want no error, one, Outcome %v and Status 200", d, err, Delivered)
+				t.Fatalf("test: got %+v, error %v; want it %s with status 200", d, err, Delivered)
 			}
 			if d, err = b.Again(b.ctx, hook.ID, want[4]); err != nil || d == nil || d.MessageID != want[4] {
 				t.Fatalf("again: got %+v, %v, want the message %s", d, err, want[4])
@@ -135,16 +135,16 @@ func TestDelivery(t *testing.T) {
 		t.Run("another account sees and changes nothing of it", func(t *testing.T) {
 			other := viewer.As(t.Context(), account+1)
 			if hooks, err := b.List(other); err != nil || len(hooks) != 0 {
-				t.Errorf("it lists %v, %v, want no error and no hooks", hooks, err)
+				t.Errorf("list: got %v, error %v; want no webhook", hooks, err)
 			}
 			if found, err := b.Delete(other, hook.ID); err != nil || found {
 				t.Errorf("another tenant deletes: got %t, %v, want none found and no error", found, err)
 			}
 			if d, err := b.Test(other, hook.ID); err != nil || d != nil {
-				t.Errorf("it tests: %v, %v, want no error and none", d, err)
+				t.Errorf("test: got %v, error %v; want no delivery", d, err)
 			}
 			if list, _, err := b.Deliveries(other, hook.ID, 0, 100); err != nil || len(list) != 0 {
-				t.Errorf("it lists %d deliveries, %v, want no error and no list", len(list), err)
+				t.Errorf("deliveries: got %d, error %v; want none", len(list), err)
 			}
 		})
 		t.Run("five webhooks an account", func(t *testing.T) {

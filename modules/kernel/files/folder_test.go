@@ -57,10 +57,10 @@ func TestHostilePathsAreRefused(t *testing.T) {
 	}
 	entries, err := os.ReadDir(filepath.Dir(dir))
 	if err != nil || len(entries) != 1 {
-		t.Fatalf("beside the folder: %v %v, want no error and 1 entry", entries, err)
+		t.Fatalf("beside the folder: got %v, error %v; want 1 entry", entries, err)
 	}
 	if files, err := f.List(); err != nil || len(files) != 0 {
-		t.Fatalf("in the folder: %v %v, want no error and no files", files, err)
+		t.Fatalf("in the folder: got %v, error %v; want no file", files, err)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestLinksAndStrangeFilesAreNotFollowed(t *testing.T) {
 		})
 	}
 	if text, err := os.ReadFile(secret); err != nil || string(text) != "secret" {
-		t.Errorf(`the secret is %q, %v, want no error and text "secret"`, text, err)
+		t.Errorf(`the file outside: got %q, error %v; want its text, secret`, text, err)
 	}
 }
 

@@ -27,7 +27,7 @@ func FuzzFormat(f *testing.F) {
 		}
 		recipients, err := read.Header.AddressList("To")
 		if err != nil || len(recipients) != 1 || len(read.Header) != 9 {
-			t.Errorf("%q: %v, %v, %d headers, want no error, 1 recipient and 9 Header", out, recipients, err, len(read.Header))
+			t.Errorf("%q: got recipients %v, error %v, %d headers; want 1 recipient and 9 headers", out, recipients, err, len(read.Header))
 		}
 		for i, line := range bytes.Split(out, []byte("\r\n")) {
 			if len(line) > 998 {

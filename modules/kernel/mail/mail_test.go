@@ -55,14 +55,14 @@ func TestOutboxWritesAMessageThatMailProgramsRead(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) != 1 || !strings.HasSuffix(files[0], ".eml") {
-		t.Fatalf(`files %v, %v, want no error, 1 file and files[0] ending in ".eml"`, files, err)
+		t.Fatalf(`got files %v, error %v; want one that ends in .eml`, files, err)
 	}
 	if strings.Contains(strings.ToLower(files[0]), "ana") {
 		t.Errorf(`the name %q tells the recipient, want without "ana"`, files[0])
 	}
 	info, err := os.Stat(files[0])
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v, want no error and mode 0o600", info.Mode(), err)
+		t.Errorf("got mode %v, error %v; want 0600", info.Mode(), err)
 	}
 	file, err := os.Open(files[0])
 	if err != nil {
@@ -81,7 +81,7 @@ func TestOutboxWritesAMessageThatMailProgramsRead(t *testing.T) {
 	}
 	body, err := io.ReadAll(quotedprintable.NewReader(read.Body))
 	if err != nil || strings.ReplaceAll(string(body), "\r\n", "\n") != sent.Text {
-		t.Errorf("body %q, %v, want no error and text %v", body, err, sent.Text)
+		t.Errorf("got body %q, error %v; want %q", body, err, sent.Text)
 	}
 }
 

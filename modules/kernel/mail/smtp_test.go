@@ -308,7 +308,7 @@ func TestSMTPRefusesToSendInTheOpen(t *testing.T) {
 	t.Parallel()
 	s := serve(t, false, false) // offers no STARTTLS
 	if err := s.sender(t, "smtp://"+s.addr).Send(context.Background(), hello); err == nil || errors.Is(err, ErrRefused) {
-		t.Errorf("without STARTTLS: %v, want an error and other than %v", err, ErrRefused)
+		t.Errorf("without STARTTLS: got error %v, want one that may be tried again, not %v", err, ErrRefused)
 	}
 	s = serve(t, false, true)
 	out := s.sender(t, "smtp://ana:wrong@"+s.addr)

@@ -193,10 +193,10 @@ func TestABackupHasTheMarks(t *testing.T) {
 	defer restored.Close()
 	marks, err := filepath.Glob(filepath.Join(dir, "nodes", "[0-9][0-9][0-9]"))
 	if err != nil || len(marks) < 1 {
-		t.Errorf("marks in the copy: %v (%v), want no error and at least 1 marks", marks, err)
+		t.Errorf("marks in the copy: got %v, error %v; want at least 1", marks, err)
 	}
 	if id := restored.NewID(); id == last {
-		t.Errorf("the copy makes id %d again, want other than %v", id, last)
+		t.Errorf("the copy: got id %d again, want another one than %d", id, last)
 	}
 	same := 0
 	for _, mark := range marks {

@@ -113,7 +113,7 @@ func TestContention(t *testing.T) {
 		}
 		all.Wait()
 		if counter, err := db.Ent().UsageCounter.Get(ctx, id); err != nil || counter.Units != callers*times {
-			t.Errorf("counter %v, err %v, want no error and Units %v", counter, err, callers*times)
+			t.Errorf("got counter %v, error %v; want %v units", counter, err, callers*times)
 		}
 	})
 }

@@ -88,10 +88,10 @@ func tenantPrivate(t *testing.T, db *store.DB, client reflect.Value) {
 		t.Errorf("another tenant counts %d rows, want 0", n)
 	}
 	if rows, err := call(call1(client, "Query"), "All", b); err != nil || rows.Len() != 0 {
-		t.Errorf("another tenant reads %v, err %v, want no error and count 0", rows, err)
+		t.Errorf("another tenant reads: got %v, error %v; want no row", rows, err)
 	}
 	if ids, err := call(call1(client, "Query"), "IDs", b); err != nil || ids.Len() != 0 {
-		t.Errorf("another tenant lists %v, err %v, want no error and count 0", ids, err)
+		t.Errorf("another tenant lists: got ids %v, error %v; want none", ids, err)
 	}
 	if found, err := call(call1(client, "Query"), "Exist", b); err != nil || found.Bool() {
 		t.Errorf("another tenant asks whether the row exists: got %v, %v, want false", found, err)
@@ -100,7 +100,7 @@ func tenantPrivate(t *testing.T, db *store.DB, client reflect.Value) {
 		t.Errorf("another tenant: got %v, %v, want not found", row, err)
 	}
 	if changed, err := call(touched(call1(client, "Update"), table), "Save", b); err != nil || changed.Int() != 0 {
-		t.Errorf("another tenant updates %v rows, err %v, want no error and count 0", changed, err)
+		t.Errorf("another tenant updates: got %v rows, error %v; want none", changed, err)
 	}
 	if row, err := call(touched(call1(client, "UpdateOneID", id), table), "Save", b); err == nil {
 		t.Errorf("another tenant updates the row: %v, want an error", row)
@@ -109,7 +109,7 @@ func tenantPrivate(t *testing.T, db *store.DB, client reflect.Value) {
 		t.Errorf("another tenant reads the row by changing nothing: %v, want an error", row)
 	}
 	if gone, err := call(call1(client, "Delete"), "Exec", b); err != nil || gone.Int() != 0 {
-		t.Errorf("another tenant deletes %v rows, err %v, want no error and count 0", gone, err)
+		t.Errorf("another tenant deletes: got %v rows, error %v; want none", gone, err)
 	}
 	if err := callErr(call1(client, "DeleteOneID", id), "Exec", b); !ent.IsNotFound(err) {
 		t.Errorf("another tenant deletes the row: got %v, want not found", err)

@@ -325,7 +325,7 @@ func FuzzParse(f *testing.F) {
 		}
 		u, _ := url.Parse(a.URL)
 		if u.Hostname() != a.Host || u.Fragment != "" || strings.HasSuffix(a.Host, ".") {
-			t.Fatalf(`%q: host %q, %+v, want Hostname %v, Fragment empty and Host not ending in "."`, a.URL, u.Hostname(), u, a.Host)
+			t.Fatalf(`%q: got host %q in %+v; want %q, no fragment and no dot at the end`, a.URL, u.Hostname(), u, a.Host)
 		}
 		// What inet_aton and its kin take for an IPv4 address.
 		if ip, ok := aton(a.Host); ok && (!weburl.PublicIP(ip) || ip.String() != a.Host) {
