@@ -40,7 +40,7 @@ func TestAgentForCredits(t *testing.T) {
 	}
 	answer = ask("summarise my hooks")
 	if got := answer.JSON(t); answer.Status != http.StatusPaymentRequired || got["balance"] != 19.0 || got["shortfall"] != 31.0 {
-		t.Errorf("%d %s, want Status %v, balance 19.0 and shortfall 31.0", answer.Status, answer.Body, http.StatusPaymentRequired)
+		t.Errorf("got %d %s, want %d with the balance 19 and the shortfall 31", answer.Status, answer.Body, http.StatusPaymentRequired)
 	}
 	answer.WantError(t, "payment_required")
 }
@@ -85,7 +85,7 @@ func TestTwoServersShareTheSandbox(t *testing.T) {
 		})
 	}
 	if left, err := filepath.Glob(filepath.Join(scratch, "files-*")); err != nil || len(left) > 0 {
-		t.Errorf("left in scratch: %v, %v, want no error and no left", left, err)
+		t.Errorf("left in scratch: got %v, error %v; want nothing", left, err)
 	}
 }
 
@@ -164,7 +164,7 @@ func importBig(t *testing.T, running *apptest.Running, email string, text int) {
 	}
 	report, err := running.Operator().Import(t.Context(), operator.ImportOrder{Email: email, InputFiles: operator.InputFiles{Paths: []string{"-"}, Input: strings.NewReader(lines.String())}})
 	if err != nil || report.Total.New != 64 {
-		t.Fatalf("%+v, %v, want no error and New 64", report.Total, err)
+		t.Fatalf("got %+v, error %v; want 64 new", report.Total, err)
 	}
 }
 

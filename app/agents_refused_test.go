@@ -54,7 +54,7 @@ func TestAgentsAreRefusedAsOthers(t *testing.T) {
 	})
 	t.Run("GET", func(t *testing.T) {
 		if answer := account.Do(t, "GET /mcp", ""); answer.Status != http.StatusMethodNotAllowed || answer.Header.Get("Allow") != "POST" {
-			t.Errorf(`got %d, Allow %q, want Status %v and Allow "POST"`, answer.Status, answer.Header.Get("Allow"), http.StatusMethodNotAllowed)
+			t.Errorf(`got %d, Allow %q; want %d, Allow POST`, answer.Status, answer.Header.Get("Allow"), http.StatusMethodNotAllowed)
 		}
 	})
 	t.Run("a page of another origin", func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestAgentsHaveTheRateOfTheirAccount(t *testing.T) {
 	answer := account.Do(t, listTools, accepting)
 	answer.WantError(t, "rate_limited")
 	if answer.Status != http.StatusTooManyRequests || answer.Header.Get("Retry-After") == "" {
-		t.Errorf("got %d, Retry-After %q, want Status %v and Retry-After not empty", answer.Status, answer.Header.Get("Retry-After"), http.StatusTooManyRequests)
+		t.Errorf("got %d, Retry-After %q; want %d with a Retry-After", answer.Status, answer.Header.Get("Retry-After"), http.StatusTooManyRequests)
 	}
 	if answer := account.Do(t, "GET /v1/workspace", ""); answer.Status != http.StatusTooManyRequests {
 		t.Errorf("REST answers %d, want 429: the rate is the account's", answer.Status)
@@ -216,13 +216,13 @@ func TestAgentsNeverMeet(t *testing.T) {
 		t.Run(uri, func(t *testing.T) {
 			got, err := ours.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 			if err != nil || len(got.Contents) != 1 || len(got.Contents[0].Text) < 50 || got.CacheScope != "private" {
-				t.Errorf(`%s: got %+v, %v, want no error, 1 Content, at least 50 Text and CacheScope "private"`, uri, got, err)
+				t.Errorf(`%s: got %+v, error %v; want 1 content of at least 50 bytes, cached in private`, uri, got, err)
 			}
 		})
 	}
 	prompt, err := ours.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "why-outlier", Arguments: map[string]string{"videoId": video}})
 	if err != nil || !strings.Contains(prompt.Messages[0].Content.(*mcp.TextContent).Text, video) {
-		t.Errorf("got %+v, %v, want no error and Text with %v", prompt, err, video)
+		t.Errorf("got %+v, error %v; want a text with %v", prompt, err, video)
 	}
 	t.Run("pages go on at the next item", func(t *testing.T) {
 		var ids []string

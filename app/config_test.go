@@ -105,7 +105,7 @@ func TestAFileThatNamesNothingChangesNothing(t *testing.T) {
 		})
 	}
 	if got, err := load("# first\nbilling:\n  pro: {label: Best, monthly_cents: 5}\n"); err != nil || got.Billing.Pro.Label != "Best" || got.Billing.Pro.AnnualCents != want.Billing.Pro.AnnualCents || got.Billing.Standard != want.Billing.Standard {
-		t.Errorf(`%v %+v, want no error, Label "Best", AnnualCents %v and Standard %v`, err, got.Billing, want.Billing.Pro.AnnualCents, want.Billing.Standard)
+		t.Errorf(`got error %v, plans %+v; want pro with the label Best at %v cents a year, and standard as %v`, err, got.Billing, want.Billing.Pro.AnnualCents, want.Billing.Standard)
 	}
 }
 

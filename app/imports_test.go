@@ -118,7 +118,7 @@ func TestTheProgramHasNoLibraryOfSchemaChanges(t *testing.T) {
 		for _, imported := range imports {
 			for _, library := range []string{module + "ent/migrate", "entgo.io/ent/dialect/sql/schema", "ariga.io/atlas"} {
 				if imported == library || strings.HasPrefix(imported, library+"/") {
-					t.Errorf("%s imports %s, which only make migration and tests may: ent.OwnedTables and ent.Migrations do without, want imported other than %v and imported not starting with %v", path, imported, library, library+"/")
+					t.Errorf("%s: got the import %s, which only make migration and tests may have; want ent.OwnedTables or ent.Migrations, which do without %v and %v", path, imported, library, library+"/")
 				}
 			}
 		}

@@ -66,7 +66,7 @@ func TestModelJudgesRulesOverTheHousesProxy(t *testing.T) {
 	}
 	answer := account.Do(t, `POST /scrollery.v1.ScrollsService/ListVerdicts {"dropped":true,"pageSize":100}`, "")
 	if err := json.Unmarshal(answer.Body, &listed); err != nil || len(listed.Verdicts) != with.Dropped {
-		t.Fatalf("verdicts: %v, %s, want no error and %v Verdicts", err, answer.Body, with.Dropped)
+		t.Fatalf("verdicts: got error %v, %s; want %v of them", err, answer.Body, with.Dropped)
 	}
 	for _, v := range listed.Verdicts {
 		if !v.Dropped || v.Rule != "Be kind" || !strings.HasPrefix(v.RuleID, "rule_") || !strings.Contains(v.Reason, "model") || v.ExternalID == "" || !strings.HasPrefix(v.ScrollID, "scr_") {

@@ -211,7 +211,7 @@ func TestOneTurnsTheKeyDownOneAnswersOneIsNotThere(t *testing.T) {
 	} {
 		t.Run(platform+" is "+want.Outcome, func(t *testing.T) {
 			if c := on(t, coverage, platform)["kettle.co"]; c.Outcome != want.Outcome || c.Returned != want.Returned {
-				t.Errorf("on %s, want Outcome %v and Returned %v: %+v", platform, want.Outcome, want.Returned, c)
+				t.Errorf("on %s: want outcome %v with %v records, got %+v", platform, want.Outcome, want.Returned, c)
 			}
 		})
 	}

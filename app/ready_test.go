@@ -43,7 +43,7 @@ func TestReadyWaitsForNoPlugin(t *testing.T) {
 		defer answer.Body.Close()
 		text, err := io.ReadAll(answer.Body)
 		if took := time.Since(began); err != nil || answer.StatusCode != http.StatusOK || took > 2*time.Second {
-			t.Errorf("answered %d after %v: %s %v, want no error, StatusCode %v and took at most %v", answer.StatusCode, took, text, err, http.StatusOK, 2*time.Second)
+			t.Errorf("got %d after %v: %s, error %v; want %d in at most %v", answer.StatusCode, took, text, err, http.StatusOK, 2*time.Second)
 		}
 		return string(text)
 	}

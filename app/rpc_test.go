@@ -68,7 +68,7 @@ func TestSessionKeys(t *testing.T) {
 		}
 		_, err = mint(holder, nil)
 		if body := wantRefusal(t, err, connect.CodePermissionDenied, "forbidden"); body.GetRequiredScope() == "" || len(body.GetGrantedScopes()) != 2 {
-			t.Errorf("refused with %v, want RequiredScope not empty and 2 GrantedScopes", body)
+			t.Errorf("got the refusal %v, want the required scope and the 2 granted ones", body)
 		}
 		for _, ttl := range []int32{0, -1, 86401} {
 			_, err = mint(account, &ttl)
@@ -110,7 +110,7 @@ func TestScrollsOverRPC(t *testing.T) {
 		wantRefusal(t, err, connect.CodeInvalidArgument, "invalid_request", "pageToken")
 		for _, want := range []bool{true, false} {
 			if stopped, err := scrolls.StopSchedule(t.Context(), &pb.StopScheduleRequest{}); err != nil || stopped.GetStopped() != want {
-				t.Errorf("StopSchedule: %v %v, want no error and Stopped %v", stopped, err, want)
+				t.Errorf("StopSchedule: got %v, error %v; want stopped %v", stopped, err, want)
 			}
 		}
 		if got, err := scrolls.CancelScroll(t.Context(), &pb.CancelScrollRequest{Id: &started[0]}); err != nil || !got.GetFound() || got.GetScroll().GetStatus() != "completed" {
@@ -163,7 +163,7 @@ func watch(t *testing.T, account *apptest.Caller, protocol apptest.Protocol, id 
 		percent, status = scroll.GetProgress().GetPercent(), scroll.GetStatus()
 	}
 	if err := stream.Err(); err != nil || status != "completed" || percent != 100 {
-		t.Errorf(`the stream ended with %s at %v, want no error, status "completed" and percent 100: %v`, status, percent, err)
+		t.Errorf(`the stream: got the end %s at %v percent, want completed at 100; error %v`, status, percent, err)
 	}
 	unknown, err := account.RPC(protocol).Scrolls.WatchScroll(t.Context(), &pb.WatchScrollRequest{Id: proto.String("scr_unknown")})
 	if err == nil {
@@ -287,14 +287,14 @@ func TestCancelOverRPC(t *testing.T) {
 		defer stream.Close()
 		cancelled, err := scrolls.CancelScroll(t.Context(), &pb.CancelScrollRequest{Id: &id})
 		if err != nil || cancelled.GetScroll().GetStatus() != "cancelled" || cancelled.GetScroll().GetStage() != "" {
-			t.Errorf(`cancelled: %v %v, want no error, Status "cancelled" and Stage empty`, cancelled, err)
+			t.Errorf(`got %v, error %v; want it cancelled, without a stage`, cancelled, err)
 		}
 		last := stream.Msg().GetScroll()
 		for stream.Receive() {
 			last = stream.Msg().GetScroll()
 		}
 		if err := stream.Err(); err != nil || last.GetStatus() != "cancelled" {
-			t.Errorf(`the stream ended with %s, want no error and Status "cancelled": %v`, last.GetStatus(), err)
+			t.Errorf(`the stream: got the end %s, want cancelled; error %v`, last.GetStatus(), err)
 		}
 	})
 }

@@ -173,13 +173,13 @@ func TestSettingsTellApart(t *testing.T) {
 	}
 	other := screen(run)
 	if other == waiting {
-		t.Errorf("a call whose process may read a folder has one that may not: got %v, want other than %v", other, waiting)
+		t.Errorf("a call that may read a folder: got process %v, want another one than %v, which may not", other, waiting)
 	}
 	if again := screen(run); again != other {
 		t.Errorf("with the same settings: got process %d, want %d", again, other)
 	}
 	if third := screen(stage.Run{ScrollID: "scr_2"}); third == other {
-		t.Errorf("a call whose process may read nothing has one that reads a folder: got %v, want other than %v", third, other)
+		t.Errorf("a call that may read nothing: got process %v, want another one than %v, which reads a folder", third, other)
 	}
 	await(t, func() bool { return !alive(waiting) && !alive(other) })
 }

@@ -268,7 +268,7 @@ func breaks(t *testing.T, coolDown time.Duration) error {
 		wantFailure(t, err, stage.StageCrashed)
 	}
 	if p := state(); p.State != pluginhost.Resting || !strings.Contains(p.Reason, "3 times") {
-		return fmt.Errorf(`does not rest: %+v, want State %v and Reason with "3 times"`, p, pluginhost.Resting)
+		return fmt.Errorf("got %+v, want it %v because it failed 3 times", p, pluginhost.Resting)
 	}
 	_, err := b.probe(t.Context(), "probe", "many:1")
 	var failure *stage.CallError

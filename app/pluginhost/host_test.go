@@ -85,7 +85,7 @@ func (b *bundle) found(t *testing.T, id, term string) string {
 	t.Helper()
 	records, err := b.probe(t.Context(), id, term)
 	if err != nil || len(records) != 1 {
-		t.Fatalf("%s: %d records, %v, want no error and 1 record", term, len(records), err)
+		t.Fatalf("%s: got %d records, error %v; want 1", term, len(records), err)
 	}
 	return found(t, records[0])
 }
@@ -184,7 +184,7 @@ func TestScreen(t *testing.T) {
 				return nil
 			})
 			if err != nil || kept != 505 || dropped != 505 || len(summary.Unclear) != 1 {
-				t.Errorf("kept %d, dropped %d, summary %v, %v, want no error, kept 505, dropped 505 and 1 Unclear", kept, dropped, summary, err)
+				t.Errorf("got %d kept, %d dropped, summary %v, error %v; want 505, 505 and 1 unclear rule", kept, dropped, summary, err)
 			}
 		})
 	}
@@ -244,7 +244,7 @@ func TestStrangeData(t *testing.T) {
 	b := setup(t, nil)
 	records, err := b.probe(t.Context(), "probe", "odd")
 	if err != nil || len(records) != 2 {
-		t.Fatalf("%d records, %v, want no error and 2 records", len(records), err)
+		t.Fatalf("got %d records, error %v; want 2", len(records), err)
 	}
 	r := records[0]
 	if got, want := string(r.Metadata), `{"caption":"half an emoji \ufffd","id":12345678901234567890}`; got != want {

@@ -239,7 +239,7 @@ func TestSecretsStayInside(t *testing.T) {
 	})
 	outcomes, err := b.Collect(t.Context(), "hostile", stage.Run{}, []stage.Seed{{Term: "telling"}}, nil)
 	if err != nil || len(outcomes) != 1 || outcomes[0].Detail != "asked with [token], as ?key=[token]" {
-		t.Errorf(`%+v, %v, want no error, 1 outcome and Detail "asked with [token], as ?key=[token]"`, outcomes, err)
+		t.Errorf(`got %+v, error %v; want 1 outcome with the detail: asked with [token], as ?key=[token]`, outcomes, err)
 	}
 	for _, how := range []string{"telling status", "telling end", "telling quota"} {
 		t.Run(how, func(t *testing.T) {

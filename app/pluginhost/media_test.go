@@ -165,7 +165,7 @@ func TestMediaIsTakenFromScratchAlone(t *testing.T) {
 				t.Errorf("got %v, %v, want %v", got, err, want)
 			}
 			if text, err := os.ReadFile(outside); err != nil || string(text) != "secret" {
-				t.Errorf(`the file outside is %q, %v, want no error and text "secret"`, text, err)
+				t.Errorf(`the file outside: got %q, error %v; want its text, secret`, text, err)
 			}
 			_, got, err = b.fetch(t, id)
 			wantFailure(t, err, stage.StageProtocol)
@@ -180,7 +180,7 @@ func TestMediaOncePerVideo(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	if _, got, err := b.fetch(t, "twice"); err != nil || got["twice"] != "x" {
-		t.Errorf(`fetched %v, %v, want no error and twice "x"`, got, err)
+		t.Errorf(`got %v fetched, error %v; want x twice`, got, err)
 	}
 	if log := b.log.String(); !strings.Contains(log, "refused=1") {
 		t.Errorf(`the second file of a video is not refused: %s, want with "refused=1"`, log)
@@ -197,7 +197,7 @@ func TestMediaBounds(t *testing.T) {
 	// Too big is the video's doing: neither the call nor the plugin is to blame.
 	for range 4 {
 		if _, got, err := b.fetch(t, "big"); err != nil || len(got) > 0 {
-			t.Errorf("fetched %d files, %v, want no error and length 0", len(got), err)
+			t.Errorf("got %d files fetched, error %v; want none", len(got), err)
 		}
 	}
 }

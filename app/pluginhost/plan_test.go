@@ -45,7 +45,7 @@ func TestPlan(t *testing.T) {
 	}
 	run.Brief.Name = "many"
 	if seeds, err := b.Plan(t.Context(), "guide", run, known); err != nil || len(seeds) != 200 {
-		t.Errorf("%d seeds, %v, want no error and 200 seeds", len(seeds), err)
+		t.Errorf("got %d seeds, error %v; want 200", len(seeds), err)
 	}
 	run.Brief.Name = "busy"
 	var failure *stage.CallError

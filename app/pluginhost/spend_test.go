@@ -49,7 +49,7 @@ func TestSpend(t *testing.T) {
 			p := &ledger{left: 9}
 			records, err := setup(t, withQuota(p, daily)).probe(t.Context(), "probe", "spend:units,3;units,5;tags,espresso;units,7")
 			if err != nil || len(records) != 4 {
-				t.Fatalf("%d records, %v, want no error and 4 records", len(records), err)
+				t.Fatalf("got %d records, error %v; want 4", len(records), err)
 			}
 			// Nothing is left of the first three or less is than the last wants, in
 			// whatever order they came.

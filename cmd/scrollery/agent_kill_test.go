@@ -240,7 +240,7 @@ func TestPlannerKilledWhileItPlans(t *testing.T) {
 	var body map[string]any
 	err = json.NewDecoder(response.Body).Decode(&body)
 	if err != nil || response.StatusCode != http.StatusBadGateway || body["error"] != "upstream_error" || body["retryable"] != true || killed.Load() != 1 {
-		t.Errorf(`%d processes were killed: %s %v, %v, want no error, StatusCode %v, error "upstream_error", retryable true and killed 1`, killed.Load(), response.Status, body, err, http.StatusBadGateway)
+		t.Errorf(`got %d processes killed, answer %s %v, error %v; want 1, and %v with a retryable upstream_error`, killed.Load(), response.Status, body, err, http.StatusBadGateway)
 	}
 	c.wantSettled(t, "", 1, 0)
 }

@@ -65,7 +65,7 @@ func TestExamplesAreCommands(t *testing.T) {
 	var lines []string
 	for _, command := range commandsOf(root) {
 		if command.Example == "" || command.Long == "" || command.Short == "" {
-			t.Errorf("%s has no example or no description, want Example not empty, Long not empty and Short not empty", command.CommandPath())
+			t.Errorf("%s: got help without an example or a description, want both", command.CommandPath())
 		}
 		lines = append(lines, strings.Split(command.Example, "\n")...)
 	}
@@ -114,7 +114,7 @@ func TestManualPagesAndCompletion(t *testing.T) {
 	for _, name := range []string{"scrollery.1", "scrollery-outliers.1", "scrollery-scroll-start.1", "scrollery-admin-keys-create.1"} {
 		t.Run(name, func(t *testing.T) {
 			if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.HasPrefix(string(text), ".nh\n.TH") {
-				t.Errorf("%s, want no error and text starting with %q: %v", name, ".nh\n.TH", err)
+				t.Errorf("%s: want a page that starts with %q; error %v", name, ".nh\n.TH", err)
 			}
 		})
 	}

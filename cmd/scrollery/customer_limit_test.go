@@ -56,7 +56,7 @@ func limited(t *testing.T, caller *apptest.Caller) {
 			RetryAfter float64
 		}
 		if err := json.Unmarshal([]byte(got.stderr), &body); err != nil || body.Error != "rate_limited" || body.RetryAfter != 3600 {
-			t.Errorf(`as JSON: %v %q, want no error, Error "rate_limited" and RetryAfter 3600`, err, got.stderr)
+			t.Errorf(`as JSON: got error %v, %q; want rate_limited with retryAfter 3600`, err, got.stderr)
 		}
 	})
 }

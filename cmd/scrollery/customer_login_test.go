@@ -114,7 +114,7 @@ func subscribes(t *testing.T, caller *apptest.Caller) {
 	address, _, _ := strings.Cut(rest, `"`)
 	answer, err := http.Post(address, "application/x-www-form-urlencoded", strings.NewReader("email=new%40example.com&action=pay"))
 	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("pay at %s: %v %v, want no error and StatusCode %v", address, answer, err, http.StatusOK)
+		t.Fatalf("pay at %s: got %v, error %v; want status %v", address, answer, err, http.StatusOK)
 	}
 	answer.Body.Close()
 	got := c.must(t, 0, "login", "--subscribe")

@@ -370,7 +370,7 @@ func rulesOf(t *testing.T, c *terminal) {
 	}
 	var preview struct{ Judged, NewlyDropped int }
 	if err := json.Unmarshal([]byte(c.must(t, exitDone, "rules", "preview", file, "--json", "judged,newlyDropped").stdout), &preview); err != nil || preview.Judged != 120 || preview.NewlyDropped < 50 {
-		t.Errorf("got %+v, %v, want no error, Judged 120 and NewlyDropped at least 50", preview, err)
+		t.Errorf("got %+v, error %v; want 120 judged and at least 50 newly dropped", preview, err)
 	}
 	if words := c.must(t, exitDone, "rules", "preview", file).stdout; !strings.Contains(words, fmt.Sprintf("newly dropped          %d\n", preview.NewlyDropped)) {
 		t.Errorf("the preview in words: got %q, want %d newly dropped", words, preview.NewlyDropped)

@@ -65,11 +65,11 @@ func TestImportWholeFiles(t *testing.T) {
 			got := c.command(t, append([]string{"import", "--email", "chaos@example.com", "--json"}, args...)...)
 			var report operator.ImportReport
 			if err := json.Unmarshal([]byte(got.stdout), &report); err != nil || got.code != exitDone {
-				t.Fatalf("exit %d: %v: %s%s, want no error and code %v", got.code, err, got.stdout, got.stderr, exitDone)
+				t.Fatalf("got exit code %d, error %v: %s%s; want %d", got.code, err, got.stdout, got.stderr, exitDone)
 			}
 			r := report.Total
 			if r.Read != want.Read || r.New != want.New || r.SeenAgain != want.SeenAgain || r.AlreadyThere != want.AlreadyThere || len(r.Skipped) != 0 {
-				t.Errorf("%v, want Read %v, New %v, SeenAgain %v, AlreadyThere %v and no Skipped: %+v", args, want.Read, want.New, want.SeenAgain, want.AlreadyThere, r)
+				t.Errorf("%v: want %v read, %v new, %v seen again, %v already there and none skipped; got %+v", args, want.Read, want.New, want.SeenAgain, want.AlreadyThere, r)
 			}
 			if (report.ScrollID != "") != (want.New+want.SeenAgain > 0) {
 				t.Errorf("%v: got the scroll %q, want one exactly where a video is new or seen again", args, report.ScrollID)

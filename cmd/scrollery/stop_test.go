@@ -92,7 +92,7 @@ func stopInALongStage(t *testing.T, database string, twice bool) {
 	}
 	left, err := os.ReadDir(scratch)
 	if err != nil || len(left) > 0 {
-		t.Errorf("scratch folders left: %v %v, want no error and no left", left, err)
+		t.Errorf("scratch folders: got %v left, error %v; want none", left, err)
 	}
 
 	answers.Store(true)

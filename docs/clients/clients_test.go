@@ -145,7 +145,7 @@ func install(t *testing.T) string {
 	dir := t.TempDir()
 	files, err := filepath.Glob("*.[tj]s*")
 	if err != nil || len(files) < 7 {
-		t.Fatalf("the files of this folder: %v, %v, want no error and at least 7 files", files, err)
+		t.Fatalf("the files of this folder: got %v, error %v; want at least 7", files, err)
 	}
 	for _, name := range files {
 		copied(t, dir, name, name)

@@ -54,7 +54,7 @@ func panels(t *testing.T) []panel {
 		t.Fatal(err)
 	}
 	if file.Title == "" || file.UID == "" || len(file.Panels) == 0 {
-		t.Fatalf("dashboard.json has title %q, uid %q and %d panels, want Title not empty, UID not empty and some Panels", file.Title, file.UID, len(file.Panels))
+		t.Fatalf("dashboard.json: got title %q, uid %q and %d panels, want some of each", file.Title, file.UID, len(file.Panels))
 	}
 	return file.Panels
 }

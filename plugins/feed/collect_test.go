@@ -103,7 +103,7 @@ func TestCollectFromFolder(t *testing.T) {
 
 	recs, outcomes, err = stagetest.Refresh(t, Spec(), call, []stage.Ref{{Platform: "tiktok", ExternalID: "1"}, {Platform: "tiktok", ExternalID: "99"}, {Platform: "youtube", ExternalID: "77"}})
 	if err != nil || len(recs) != 1 || *recs[0].Metrics.Views != 9 {
-		t.Errorf("refreshed %s, %v, want no error, 1 rec and Views 9", asJSON(t, recs), err)
+		t.Errorf("refreshed: got %s, error %v; want 1 record with 9 views", asJSON(t, recs), err)
 	}
 	got = asJSON(t, outcomes)
 	if want := `[{"seed":"feed","platform":"tiktok","status":"partial","asked":2,"returned":1},{"seed":"feed","platform":"youtube","status":"empty","asked":1,"returned":0}]`; got != want {
@@ -115,7 +115,7 @@ func TestSampleFitsTheHost(t *testing.T) {
 	t.Parallel()
 	recs, _, err := stagetest.Collect(t, Spec(), stage.Call{Run: stage.Run{Number: 3, Now: now}, Settings: map[string]string{"dir": Sample}}, nil)
 	if err != nil || len(recs) != 125 {
-		t.Errorf("%d records, %v, want no error and 125 recs", len(recs), err)
+		t.Errorf("got %d records, error %v; want 125", len(recs), err)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestRefresh(t *testing.T) {
 	ref := func(code string) stage.Ref { return stage.Ref{Platform: platform, ExternalID: code} }
 	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call, []stage.Ref{ref("Cdouble100"), ref("Cdouble3"), ref("Cdouble3"), ref("Celsewhere")})
 	if err != nil || len(records) != 2 || len(outcomes) != 3 {
-		t.Fatalf("%d records, %+v, %v, want no error, 2 records and 3 outcomes", len(records), outcomes, err)
+		t.Fatalf("got %d records, outcomes %+v, error %v; want 2 and 3", len(records), outcomes, err)
 	}
 	b.discreet(t, outcomes)
 	want(t, outcomes[0], stage.OK, 1)

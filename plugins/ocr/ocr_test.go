@@ -76,7 +76,7 @@ func TestTextOverPatterns(t *testing.T) {
 			clip := filmtest.Over(t, behind, lines...)
 			findings, err := stagetest.Evidence(t, Spec(), patient("eng"), []stage.Record{{Ref: ref("1"), Media: clip}})
 			if err != nil || len(findings) != 1 {
-				t.Fatalf("%s: %+v, %v, want no error and 1 finding", behind, findings, err)
+				t.Fatalf("%s: got %+v, error %v; want 1 finding", behind, findings, err)
 			}
 			text := *findings[0].Evidence.OnScreenText
 			for _, line := range lines {

@@ -303,7 +303,7 @@ func TestModelIsAskedAgainWhenItIsBusy(t *testing.T) {
 	}}
 	_, summary, err := stagetest.Screen(t, Spec(), withModel(t, o, map[string]string{"parallel": "1"}), judged)
 	if err != nil || len(summary.Notes) > 0 || o.calls != 7 {
-		t.Errorf("%d calls, %+v, %v, want no error, no Notes and calls 7", o.calls, summary, err)
+		t.Errorf("got %d calls, summary %+v, error %v; want 7 calls and no note", o.calls, summary, err)
 	}
 }
 
@@ -351,7 +351,7 @@ func TestModelHasItsLimits(t *testing.T) {
 			}
 			_, summary, err := stagetest.Screen(t, Spec(), withModel(t, o, c.settings), records)
 			if err != nil || o.calls != c.calls || !strings.Contains(strings.Join(summary.Notes, ""), c.note) {
-				t.Errorf("%d calls, %q, %v, want no error, calls %v and text with %v", o.calls, summary.Notes, err, c.calls, c.note)
+				t.Errorf("got %d calls, notes %q, error %v; want %d calls and a note with %q", o.calls, summary.Notes, err, c.calls, c.note)
 			}
 		})
 	}

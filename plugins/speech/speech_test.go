@@ -59,7 +59,7 @@ func TestSpeech(t *testing.T) {
 	had.Evidence = &stage.Evidence{Spoken: &known}
 	found, err := listen(t, server, rec("no media", ""), rec("no sound", silent), rec("broken", broken), had, rec("1", loud))
 	if err != nil || len(found) != 1 {
-		t.Fatalf("%v, %v, want no error and 1 found", found, err)
+		t.Fatalf("got %v, error %v; want 1 video with speech", found, err)
 	}
 	if want := "Stop scrolling if you own a moka pot. You have been filling it wrong."; found["1"] != want {
 		t.Errorf("%q, want %q", found["1"], want)

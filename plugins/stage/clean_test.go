@@ -126,7 +126,7 @@ func TestCleanAnswers(t *testing.T) {
 	}
 	o := stage.Outcome{Status: "great", Asked: -1}
 	if o.Clean(); o.Status != stage.Partial || o.Asked != 0 {
-		t.Errorf("%+v, want Status %v and Asked 0", o, stage.Partial)
+		t.Errorf("got %+v, want %v with none asked", o, stage.Partial)
 	}
 }
 

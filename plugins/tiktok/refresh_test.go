@@ -41,7 +41,7 @@ func TestRefresh(t *testing.T) {
 	asked = append(asked, stage.Ref{Platform: platform, ExternalID: "not-a-number"}, stage.Ref{Platform: platform, ExternalID: "12"})
 	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call, asked)
 	if err != nil || len(records) != 238 || len(outcomes) != 242 {
-		t.Fatalf("%d records, %d outcomes, %v, want no error, 238 records and 242 outcomes", len(records), len(outcomes), err)
+		t.Fatalf("got %d records, %d outcomes, error %v; want 238 and 242", len(records), len(outcomes), err)
 	}
 	for _, r := range records {
 		if r.Metadata != nil || r.Metrics.Views == nil {
@@ -80,7 +80,7 @@ func TestRefreshKnowsWhatItDoesNotKnow(t *testing.T) {
 	}
 	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call, refs(videos))
 	if err != nil || len(outcomes) != 60 || len(records) == 0 || len(records) == 60 || len(b.Asked()) != 3 {
-		t.Fatalf("%d records, %d outcomes, %v, asked %d, want no error, 60 outcomes, some records, other than 60 records and 3 Asked", len(records), len(outcomes), err, len(b.Asked()))
+		t.Fatalf("got %d records, %d outcomes, error %v, %d requests; want some but not all of 60 records, 60 outcomes and 3 requests", len(records), len(outcomes), err, len(b.Asked()))
 	}
 	for _, o := range outcomes {
 		if o.Status != stage.OK && (o.Status != stage.Quota || o.RetryAt == nil) {

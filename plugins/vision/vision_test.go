@@ -109,7 +109,7 @@ func TestMeasures(t *testing.T) {
 	records = append(records, rec("broken", broken), rec("none", ""), had)
 	found, err := visuals(t, stage.Call{}, records...)
 	if err != nil || len(found) != len(cases) {
-		t.Fatalf("%d videos, %v, want no error and %v found", len(found), err, len(cases))
+		t.Fatalf("got %d videos, error %v; want %d", len(found), err, len(cases))
 	}
 	for id, c := range cases {
 		t.Run(id, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestWithoutAnAnswer(t *testing.T) {
 			server := modeltest.New(t, func(*http.Request, modeltest.Question) modeltest.Answer { return c.answer })
 			found, err := visuals(t, server.Call(), rec("1", clip), rec("2", clip), rec("3", clip), rec("4", clip))
 			if err != nil || len(found) != 4 {
-				t.Fatalf("%d videos, %v, want no error and 4 found", len(found), err)
+				t.Fatalf("got %d videos, error %v; want 4", len(found), err)
 			}
 			for id, got := range found {
 				if got.Method != "measured" || !strings.Contains(got.Note, c.note) || !strings.HasPrefix(got.Summary, "One shot") {
@@ -265,7 +265,7 @@ func TestEndpointWithoutAModel(t *testing.T) {
 	clip := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1, Colour: red})
 	found, err := visuals(t, stage.Call{Settings: map[string]string{"endpoint": "https://models.test/v1"}}, rec("1", clip))
 	if got := found["1"]; err != nil || got.Note != "the model is not configured" || got.Method != "measured" {
-		t.Errorf(`%+v, %v, want no error, Note "the model is not configured" and Method "measured"`, got, err)
+		t.Errorf(`got %+v, error %v; want the method measured, with the note: the model is not configured`, got, err)
 	}
 }
 

@@ -168,7 +168,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("spent %v, want search 3 and count 3", b.spent)
 	}
 	if records[0].Source == nil || records[0].Source.Handle == "" || records[0].CreatorID != beansID {
-		t.Errorf("%+v, want Source not nil, Handle not empty and CreatorID %v", records[0], beansID)
+		t.Errorf("got %+v, want a source with a handle, and the creator id %v", records[0], beansID)
 	}
 }
 
@@ -336,7 +336,7 @@ func TestRefresh(t *testing.T) {
 	}
 	records, outcomes, err := stagetest.Refresh(t, b.spec, b.call(), refs)
 	if err != nil || len(records) != 59 || len(outcomes) != 61 || b.spent["units"] != 2 {
-		t.Fatalf("%d records, %d outcomes, %v, spent %v, want no error, 59 records, 61 outcomes and units 2", len(records), len(outcomes), err, b.spent)
+		t.Fatalf("got %d records, %d outcomes, error %v, spent %v; want 59, 61 and 2 units", len(records), len(outcomes), err, b.spent)
 	}
 	for _, r := range records {
 		// What a record does not say stays in the library, formatBasis among it.

@@ -78,13 +78,13 @@ func TestRealProgramOnAVideoThatDoesNotPlay(t *testing.T) {
 	w := watched(t, map[string]unplayable{"removed0000": {reason: "Video unavailable", more: "This video has been removed by the uploader"}})
 	records, outcomes, err := stagetest.Refresh(t, Spec(), w.call(t), shorts("removed0000", "playing0000"))
 	if err != nil || len(outcomes) == 0 {
-		t.Fatalf("%+v %v, want no error and some outcomes", outcomes, err)
+		t.Fatalf("got %+v, error %v; want some outcomes", outcomes, err)
 	}
 	if len(records) != 1 || records[0].ExternalID != "playing0000" || *records[0].Metrics.Views != 1234 {
 		t.Errorf(`%+v, want 1 record, ExternalID "playing0000" and Views 1234`, records)
 	}
 	if o := outcomes[0]; o.Status != stage.Partial || o.Asked != 2 || o.Returned != 1 {
-		t.Errorf("%+v, want Status %v, Asked 2 and Returned 1", o, stage.Partial)
+		t.Errorf("got %+v, want %v with 2 asked and 1 returned", o, stage.Partial)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestRealProgramSaysWhatIsGone(t *testing.T) {
 	})
 	records, outcomes, err := stagetest.Refresh(t, Spec(), w.call(t), shorts("removed0000", "country0000", "session0000", "private0000", "limited0000", "playing0000"))
 	if err != nil || len(records) > 0 || len(outcomes) != 3 {
-		t.Fatalf("%+v %+v %v, want no error, no records and 3 outcomes", records, outcomes, err)
+		t.Fatalf("got records %+v, outcomes %+v, error %v; want no record and 3 outcomes", records, outcomes, err)
 	}
 	// The limit ends it: the last one is not asked for.
 	if o := outcomes[0]; o.Status != stage.Quota || o.Asked != 6 || o.RetryAt == nil || !strings.Contains(o.Detail, "try again later") {

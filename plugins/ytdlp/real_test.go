@@ -101,7 +101,7 @@ func TestRealProgramLeavesNothingBehind(t *testing.T) {
 	call.Scratch = t.TempDir()
 	files, outcomes, err := stagetest.Media(t, Spec(), call, []stage.Ref{{Platform: "youtube", ExternalID: "abcdefghijk"}, {Platform: "tiktok", ExternalID: "../etc"}})
 	if err != nil || len(files) != 0 || len(outcomes) != 2 {
-		t.Fatalf("%d files, %+v, %v, want no error, 0 files and 2 outcomes", len(files), outcomes, err)
+		t.Fatalf("got %d files, outcomes %+v, error %v; want no file and 2 outcomes", len(files), outcomes, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(call.Scratch, "media-*")); len(left) > 0 {
 		t.Errorf("left behind: %v, want none", left)

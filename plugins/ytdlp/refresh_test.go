@@ -26,7 +26,7 @@ func TestRefreshLeavesTheRest(t *testing.T) {
 	call := fake(t, `echo '{"id":"7","extractor_key":"TikTok","title":"Pulled #espresso","view_count":5,"timestamp":1780000000}'`)
 	records, _, err := stagetest.Refresh(t, Spec(), call, []stage.Ref{{Platform: tiktok, ExternalID: "7"}})
 	if err != nil || len(records) != 1 {
-		t.Fatalf("%+v %v, want no error and 1 record", records, err)
+		t.Fatalf("got %+v, error %v; want 1 record", records, err)
 	}
 	if r := records[0]; r.Metadata != nil || r.SourceURL != "" || *r.Metrics.Views != 5 || *r.PostedAt != 1780000000000 {
 		t.Errorf("%+v %s, want no Metadata, SourceURL empty, Views 5 and PostedAt 1780000000000", r, r.Metadata)
@@ -40,11 +40,11 @@ func TestRefreshTakesNoLineWithoutNumbers(t *testing.T) {
 	ref := []stage.Ref{{Platform: "youtube", ExternalID: "abcdefghijk"}}
 	records, outcomes, err := stagetest.Refresh(t, Spec(), fake(t, "echo '"+fmt.Sprintf(line, "null")+"'"), ref)
 	if err != nil || len(records) > 0 || outcomes[0].Returned != 0 || outcomes[0].Status == stage.OK {
-		t.Errorf("%+v %+v %v, want no error, no records, Returned 0 and Status other than %v", records, outcomes, err, stage.OK)
+		t.Errorf("got records %+v, outcomes %+v, error %v; want no record, 0 returned and another status than %v", records, outcomes, err, stage.OK)
 	}
 	records, outcomes, err = stagetest.Refresh(t, Spec(), fake(t, "echo '"+fmt.Sprintf(line, "0")+"'"), ref)
 	if err != nil || len(records) != 1 || outcomes[0].Status != stage.OK || *records[0].Metrics.Views != 0 {
-		t.Errorf("0 is a number: %+v %+v %v, want no error, 1 record, Status %v and Views 0", records, outcomes, err, stage.OK)
+		t.Errorf("0 is a number: got records %+v, outcomes %+v, error %v; want 1 record with 0 views, and %v", records, outcomes, err, stage.OK)
 	}
 }
 
@@ -114,12 +114,12 @@ func TestWhatIsGone(t *testing.T) {
 	call := fake(t, `echo 'WARNING: [youtube] Unable to download webpage: HTTP Error 404: Not Found' >&2`)
 	_, outcomes, err := stagetest.Refresh(t, Spec(), call, shorts("abcdefghijk"))
 	if err != nil || len(outcomes) != 1 || outcomes[0].Status != stage.Blocked {
-		t.Errorf("a page on the way: %+v %v, want no error, 1 outcome and Status %v", outcomes, err, stage.Blocked)
+		t.Errorf("a page on the way: got %+v, error %v; want 1 outcome, %v", outcomes, err, stage.Blocked)
 	}
 	call = fake(t, `echo 'ERROR: [TikTok] 7: Unable to download webpage: HTTP Error 404: Not Found' >&2; exit 1`)
 	_, outcomes, err = stagetest.Refresh(t, Spec(), call, []stage.Ref{{Platform: tiktok, ExternalID: "7"}})
 	if err != nil || len(outcomes) != 2 || outcomes[1].Status != stage.NotFound {
-		t.Errorf("no page: %+v %v, want no error, 2 outcomes and Status %v", outcomes, err, stage.NotFound)
+		t.Errorf("no page: got %+v, error %v; want 2 outcomes, %v", outcomes, err, stage.NotFound)
 	}
 }
 

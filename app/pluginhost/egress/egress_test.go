@@ -148,7 +148,7 @@ func TestDeclaredHost(t *testing.T) {
 	trusting.TLSClientConfig.ServerName = "example.com" // what the test's certificate says
 	status, text, err = get(&http.Client{Transport: trusting}, "https://a.acme.example:"+port(t, secure))
 	if err != nil || status != 200 {
-		t.Errorf("%d %q %v, want no error and status 200", status, text, err)
+		t.Errorf("got %d %q, error %v; want 200", status, text, err)
 	}
 	if status, text, err := get(client, "http://gone.example"); status != 502 {
 		t.Errorf("an unknown name: %d %q %v, want 502", status, text, err)

@@ -33,7 +33,7 @@ func TestSamples(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/formats/*.txt")
 	if err != nil || len(files) < 13 {
-		t.Fatalf("%d samples, %v, want no error and at least 13 files", len(files), err)
+		t.Fatalf("got %d samples, error %v; want at least 13", len(files), err)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {

@@ -153,7 +153,7 @@ func TestTrendingScrape(t *testing.T) {
 			sameNumber(t, row, "shareCount", rec.Metrics.Shares)
 			posted, _ := row["createTime"].(json.Number).Int64()
 			if *rec.PostedAt != posted*1000 || *rec.Metrics.ObservedAt != at || rec.Metrics.Saves != nil {
-				t.Errorf("%s, want PostedAt %v, ObservedAt %v and no Saves: %+v", id, posted*1000, at, rec)
+				t.Errorf("%s: want it posted at %v, read at %v, without saves; got %+v", id, posted*1000, at, rec)
 			}
 			if rec.Source.Handle != row["authorMeta"].(map[string]any)["name"] || rec.SourceURL != row["webVideoUrl"] {
 				t.Errorf("%s: got %q at %q, want %v at %v", id, rec.Source.Handle, rec.SourceURL, row["authorMeta"], row["webVideoUrl"])

@@ -71,7 +71,7 @@ func TestShortClipHasFewerFrames(t *testing.T) {
 	clip := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1.5, Colour: red})
 	files, remove, err := film.Frames(t.Context(), newCall(t), clip, 3, "jpg", 100, "")
 	if err != nil || len(files) != 2 {
-		t.Fatalf("%v, %v, want no error and 2 files", files, err)
+		t.Fatalf("got %v, error %v; want 2 files", files, err)
 	}
 	remove()
 }
@@ -93,7 +93,7 @@ func TestSound(t *testing.T) {
 	}
 	silent := filmtest.Clip(t, "", filmtest.Scene{Seconds: 1, Colour: red})
 	if wav, err := film.Sound(t.Context(), call, silent, 2); err != nil || len(wav) > 0 {
-		t.Errorf("of a clip without sound: %d bytes, %v, want no error and no wav", len(wav), err)
+		t.Errorf("a clip without sound: got %d bytes, error %v; want none", len(wav), err)
 	}
 }
 
@@ -171,7 +171,7 @@ func TestPlaylistsAreNotFollowed(t *testing.T) {
 	filmtest.FFmpeg(t, "-f", "lavfi", "-i", "color=red:duration=2:size=100x100", "-c:v", "mpeg2video", "-f", "mpegts", beside)
 	// It is a clip that ffmpeg reads where it is handed over itself.
 	if files, _, err := film.Frames(t.Context(), call, beside, 3, "png", 100, ""); err != nil || len(files) == 0 {
-		t.Fatalf("the clip beside: %v, %v, want no error and some files", files, err)
+		t.Fatalf("the clip beside: got %v, error %v; want some files", files, err)
 	}
 	for _, target := range []string{"part.ts", "file://" + beside, beside, server.URL + "/part.ts", "file:///etc/passwd", "concat:" + beside, "subfile,,start,0,end,0,,:" + beside} {
 		for form, text := range map[string]string{

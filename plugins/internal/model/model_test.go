@@ -25,7 +25,7 @@ func ask(ctx context.Context, t *testing.T, call stage.Call) (string, error) {
 	t.Helper()
 	endpoint, err := model.Of(&call)
 	if err != nil || endpoint == nil {
-		t.Fatalf("%v, %v, want no error and endpoint not nil", endpoint, err)
+		t.Fatalf("got %v, error %v; want an endpoint", endpoint, err)
 	}
 	var answer struct{ Colour string }
 	err = endpoint.Ask(ctx, question, &answer)

@@ -28,7 +28,7 @@ func TestOnlyTheHostAndItsPluginMeet(t *testing.T) {
 		}
 		server, err = Provide()
 		if err != nil || server == nil {
-			t.Fatalf("the plugin's end: %v, %v, want no error and server not nil", server, err)
+			t.Fatalf("the plugin's end: got %v, error %v; want a server", server, err)
 		}
 		if value, set := os.LookupEnv(pluginVariable); set {
 			t.Errorf("the key is left in the environment: %d bytes, want not set", len(value))

@@ -109,7 +109,7 @@ func TestWaitKnowsItsBounds(t *testing.T) {
 	clock := sitetest.NewClock(time.Now())
 	s := site.New(call(), site.Options{Clock: clock, Patience: time.Minute})
 	if err := s.Wait(t.Context(), 50*time.Second, ""); err != nil || clock.Waited() != 50*time.Second {
-		t.Errorf("%v, waited %v, want no error and Waited %v", err, clock.Waited(), 50*time.Second)
+		t.Errorf("got error %v, %v waited; want %v", err, clock.Waited(), 50*time.Second)
 	}
 	if longest := clock.Longest(); longest > 10*time.Second {
 		t.Errorf("no sign of life for %v, want at most %v", longest, 10*time.Second)
@@ -184,7 +184,7 @@ func TestTheAccountArrives(t *testing.T) {
 		return 1, context.Cause(ctx)
 	})
 	if err != nil || ctx.Err() != nil || len(outcomes) != 2 || outcomes[0].Status != stage.Partial || outcomes[1].Status != stage.Partial {
-		t.Errorf("%+v %v %v, want no error, no Err, 2 outcomes, Status %v and Status %v", outcomes, err, ctx.Err(), stage.Partial, stage.Partial)
+		t.Errorf("got outcomes %+v, error %v, context %v; want 2 outcomes, %v and %v", outcomes, err, ctx.Err(), stage.Partial, stage.Partial)
 	}
 	broken := errors.New("broken")
 	if _, err := site.Each(t.Context(), "x", seeds, 9, func(context.Context, stage.Seed) (int, error) { return 0, broken }); !errors.Is(err, broken) {

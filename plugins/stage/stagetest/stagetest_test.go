@@ -59,11 +59,11 @@ func TestCollect(t *testing.T) {
 	t.Parallel()
 	records, outcomes, err := stagetest.Collect(t, source(record("tiktok")), stage.Call{}, nil)
 	if err != nil || len(records) != 1 || outcomes[0].Seed != "calm" {
-		t.Errorf(`%v %v %v, want no error, 1 record and Seed "calm"`, records, outcomes, err)
+		t.Errorf(`got records %v, outcomes %v, error %v; want 1 record, and the seed calm`, records, outcomes, err)
 	}
 	w := &witness{TB: t}
 	if _, _, err = stagetest.Collect(w, source(record("no platform")), stage.Call{}, nil); err != nil || len(w.errors) != 1 {
-		t.Errorf("a record that the host refuses passes: %v, %v, want no error and 1 error", w.errors, err)
+		t.Errorf("a record that the host refuses: got %v, error %v; want 1 failure of the test", w.errors, err)
 	}
 	big := record("tiktok")
 	text := strings.Repeat("x", 2<<20)

@@ -191,7 +191,7 @@ func TestHostilePrograms(t *testing.T) {
 			t.Logf("%s: %v %.100s", got.Failure, time.Since(began).Round(time.Millisecond), got.Message)
 			secret, err := os.ReadFile(filepath.Join(outside, "secret"))
 			if err != nil || string(secret) != "secret" {
-				t.Errorf(`outside changed: %q %v, want no error and secret "secret"`, secret, err)
+				t.Errorf(`the file outside: got %q, error %v; want its text, secret`, secret, err)
 			}
 		})
 	}
@@ -223,7 +223,7 @@ func TestTheNextRunIsFine(t *testing.T) {
 				t.Errorf("%s: no failure, want Failure not empty", source)
 			}
 			if got := run(t, h, dir, `print(files.read("readme"))`); got.Output != "hello\n" || got.Failure != "" {
-				t.Errorf("after %s, want Output %q and Failure empty: %+v", source, "hello\n", got)
+				t.Errorf("after %s: want output %q without a failure, got %+v", source, "hello\n", got)
 			}
 		})
 	}

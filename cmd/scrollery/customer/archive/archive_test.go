@@ -224,7 +224,7 @@ func TestPiecesThatAreRefused(t *testing.T) {
 			t.Errorf("got %q, %v, want from empty and no error", from, err)
 		}
 		if info, err := piece.Stat(); err != nil || info.Size() != 0 {
-			t.Errorf("%d bytes are kept, %v, want no error and Size 0", info.Size(), err)
+			t.Errorf("got %d bytes kept, error %v; want 0", info.Size(), err)
 		}
 	})
 }
