@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/gather"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/usage"
 )
 
@@ -96,9 +97,20 @@ func (a *admittedRows) get(ctx context.Context, hash []byte, now time.Time) (row
 	if row, known = a.rows[string(hash)]; known && !ok {
 		row.spent = a.spent(row.account, row.spent)
 		account := row.account
-		row.at.Revision = func(ctx context.Context) (int64, error) { return a.revisions.Get(ctx, account) }
+		row.at.Revision = func(ctx context.Context, answer int64) (int64, error) { return a.revision(ctx, account, answer) }
 	}
 	return row, known, version, nil
+}
+
+// revision reads the revision of an account's library. Where the call has its answer and an
+// event, one statement reads it and, where the answer is current, stores the event.
+func (a *admittedRows) revision(ctx context.Context, account, answer int64) (int64, error) {
+	if answer != viewer.NoAnswer {
+		if now, ok, err := usage.RecordAt(ctx, account, answer); ok {
+			return now, err
+		}
+	}
+	return a.revisions.Get(ctx, account)
 }
 
 // keep keeps a row that was read after its version was asked for, unless something was

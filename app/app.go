@@ -64,7 +64,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 			func(c Config) store.Config { return c.store() },
 			func(c Config) keys.Config { return c.Keys },
 			func(c Config) billing.Config { return c.Billing },
-			func(c Config) usage.Config { return c.Usage },
+			func(c Config) usage.Config { c.Usage.Revisions = "libraries"; return c.Usage },
 			func(c Config) scrolls.Config { return c.Scrolls },
 			func(c Config) library.Config { return c.Library },
 			func(c Config) sandbox.Config { return c.Sandbox },

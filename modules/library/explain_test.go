@@ -33,7 +33,7 @@ func TestHotReadsAreRangesOfAnIndex(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%+v", p), func(t *testing.T) {
 			p.limit = 25
-			query := p.query()
+			query := p.query(false)
 			if p.list == trends {
 				query = p.trendsQuery(db.Dialect())
 			}

@@ -87,17 +87,21 @@ func (p page) ranges() (ranges []string) {
 
 // query is the statement of the page; the kind is one of few, so that few are
 // prepared. $1 is the sort key to begin after, $2 the platform. It reads one row
-// more than the page has, which tells whether there is another page.
-func (p page) query() string {
+// more than the page has, which tells whether there is another page. Where it tells the
+// library's revision, that is the last column.
+func (p page) query(tells bool) string {
 	limit, order := strconv.Itoa(p.limit+1), p.order()
-	ranges := p.ranges()
+	ranges, columns := p.ranges(), p.columns()
+	if tells {
+		columns += ", (SELECT revision FROM libraries WHERE {tenant})"
+	}
 	if len(ranges) == 1 {
 		return fmt.Sprintf(`SELECT v.%[1]s, %[2]s FROM videos v CROSS JOIN video_docs d
 WHERE {tenant:v} AND v.%[3]s AND v.%[1]s > $1 AND d.id = v.id ORDER BY v.%[1]s LIMIT %[4]s`,
-			order, p.columns(), strings.ReplaceAll(ranges[0], " AND ", " AND v."), limit)
+			order, columns, strings.ReplaceAll(ranges[0], " AND ", " AND v."), limit)
 	}
 	return fmt.Sprintf(`SELECT k.place, %s FROM (%s) k CROSS JOIN video_docs d
-WHERE d.id = k.id ORDER BY k.place LIMIT %s`, p.columns(), merged(ranges, order, limit), limit)
+WHERE d.id = k.id ORDER BY k.place LIMIT %s`, columns, merged(ranges, order, limit), limit)
 }
 
 // tracked is the statement of Tracked: ids instead of documents.
@@ -193,6 +197,28 @@ func (p *pages) get(key pageKey, now stamp) (rendered, bool) {
 	}
 	known, ok := p.cache.GetIfPresent(key)
 	return known, ok && known.stamp == now
+}
+
+// perhaps returns a page that shows the library's state but for its revision, unless the
+// library is known to have changed since.
+func (p *pages) perhaps(key pageKey, now stamp) (rendered, bool) {
+	if p.cache == nil {
+		return rendered{}, false
+	}
+	known, ok := p.cache.GetIfPresent(key)
+	if now.revision = known.stamp.revision; !ok || known.stamp != now {
+		return rendered{}, false
+	}
+	seen, ok := p.cache.GetIfPresent(pageKey{account: key.account})
+	return known, !ok || seen.stamp.revision <= known.stamp.revision
+}
+
+// see says that an account's library has a revision, so that no statement is spent on
+// pages that are past. It may be late, or be left out. On SQLite each call knows.
+func (s *Service) see(account, revision int64) {
+	if s.db.Dialect() == store.Postgres {
+		s.pages.put(pageKey{account: account}, rendered{stamp: stamp{revision: revision}})
+	}
 }
 
 func (p *pages) put(key pageKey, value rendered) {

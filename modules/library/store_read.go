@@ -15,7 +15,7 @@ import (
 
 // read returns a page of hooks, outliers or videos as the body of the REST answer.
 func (s *Service) read(ctx context.Context, p page) (api.Rendered, error) {
-	return s.page(ctx, p, stamp{}, func(b []byte, after []byte) ([]byte, []byte, error) {
+	return s.page(ctx, p, stamp{}, func(b, after []byte, told *int64) ([]byte, []byte, error) {
 		b = append(b, p.opening()...)
 		if !p.filter.IsZero() {
 			return s.appendChosen(ctx, b, p, after)
@@ -25,7 +25,10 @@ func (s *Service) read(ctx context.Context, p page) (api.Rendered, error) {
 			args = append(args, p.platform)
 		}
 		more := pager{limit: p.limit}
-		err := s.db.Hot(p.query()).Each(ctx, func(row store.Row) (bool, error) {
+		err := s.db.Hot(p.query(told != nil)).Each(ctx, func(row store.Row) (bool, error) {
+			if told != nil {
+				*told, _ = row[len(row)-1].(int64)
+			}
 			if !more.next(row) {
 				return false, nil
 			}
@@ -67,10 +70,14 @@ func (p page) appendItem(b []byte, row store.Row, first bool) ([]byte, error) {
 	return b, nil
 }
 
+// renderer appends to b all but the end of a page and returns the sort key of the last
+// item where more follow. told, where it is not nil, gets the library's revision from the
+// first row.
+type renderer func(b, after []byte, told *int64) (body, last []byte, err error)
+
 // page returns the page in memory where the library has not changed, else by way of
-// render, which appends to b all but the end and returns the sort key of the last
-// item where more follow.
-func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, after []byte) ([]byte, []byte, error)) (api.Rendered, error) {
+// render.
+func (s *Service) page(ctx context.Context, p page, at stamp, render renderer) (api.Rendered, error) {
 	after, ok := p.list.key(p.token)
 	if !ok {
 		return api.Rendered{}, p.list.checkToken(p.token)
@@ -79,20 +86,16 @@ func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, aft
 	if err != nil {
 		return api.Rendered{}, err
 	}
-	// Read before the rows: a page may be newer than its stamp, never older.
-	revision := s.revision
-	if admitted := viewer.FromContext(ctx).AtAdmission; admitted != nil {
-		revision = admitted.RevisionNow
-	}
-	if at.revision, err = revision(ctx); err != nil {
+	key := pageKey{account, p}
+	known, ok, err := s.inMemory(ctx, key, &at)
+	if err != nil {
 		return api.Rendered{}, err
 	}
-	key := pageKey{account, p}
-	if known, ok := s.pages.get(key, at); ok {
+	if ok {
 		return api.Rendered{Body: known.body, NextPageToken: known.next, ETag: key.etag(at)}, nil
 	}
 	buffer := s.pages.buffers.Get().(*[]byte)
-	body, last, err := render((*buffer)[:0], after)
+	body, last, err := s.render(ctx, (*buffer)[:0], after, &at, render)
 	if err != nil {
 		return api.Rendered{}, fmt.Errorf("read page of %s: %w", p.order(), err)
 	}
@@ -109,8 +112,51 @@ func (s *Service) page(ctx context.Context, p page, at stamp, render func(b, aft
 	made.Body = append(make([]byte, 0, len(body)), body...)
 	*buffer = body
 	s.pages.buffers.Put(buffer)
+	s.see(account, at.revision)
 	s.pages.put(key, rendered{stamp: at, body: made.Body, next: next})
 	return made, nil
+}
+
+// inMemory returns the page in memory where it is current. Else at gets the revision to
+// render it at, or NoAnswer where the rows can tell it at no cost.
+func (s *Service) inMemory(ctx context.Context, key pageKey, at *stamp) (known rendered, ok bool, err error) {
+	admitted := viewer.FromContext(ctx).AtAdmission
+	switch {
+	case admitted == nil:
+		at.revision, err = s.revision(ctx)
+	case admitted.Revision == nil:
+		at.revision = admitted.LibraryRevision
+	default:
+		known, ok = s.pages.perhaps(key, *at)
+		if !ok && key.list != trends && key.filter.IsZero() {
+			at.revision = viewer.NoAnswer
+			return known, false, nil
+		}
+		answer := int64(viewer.NoAnswer)
+		if ok {
+			answer = known.stamp.revision
+		}
+		at.revision, err = admitted.Revision(ctx, answer)
+		return known, ok && err == nil && at.revision == answer, err
+	}
+	if err == nil {
+		known, ok = s.pages.get(key, *at)
+	}
+	return known, ok, err
+}
+
+// render renders a page at a revision that was read before: a page may be newer than its
+// stamp, never older. Or it has the first row tell the revision, of the same moment.
+func (s *Service) render(ctx context.Context, b, after []byte, at *stamp, render renderer) (body, last []byte, err error) {
+	if at.revision == viewer.NoAnswer {
+		if body, last, err = render(b, after, &at.revision); err != nil || at.revision != viewer.NoAnswer {
+			return body, last, err
+		}
+		if at.revision, err = viewer.FromContext(ctx).AtAdmission.Revision(ctx, viewer.NoAnswer); err != nil {
+			return nil, nil, err
+		}
+	}
+	return render(b, after, nil)
 }
 
 // checkToken refuses a token that the list did not return.
@@ -194,7 +240,7 @@ func (s *Service) readTrends(ctx context.Context, p page) (api.Rendered, error) 
 		}
 	}
 	ready := at.completed >= 2
-	return s.page(ctx, p, at, func(b, after []byte) ([]byte, []byte, error) {
+	return s.page(ctx, p, at, func(b, after []byte, _ *int64) ([]byte, []byte, error) {
 		status := "insufficient_history"
 		if ready {
 			status = "ready"

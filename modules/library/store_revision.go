@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/scrollery/scrollery/ent"
@@ -65,7 +66,9 @@ func (s *Service) raise(ctx context.Context, tx *store.Tx) error {
 	if _, err := s.hot.raise.ExecIn(ctx, tx, s.db.NewID(), s.method); err != nil {
 		return fmt.Errorf("raise library revision: %w", err)
 	}
-	return nil
+	account, err := tenant(ctx)
+	tx.AfterCommit(func() { s.see(account, math.MaxInt64) }) // greater than what any page has
+	return err
 }
 
 // revision is the library's current one; 0 before its first video.

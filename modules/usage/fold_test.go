@@ -271,7 +271,7 @@ func TestEventsAreStoredSoon(t *testing.T) {
 func TestEntriesAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_790_000_000_123)
-	want := []event{{1, 2, 3, "getHooks", "ok", 1, at}, {1 << 62, 0, 0, "", "error", -5, at}}
+	want := []event{{1, 2, 3, "getHooks", "ok", 1, at, nil}, {1 << 62, 0, 0, "", "error", -5, at, nil}}
 	entry := appendEntry(nil, want)
 	got, err := readEntry(entry)
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(event{})); err != nil || diff != "" {

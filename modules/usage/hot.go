@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -13,8 +12,10 @@ type hot struct {
 	// On SQLite: one event of the journal, unless it is stored already.
 	event *store.Hot
 	// On PostgreSQL: events and counters, as columns of any length, so that the text
-	// never changes and each connection plans it once.
-	group *store.Hot
+	// never changes and each connection plans it once; and one event that costs something.
+	group, alone *store.Hot
+	// The same with the questions of [RecordAt]; nil where there are none.
+	groupAt, aloneAt *store.Hot
 	// On both: one event, units of one counter, another status of an event, and the
 	// counters of an account.
 	one, add, amend, spent *store.Hot
@@ -25,6 +26,7 @@ const (
 	insertEvents   = "INSERT INTO usage_events (id, {owner}, key_id, op, status, cost_cents, ts) "
 	insertCounters = "INSERT INTO usage_counters (id, {owner}, day, units) "
 	addToCounters  = " ON CONFLICT ({owner}, day) DO UPDATE SET units = usage_counters.units + excluded.units"
+	returning      = " RETURNING {owner}, day, units"
 )
 
 func newHot(db *store.DB) (h hot) {
@@ -39,7 +41,9 @@ func newHot(db *store.DB) (h hot) {
 			"unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[]) "+
 			"AS e (id, account, key_id, op, status, ts)) "+
 			insertCounters+"SELECT c.id, c.account, c.day, c.units FROM "+
-			"unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS c (id, account, day, units)"+addToCounters+" RETURNING {owner}, day, units", manyTenants)
+			"unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS c (id, account, day, units)"+addToCounters+returning, manyTenants)
+		h.alone = db.HotTenantless("WITH events AS ("+insertEvents+"VALUES ($1, $2, $3, $4, $5, 0, $6)) "+
+			insertCounters+"VALUES ($7, $2, $8, $9), ($10, $2, $11, $9)"+addToCounters+returning, manyTenants)
 		return h
 	}
 	h.event = db.HotTenantless(insertEvents+"VALUES ($1, $2, $3, $4, $5, 0, $6) ON CONFLICT (id) DO NOTHING", manyTenants)
@@ -71,44 +75,4 @@ func orNull(id int64) any {
 		return nil
 	}
 	return id
-}
-
-// insert writes a group and what it costs on PostgreSQL, in one statement, and tells the
-// follower what the accounts have spent then.
-func (r rows) insert(ctx context.Context, events []event) error {
-	ids, accounts, keys := make([]int64, len(events)), make([]*int64, len(events)), make([]*int64, len(events))
-	ops, statuses, times := make([]string, len(events)), make([]string, len(events)), make([]int64, len(events))
-	for i, e := range events {
-		ids[i], ops[i], statuses[i], times[i] = r.db.NewID(), e.op, e.status, e.at.UnixMilli()
-		if e.accountID != 0 {
-			accounts[i] = &e.accountID
-		}
-		if e.keyID != 0 {
-			keys[i] = &e.keyID
-		}
-	}
-	counters := countersOf(events)
-	numbers, owners := make([]int64, len(counters)), make([]int64, len(counters))
-	days, units := make([]int64, len(counters)), make([]int64, len(counters))
-	for i, c := range counters {
-		numbers[i], owners[i], days[i], units[i] = r.db.NewID(), c.accountID, int64(c.day), c.units
-	}
-	if err := r.db.IDs(); err != nil {
-		return err
-	}
-	spent := counters[:0]
-	err := r.hot.group.ExecEach(ctx, func(row store.Row) (bool, error) {
-		var c counter
-		c.accountID, _ = row[0].(int64)
-		day, _ := row[1].(int64)
-		c.day = int(day)
-		c.units, _ = row[2].(int64)
-		spent = append(spent, c)
-		return true, nil
-	}, ids, accounts, keys, ops, statuses, times, numbers, owners, days, units)
-	if err != nil {
-		return fmt.Errorf("insert events: %w", err)
-	}
-	r.pending.counted(spent)
-	return nil
 }

@@ -13,18 +13,23 @@ import (
 // its transaction, and later ones none. So the event of a call that writes costs no
 // commit of its own, and is there if and only if the write is.
 func (r *Recorder) Join(ctx context.Context, event func() api.Event) (context.Context, api.Joined) {
-	j := &joined{rows: r.rows, event: event}
-	return store.WithRider(ctx, j.ride), j
+	j := &joined{recorder: r, rows: r.rows, event: event}
+	ctx = store.WithRider(ctx, j.ride)
+	if r.rows.hot.groupAt != nil {
+		ctx = context.WithValue(ctx, joinedKey{}, j)
+	}
+	return ctx, j
 }
 
 // joined is the event of one call on its way into a write.
 type joined struct {
-	rows  rows
-	event func() api.Event
+	recorder *Recorder
+	rows     rows
+	event    func() api.Event
 
-	// mu is held by the write that takes the event along, until it has ended.
+	// mu is held by the write, or the question of [RecordAt], that takes the event along, until it has ended.
 	mu      sync.Mutex
-	closed  bool // no further write may take the event along
+	closed  bool // nothing may take the event along any more
 	written *api.Event
 	id      int64
 }
@@ -70,14 +75,6 @@ func (j *joined) Amend(ctx context.Context, e api.Event) error {
 		return fmt.Errorf("amend a usage event: %w", err)
 	}
 	return nil
-}
-
-func rowOf(e api.Event) event {
-	row := event{op: e.Op, status: e.Status, units: int64(e.Units), at: e.At}
-	if e.Viewer != nil {
-		row.accountID, row.keyID = e.Viewer.AccountID, e.Viewer.KeyID
-	}
-	return row
 }
 
 // addIn writes one event and what it costs.

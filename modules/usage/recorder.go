@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -53,6 +54,7 @@ type event struct {
 	op, status           string
 	units                int64
 	at                   time.Time
+	ask                  *ask // nil: the event is stored in any case
 }
 
 func newGroup(room int) *group {
@@ -62,7 +64,7 @@ func newGroup(room int) *group {
 // NewRecorder returns a recorder that writes once it is started.
 func NewRecorder(db *store.DB, cfg Config, pending *Pending, log *slog.Logger) *Recorder {
 	r := &Recorder{
-		rows: newRows(db, pending), cfg: cfg, log: log, gathering: newGroup(8),
+		rows: newRows(db, pending).at(cfg.Revisions), cfg: cfg, log: log, gathering: newGroup(8),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 		sums: sums{counts: map[sumKey]int64{}}, halt: make(chan struct{}), summed: make(chan struct{}),
 	}
@@ -139,10 +141,17 @@ func (r *Recorder) Record(ctx context.Context, e api.Event) error {
 	if (row.accountID == 0 || e.OverRate) && !r.sums.add(row) {
 		return nil
 	}
+	return r.store(ctx, row)
+}
+
+// store writes one event, alone or with others.
+func (r *Recorder) store(ctx context.Context, row event) error {
 	if ctx.Done() == nil && r.begin() { // who may leave cannot be the one who writes
 		defer r.end()
-		return r.write([]event{row})
+		return row.ask.of(r.write([]event{row}))
 	}
+	out, stop := row.ask.outOfPatience()
+	defer stop()
 	for {
 		joined, in, err := r.join(row)
 		if err != nil {
@@ -150,11 +159,16 @@ func (r *Recorder) Record(ctx context.Context, e api.Event) error {
 		}
 		select {
 		case <-joined.committed:
-			if in {
-				return joined.err
-			}
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-out:
+			if !in || r.leave(joined, row.ask) {
+				return apierr.Busy(errNoTurn)
+			}
+			<-joined.committed // it is being written
+		}
+		if in {
+			return row.ask.of(joined.err)
 		}
 	}
 }
@@ -242,10 +256,23 @@ func (r *Recorder) take() (taken *group, stopped bool) {
 }
 
 // write writes events on no caller's behalf: a caller that leaves takes no other
-// caller's event along.
+// caller's event along. Callers who ask have patience; where that ends, the other events
+// are written without theirs.
 func (r *Recorder) write(events []event) error {
 	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.CommitTimeout)
 	defer cancel()
+	err := r.writeAll(impatient(ctx, events), events)
+	if !apierr.IsBusy(err) {
+		return err
+	}
+	others := withoutAsks(events, err)
+	if len(others) == 0 || len(others) == len(events) {
+		return err
+	}
+	return r.writeAll(ctx, others)
+}
+
+func (r *Recorder) writeAll(ctx context.Context, events []event) error {
 	add := r.rows.insert
 	if r.folder != nil {
 		add = r.folder.add

@@ -213,7 +213,7 @@ func BenchmarkRecord(b *testing.B) {
 		b.Run(fmt.Sprintf("one-by-one/%d", callers), func(b *testing.B) {
 			rows := newRows(storetest.SQLite(b), NewPending())
 			hammer(b, callers, func(e api.Event) error {
-				return rows.add(context.Background(), []event{{rows.db.NewID(), e.Viewer.AccountID, e.Viewer.KeyID, e.Op, e.Status, int64(e.Units), e.At}})
+				return rows.add(context.Background(), []event{{rows.db.NewID(), e.Viewer.AccountID, e.Viewer.KeyID, e.Op, e.Status, int64(e.Units), e.At, nil}})
 			})
 		})
 	}

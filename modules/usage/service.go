@@ -30,6 +30,9 @@ type Config struct {
 	GroupSize int `yaml:"group_size"`
 	// CommitTimeout bounds one transaction of events. Default: 15 seconds.
 	CommitTimeout time.Duration `yaml:"commit_timeout"`
+	// Revisions is a table with a column revision and at most one row of each account; see
+	// [RecordAt]. Empty: there is none.
+	Revisions string `yaml:"-"`
 	// Observe, if set, is called with the number of events of each transaction. It must
 	// not block.
 	Observe func(events int) `yaml:"-"`

@@ -25,6 +25,14 @@ type rows struct {
 
 func newRows(db *store.DB, pending *Pending) rows { return rows{db, newHot(db), pending} }
 
+// at has the rows stored by questions too, see [Config].
+func (r rows) at(revisions string) rows {
+	if revisions != "" && r.db.Dialect() == store.Postgres {
+		r.hot.groupAt, r.hot.aloneAt = questions(r.db, revisions)
+	}
+	return r
+}
+
 // add writes events that have ids, and what they cost, in one transaction on SQLite. It
 // leaves out those that are stored already.
 func (r rows) add(ctx context.Context, events []event) error {
@@ -36,6 +44,7 @@ type counter struct {
 	accountID int64
 	day       int
 	units     int64
+	more      int64 // of events that ask, whose account has one revision that they ask for
 }
 
 // countersOf sums what the events cost. The order is the same in every
@@ -44,7 +53,11 @@ func countersOf(events []event) []counter {
 	var out []counter
 	for _, e := range events {
 		if e.accountID != 0 && e.units > 0 {
-			out = append(out, counter{e.accountID, Month(e.at), e.units}, counter{e.accountID, Day(e.at), e.units})
+			units, more := e.units, int64(0)
+			if e.ask != nil {
+				units, more = 0, e.units
+			}
+			out = append(out, counter{e.accountID, Month(e.at), units, more}, counter{e.accountID, Day(e.at), units, more})
 		}
 	}
 	slices.SortFunc(out, func(a, b counter) int {
@@ -54,6 +67,7 @@ func countersOf(events []event) []counter {
 	for _, c := range out {
 		if kept > 0 && out[kept-1].accountID == c.accountID && out[kept-1].day == c.day {
 			out[kept-1].units += c.units
+			out[kept-1].more += c.more
 			continue
 		}
 		out[kept] = c

@@ -46,17 +46,13 @@ type AtAdmission struct {
 	// LibraryRevision is 0 before the library's first video.
 	LibraryRevision int64
 	// Revision, where it is set, reads the library's revision as of now, which
-	// LibraryRevision is not then.
-	Revision func(ctx context.Context) (int64, error)
+	// LibraryRevision is not then. Who has the answer of a revision says so, else NoAnswer:
+	// where it is the current one, the call may be counted as a success by then.
+	Revision func(ctx context.Context, answer int64) (int64, error)
 }
 
-// RevisionNow returns the library's revision as it was at the admission or since.
-func (a *AtAdmission) RevisionNow(ctx context.Context) (int64, error) {
-	if a.Revision != nil {
-		return a.Revision(ctx)
-	}
-	return a.LibraryRevision, nil
-}
+// NoAnswer is a revision that no library has.
+const NoAnswer = -1
 
 // Active reports whether the subscription is paid.
 func (v *Viewer) Active() bool { return v.Status == "active" }
