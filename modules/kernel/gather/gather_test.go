@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,6 +18,10 @@ import (
 // which begins after they came.
 func TestCallersShareQueries(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, callersShareQueries)
+}
+
+func callersShareQueries(t *testing.T) {
 	begun, release := make(chan []int, 10), make(chan error)
 	lookups := gather.New(func(_ context.Context, keys []int) (map[int]int, error) {
 		begun <- keys
@@ -46,9 +51,9 @@ func TestCallersShareQueries(t *testing.T) {
 	}
 	get(t.Context(), -3, 0, nil)
 	get(leaves, 4, 0, context.Canceled)
-	time.Sleep(50 * time.Millisecond) // until they wait
+	synctest.Wait() // until they wait
 	leave()
-	time.Sleep(50 * time.Millisecond)
+	synctest.Wait()
 	select {
 	case keys := <-begun:
 		t.Fatalf("a query for %v runs beside another one, want one at a time", keys)

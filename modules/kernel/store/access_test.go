@@ -113,7 +113,7 @@ func TestAccessIsTold(t *testing.T) {
 					if !atHome.has(account) {
 						t.Error("the write returned before its process was told, want after")
 					}
-					abroad.await(t, account, time.Second)
+					abroad.await(t, account, wait)
 				})
 			}
 			t.Run("rolled back", func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestAccessIsTold(t *testing.T) {
 					t.Fatal(err)
 				}
 				addKey(t, here, later)
-				abroad.await(t, later, time.Second)
+				abroad.await(t, later, wait)
 				if abroad.has(none) {
 					t.Error("another process was told of a change that was not committed")
 				}
@@ -142,7 +142,7 @@ func TestAccessIsTold(t *testing.T) {
 						quick++
 					}
 					addKey(t, here, account)
-					abroad.await(t, account, time.Second)
+					abroad.await(t, account, wait)
 				}
 				// The queue notifies of one job a second; it looks for the others each second.
 				if quick < 4 {
