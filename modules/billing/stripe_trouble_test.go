@@ -41,7 +41,7 @@ func anyRequest(stripetest.Request) bool { return true }
 // time that it may be tried again.
 func TestStripeInTrouble(t *testing.T) {
 	t.Parallel()
-	const timeout = 80 * time.Millisecond
+	const timeout = 250 * time.Millisecond // more than a busy machine needs
 	for name, trouble := range map[string]stripetest.Trouble{
 		"429": {Status: http.StatusTooManyRequests}, "500": {Status: http.StatusInternalServerError},
 		"never": {Never: true}, "slower than we wait": {Wait: 3 * timeout},
@@ -50,7 +50,7 @@ func TestStripeInTrouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openShop(t, storetest.SQLite(t), func(c *Config) { c.Stripe.Timeout = timeout })
-			s.inTrouble(t, trouble, stripeTries*timeout+time.Second)
+			s.inTrouble(t, trouble, stripeTries*timeout+5*time.Second)
 		})
 	}
 }
@@ -94,7 +94,7 @@ func (s *shop) inTrouble(t *testing.T, trouble stripetest.Trouble, most time.Dur
 func TestStripeAwayDuringAClaim(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		s, ctx := openShop(t, db, func(c *Config) { c.Stripe.Timeout = 50 * time.Millisecond }), context.Background()
+		s, ctx := openShop(t, db, func(c *Config) { c.Stripe.Timeout = 250 * time.Millisecond }), context.Background()
 		url, token, err := s.Subscribe(ctx, "standard", Monthly)
 		if err != nil {
 			t.Fatal(err)
@@ -126,8 +126,8 @@ func TestStripeSlowInEveryStep(t *testing.T) {
 	if _, _, err := s.Subscribe(ctx, "pro", Annual); !apierr.Is(err, apierr.TemporaryServiceError) {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 2*time.Second {
-		t.Errorf("a caller who waits for 300ms waited for %v, want at most %v", took, 2*time.Second)
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("a caller who waits for 300ms waited for %v, want at most %v", took, 10*time.Second)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestStripeSlowInEveryStep(t *testing.T) {
 // and never takes another account's for ended.
 func TestStripeEndsAReplacedSubscription(t *testing.T) {
 	t.Parallel()
-	s := openShop(t, storetest.SQLite(t), func(c *Config) { c.Stripe.Timeout = 100 * time.Millisecond })
+	s := openShop(t, storetest.SQLite(t), func(c *Config) { c.Stripe.Timeout = 250 * time.Millisecond })
 	end := func(id string) error {
 		return Ender(s.Service).Work(context.Background(), []byte(fmt.Sprintf(`{"subscription":%q}`, id)))
 	}
