@@ -67,7 +67,8 @@ func TestProcessesMigrateAtOnce(t *testing.T) {
 func TestANewFileIsOpenedBesideAnotherProcess(t *testing.T) {
 	t.Parallel()
 	cfg := store.Config{DataDir: t.TempDir()}
-	other, err := sql.Open("sqlite", filepath.Join(cfg.DataDir, "scrollery.db"))
+	// It waits to commit where the store just looks at the file.
+	other, err := sql.Open("sqlite", filepath.Join(cfg.DataDir, "scrollery.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}
