@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,7 +51,14 @@ type name struct{ platform, key string }
 // named is a handle on a platform.
 type named struct{ platform, handle string }
 
+// named is the handle of the video; its text is empty where the video has none.
+func (v *Video) named() named { return named{v.Platform, v.identity.handle} }
+
 func (n named) name() name { return name{n.platform, "handle:" + n.handle} }
+
+func (n named) compare(other named) int {
+	return strings.Compare(n.platform+" "+n.handle, other.platform+" "+other.handle)
+}
 
 // owner says which creators the videos of a handle belong to: the least and the greatest
 // row, 0 for none, of videos with a creator id and of those with the handle alone.
@@ -75,113 +83,124 @@ func (o *owner) add(id int64) {
 // scoring, together with those whose videos are about to change hands. unsettled are
 // the handles whose other videos may belong to another creator once the batch is saved.
 func (s *Service) saveCreators(ctx context.Context, tx *store.Tx, videos []*Video) (unsettled []named, err error) {
-	handles := map[name]string{}
-	var stored []int64
-	for _, v := range videos {
-		if v.before.creatorID != 0 {
-			stored = append(stored, v.before.creatorID)
+	if err := s.identifyByID(ctx, tx, videos); err != nil {
+		return nil, err
+	}
+	joined, left := movedHandles(videos)
+	owners, err := s.ownersWith(ctx, tx, joined, videos)
+	if err != nil {
+		return nil, err
+	}
+	belongTo, err := s.creatorsOfHandles(ctx, tx, owners, videos)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.markCreators(ctx, tx, identifyByHandle(videos, owners, belongTo)); err != nil {
+		return nil, err
+	}
+	for n, o := range owners {
+		if o.onlyHigh != 0 && (o.onlyLow != belongTo[n] || o.onlyHigh != belongTo[n]) {
+			left[n] = true
 		}
+	}
+	return slices.SortedFunc(maps.Keys(left), named.compare), nil
+}
+
+// identifyByID finds or adds the creators whose ids the batch gives, for their videos.
+func (s *Service) identifyByID(ctx context.Context, tx *store.Tx, videos []*Video) error {
+	byID := func(v *Video) name { return name{v.Platform, "id:" + v.identity.given} }
+	handles := map[name]string{}
+	for _, v := range videos {
+		if n := byID(v); v.identity.given != "" && (handles[n] == "" || v.identity.shown != "") {
+			handles[n] = v.identity.shown
+		}
+	}
+	ids, err := s.addCreators(ctx, tx, handles)
+	if err != nil {
+		return err
+	}
+	for _, v := range videos {
 		if v.identity.given != "" {
-			n := name{v.Platform, "id:" + v.identity.given}
-			if handles[n] == "" || v.identity.shown != "" {
-				handles[n] = v.identity.shown
-			}
+			id := ids[byID(v)]
+			v.identity.creatorID = &id
+		}
+	}
+	return nil
+}
+
+// movedHandles are the handles of the videos whose identity changed: the ones they have
+// joined now, and the ones they had when they were read.
+func movedHandles(videos []*Video) (joined, left map[named]bool) {
+	joined, left = map[named]bool{}, map[named]bool{}
+	for _, v := range videos {
+		if !v.movesCreator() {
+			continue
+		}
+		if v.identity.handle != "" {
+			joined[v.named()] = true
+		}
+		if v.before.handle != "" {
+			left[named{v.Platform, v.before.handle}] = true
+		}
+	}
+	return joined, left
+}
+
+// ownersWith looks up the creators of handles, and counts the creators of the batch in.
+func (s *Service) ownersWith(ctx context.Context, tx *store.Tx, handles map[named]bool, videos []*Video) (map[named]*owner, error) {
+	owners, err := s.owners(ctx, tx, handles)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range videos {
+		if o := owners[v.named()]; o != nil && !v.identity.handleOnly && v.identity.creatorID != nil {
+			o.add(*v.identity.creatorID)
+		}
+	}
+	return owners, nil
+}
+
+// creatorsOfHandles returns the creators that videos with the handle alone belong to: the
+// only one whose id comes with it, else one named by the handle. That one is found or
+// added where a video of the batch needs it, and 0 where none does.
+func (s *Service) creatorsOfHandles(ctx context.Context, tx *store.Tx, owners map[named]*owner, videos []*Video) (map[named]int64, error) {
+	handles := map[name]string{}
+	for _, v := range videos {
+		if o := owners[v.named()]; o != nil && v.identity.handleOnly && o.one() == 0 {
+			handles[v.named().name()] = v.identity.shown
 		}
 	}
 	ids, err := s.addCreators(ctx, tx, handles)
 	if err != nil {
 		return nil, err
 	}
-	touched, left := map[named]bool{}, map[named]bool{}
-	for _, v := range videos {
-		i := &v.identity
-		if i.given != "" {
-			id := ids[name{v.Platform, "id:" + i.given}]
-			i.creatorID = &id
-		}
-		if v.movesCreator() {
-			if i.handle != "" {
-				touched[named{v.Platform, i.handle}] = true
-			}
-			if v.before.handle != "" {
-				left[named{v.Platform, v.before.handle}] = true
-			}
+	belongTo := make(map[named]int64, len(owners))
+	for n, o := range owners {
+		if belongTo[n] = o.one(); belongTo[n] == 0 {
+			belongTo[n] = ids[n.name()]
 		}
 	}
-	owners, err := s.owners(ctx, tx, touched)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range videos {
-		if o := owners[named{v.Platform, v.identity.handle}]; o != nil && !v.identity.handleOnly && v.identity.creatorID != nil {
-			o.add(*v.identity.creatorID)
-		}
-	}
-	clear(handles)
-	for _, v := range videos {
-		n := named{v.Platform, v.identity.handle}
-		if v.identity.handleOnly && touched[n] && owners[n].one() == 0 {
-			handles[n.name()] = v.identity.shown
-		}
-	}
-	if ids, err = s.addCreators(ctx, tx, handles); err != nil {
-		return nil, err
-	}
-	for _, v := range videos {
-		n := named{v.Platform, v.identity.handle}
-		if !v.identity.handleOnly || !touched[n] {
-			continue
-		}
-		id := owners[n].one()
-		if id == 0 {
-			id = ids[n.name()] // which addCreators has marked
-		} else {
-			stored = append(stored, id)
-		}
-		v.identity.creatorID = &id
-	}
-	for n := range touched {
-		to := owners[n].one()
-		if to == 0 {
-			to = ids[n.name()]
-		}
-		if o := owners[n]; o.onlyHigh != 0 && (o.onlyLow != to || o.onlyHigh != to) {
-			left[n] = true
-		}
-	}
-	for n := range left {
-		unsettled = append(unsettled, n)
-	}
-	slices.SortFunc(unsettled, func(a, b named) int { return strings.Compare(a.platform+" "+a.handle, b.platform+" "+b.handle) })
-	if err := s.markCreators(ctx, tx, stored); err != nil {
-		return nil, err
-	}
-	return unsettled, s.saveFollowers(ctx, tx, videos)
+	return belongTo, nil
 }
 
-// saveFollowers stores the followers that the batch read, unless newer ones are stored.
-func (s *Service) saveFollowers(ctx context.Context, tx *store.Tx, videos []*Video) error {
-	newest := map[int64]*followers{}
+// identifyByHandle gives videos with a handle alone the creator that the handle belongs
+// to. toMark are the creators to score again that addCreators has not marked: those that
+// the videos belonged to before, and those that got a video by its handle.
+func identifyByHandle(videos []*Video, owners map[named]*owner, belongTo map[named]int64) (toMark []int64) {
 	for _, v := range videos {
-		id := v.creator()
-		if f := v.followers; f != nil && id != 0 && (newest[id] == nil || f.at > newest[id].at) {
-			newest[id] = f
+		if v.before.creatorID != 0 {
+			toMark = append(toMark, v.before.creatorID)
+		}
+		id, found := belongTo[v.named()]
+		if !found || !v.identity.handleOnly {
+			continue
+		}
+		v.identity.creatorID = &id
+		if owners[v.named()].one() != 0 {
+			toMark = append(toMark, id)
 		}
 	}
-	if len(newest) == 0 {
-		return nil
-	}
-	rows := make([][]any, 0, len(newest))
-	for _, id := range sortedKeys(newest) { // in one order, or two transactions wait for each other
-		rows = append(rows, []any{id, newest[id].count, newest[id].at})
-	}
-	_, err := s.db.Hot(`UPDATE creators SET followers = f.column2, followers_at = f.column3
-FROM (VALUES {values:1 BIGINT,BIGINT,BIGINT}) AS f
-WHERE creators.id = f.column1 AND +{tenant:creators} AND (followers_at IS NULL OR followers_at < f.column3)`).ExecIn(ctx, tx, rows)
-	if err != nil {
-		return fmt.Errorf("save followers: %w", err)
-	}
-	return nil
+	return toMark
 }
 
 // markCreators marks creators for the next scoring.

@@ -73,6 +73,9 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	if err != nil {
 		return err
 	}
+	if err := s.saveFollowers(ctx, tx, changed); err != nil {
+		return err
+	}
 	if err := s.saveRows(ctx, tx, batch, changed); err != nil {
 		return err
 	}
@@ -122,6 +125,31 @@ func views(n *int64) sql.NullFloat64 {
 		return sql.NullFloat64{}
 	}
 	return feed.Number(*n)
+}
+
+// saveFollowers stores the followers that the batch read, unless newer ones are stored.
+func (s *Service) saveFollowers(ctx context.Context, tx *store.Tx, videos []*Video) error {
+	newest := map[int64]*followers{}
+	for _, v := range videos {
+		id := v.creator()
+		if f := v.followers; f != nil && id != 0 && (newest[id] == nil || f.at > newest[id].at) {
+			newest[id] = f
+		}
+	}
+	if len(newest) == 0 {
+		return nil
+	}
+	rows := make([][]any, 0, len(newest))
+	for _, id := range sortedKeys(newest) { // in one order, or two transactions wait for each other
+		rows = append(rows, []any{id, newest[id].count, newest[id].at})
+	}
+	_, err := s.db.Hot(`UPDATE creators SET followers = f.column2, followers_at = f.column3
+FROM (VALUES {values:1 BIGINT,BIGINT,BIGINT}) AS f
+WHERE creators.id = f.column1 AND +{tenant:creators} AND (followers_at IS NULL OR followers_at < f.column3)`).ExecIn(ctx, tx, rows)
+	if err != nil {
+		return fmt.Errorf("save followers: %w", err)
+	}
+	return nil
 }
 
 // saveRows writes the rows of videos.
