@@ -286,7 +286,7 @@ func exitCodes(t *testing.T, caller *apptest.Caller, c *terminal) {
 		"an unknown command":           {c, "scroll dance", customers.ExitWrongUse, `does not take "dance"`},
 		"an unknown field":             {c, "outliers --json views", customers.ExitWrongUse, `there is no field`},
 		"a bad jq program":             {c, "outliers --jq .[", customers.ExitWrongUse, "--jq"},
-		"a value the server refuses":   {c, "outliers --kind nonsense", customers.ExitWrongUse, "kind: must be in list"},
+		"a value the server refuses":   {c, "outliers --kind nonsense", customers.ExitWrongUse, "kind: must be one of "},
 		"no items":                     {c, "outliers --limit 0", customers.ExitWrongUse, "below 1"},
 		"an address of another server": {c, "api GET //evil.example.com/", customers.ExitWrongUse, "a path begins with one /"},
 		"no key":                       {other(map[string]string{"SCROLLERY_SERVER": address}), "usage", customers.ExitSignIn, "scrollery login"},

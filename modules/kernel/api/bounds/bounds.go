@@ -105,7 +105,7 @@ func (m *Message) check(message protoreflect.Message, above string, found []Viol
 		if !message.Has(f.fd) {
 			switch {
 			case f.required:
-				found = append(found, Violation{above + f.fd.JSONName(), "value is required"})
+				found = append(found, Violation{above + f.fd.JSONName(), "is required"})
 				continue
 			case f.fd.HasPresence() || f.nested != nil && !f.fd.IsList():
 				continue

@@ -53,6 +53,14 @@ func scalarRules(fd protoreflect.FieldDescriptor, rules *validate.FieldRules) ([
 // email is what browsers accept as an address in a form.
 const email = "^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$"
 
+// patterns says what a text that a pattern fits looks like. Compile refuses a pattern that
+// is not here, since a person reads no regular expression.
+var patterns = map[string]string{
+	"^claim_[A-Za-z0-9]{16,128}$": "must be claim_ with 16 to 128 letters or digits after it",
+}
+
+const empty = "must not be empty"
+
 func stringRules(fd protoreflect.FieldDescriptor, r *validate.StringRules) (list []rule, err error) {
 	if err := only(fd, r, "min_len", "max_len", "pattern", "in", "email"); err != nil {
 		return nil, err
@@ -68,7 +76,7 @@ func stringRules(fd protoreflect.FieldDescriptor, r *validate.StringRules) (list
 	if least := r.GetMinLen(); r.HasMinLen() {
 		message := fmt.Sprintf("must be at least %d characters", least)
 		if least == 1 {
-			message = "must not be empty"
+			message = empty
 		}
 		add(func(s string) bool { return uint64(utf8.RuneCountInString(s)) < least }, message)
 	}
@@ -80,14 +88,18 @@ func stringRules(fd protoreflect.FieldDescriptor, r *validate.StringRules) (list
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", fd.FullName(), err)
 		}
-		add(func(s string) bool { return !pattern.MatchString(s) }, "does not match regex pattern `"+r.GetPattern()+"`")
+		message := patterns[r.GetPattern()]
+		if message == "" {
+			return nil, fmt.Errorf("%s: the pattern %s has no words for people", fd.FullName(), pattern)
+		}
+		add(func(s string) bool { return !pattern.MatchString(s) }, message)
 	}
 	if in := r.GetIn(); len(in) > 0 {
-		add(func(s string) bool { return !slices.Contains(in, s) }, "must be in list ["+strings.Join(in, ", ")+"]")
+		add(func(s string) bool { return !slices.Contains(in, s) }, "must be one of "+strings.Join(in, ", "))
 	}
 	if r.GetEmail() {
 		pattern := regexp.MustCompile(email)
-		add(func(s string) bool { return s == "" }, "value is empty, which is not a valid email address")
+		add(func(s string) bool { return s == "" }, empty)
 		add(func(s string) bool { return s != "" && !pattern.MatchString(s) }, "must be a valid email address")
 	}
 	return list, nil
@@ -96,21 +108,17 @@ func stringRules(fd protoreflect.FieldDescriptor, r *validate.StringRules) (list
 // within returns the rule of a number with bounds. NaN is never within.
 func within(hasLeast bool, least float64, hasMost bool, most float64, number func(protoreflect.Value) float64) []rule {
 	text := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-	var parts []string
-	if hasLeast {
-		parts = append(parts, "greater than or equal to "+text(least))
-	} else {
-		least = math.Inf(-1)
-	}
-	if hasMost {
-		parts = append(parts, "less than or equal to "+text(most))
-	} else {
-		most = math.Inf(1)
-	}
-	if len(parts) == 0 {
+	var message string
+	switch {
+	case hasLeast && hasMost:
+		message = "must be from " + text(least) + " to " + text(most)
+	case hasLeast:
+		message, most = "must be at least "+text(least), math.Inf(1)
+	case hasMost:
+		message, least = "must be at most "+text(most), math.Inf(-1)
+	default:
 		return nil
 	}
-	message := "must be " + strings.Join(parts, " and ")
 	return []rule{func(v protoreflect.Value) string {
 		if n := number(v); n >= least && n <= most {
 			return ""
@@ -135,7 +143,7 @@ func (f *field) listRules(r *validate.RepeatedRules) (err error) {
 			if uint64(v.List().Len()) <= most {
 				return ""
 			}
-			return fmt.Sprintf("must contain no more than %d item(s)", most)
+			return fmt.Sprintf("must have at most %d items", most)
 		})
 	}
 	if r.GetUnique() {
@@ -147,7 +155,7 @@ func (f *field) listRules(r *validate.RepeatedRules) (err error) {
 			if len(seen) == v.List().Len() {
 				return ""
 			}
-			return "repeated value must contain unique items"
+			return "must not have an item twice"
 		})
 	}
 	if items := r.GetItems(); items != nil {
