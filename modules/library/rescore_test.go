@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,14 +100,15 @@ func TestAnotherGrowthTableScoresLibrariesAgain(t *testing.T) {
 		}
 		before := b.lists()
 		b.Service = other
-		// A stop in the middle loses nothing: the next call goes on.
-		for range 20 {
-			stopped, stop := context.WithCancel(t.Context())
-			stop()
-			_ = b.Rescore(withTenant(stopped, account))
+		stops := b.rescoreWithStops()
+		// The numbers are those of rescoreSteps: 2 is rerun, which is stored after each scroll.
+		for _, want := range []string{"step 0", "step 2", "step 2 after a scroll", "step 3", "step 4", "step 5"} {
+			if !stops[want] {
+				t.Errorf("got stops at %v, want one at %s too", slices.Sorted(maps.Keys(stops)), want)
+			}
 		}
-		if err := b.RescoreAll(t.Context()); err != nil {
-			t.Fatal(err)
+		if row := db.Ent().Library.Query().OnlyX(b.ctx); row.Method != other.method || row.RescoreStep != 0 {
+			t.Errorf("got method %q at step %d, want %q at 0", row.Method, row.RescoreStep, other.method)
 		}
 		got := b.lists()
 		if got == before {
@@ -127,6 +130,38 @@ func TestAnotherGrowthTableScoresLibrariesAgain(t *testing.T) {
 			t.Errorf("scores (-scored by that table at once +scored again):\n%s", diff)
 		}
 	})
+}
+
+// rescoreWithStops scores the library again, and stops at the first hot statement, then at
+// the second from there, and so on until nothing is left to do. It returns where stops left
+// the rescoring.
+func (b *bundle) rescoreWithStops() map[string]bool {
+	b.t.Helper()
+	defer b.db.Trace(nil)
+	stops := map[string]bool{}
+	for allowed := 0; ; allowed++ {
+		ctx, stop := context.WithCancel(b.t.Context())
+		left := allowed
+		b.db.Trace(func(context.Context, *store.Hot, []any) {
+			if left--; left < 0 {
+				stop()
+			}
+		})
+		err, stopped := b.RescoreAll(ctx), ctx.Err() != nil
+		stop()
+		switch {
+		case err == nil:
+			return stops
+		case !stopped:
+			b.t.Fatalf("rescore with %d statements: %v", allowed, err)
+		}
+		row := b.db.Ent().Library.Query().OnlyX(b.ctx)
+		at := fmt.Sprint("step ", row.RescoreStep)
+		if row.RescoredTo > 0 {
+			at += " after a scroll"
+		}
+		stops[at] = true
+	}
 }
 
 // TestRescoringWritesOnlyWhatChanges has videos with a baseline by their creator and such by
