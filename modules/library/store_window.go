@@ -32,8 +32,8 @@ type scrollRun struct {
 	repeats *int64
 }
 
-// window measures a subject's trends over the observations of its completed scrolls. It is
-// nil where no scroll has a usable observation.
+// window reads the window of a subject's trends, with all that is known of its videos. It
+// is nil where no completed scroll has a usable observation.
 func (s *Service) window(ctx context.Context, read reader, subject string) (*score.Window, error) {
 	runs, newest, err := s.runs(ctx, read, subject, 0)
 	if err != nil || len(runs) == 0 {
@@ -50,8 +50,8 @@ func (s *Service) window(ctx context.Context, read reader, subject string) (*sco
 	return score.NewWindow(newest, span, observations, carriers, s.isGeneric), nil
 }
 
-// gather is window for its trends alone, in the memory that these take. ending is a scroll
-// that counts as completed, 0 for none.
+// gather reads the window of a subject for its trends alone, in less memory: see
+// score.Gathering. ending is a scroll that counts as completed, 0 for none.
 func (s *Service) gather(ctx context.Context, read reader, subject string, ending int64) (*score.Window, error) {
 	runs, newest, err := s.runs(ctx, read, subject, ending)
 	if err != nil || len(runs) == 0 {
@@ -72,19 +72,17 @@ func (s *Service) gather(ctx context.Context, read reader, subject string, endin
 	return g.Window(), nil
 }
 
-// fewestMultiples is how many videos with a multiple a window needs, or it is doubled.
-const fewestMultiples = 2
-
-// span chooses the window as score.Span does, and reads its observations. Windows that
-// cannot have enough multiples are not read: large imports would be, after each scroll.
+// span chooses the window as score.Span does, and reads its observations. It does not read
+// a window that cannot have enough multiples: that may be a large import, each time again.
 func (s *Service) span(ctx context.Context, read reader, runs []scrollRun, newest int64) (found []score.Observation, span int64, err error) {
-	from := newest // what is newer was read
+	from := newest // what is newer than it was read
 	reach := func(after int64) error {
 		if after >= from {
 			return nil
 		}
 		older, err := s.observations(ctx, read, runs, after, from)
-		if from = after; found == nil {
+		from = after
+		if found == nil { // mostly all: not copied
 			found = older
 		} else {
 			found = append(found, older...)
@@ -93,13 +91,13 @@ func (s *Service) span(ctx context.Context, read reader, runs []scrollRun, newes
 		return err
 	}
 	for span = score.ShortestSpan; span <= score.LongestSpan; span *= 2 {
-		if mostMultiples(runs, newest-2*span) < fewestMultiples {
+		if mostMultiples(runs, newest-2*span) < score.TrendVideos {
 			continue
 		}
 		if err := reach(newest - 2*span); err != nil {
 			return nil, 0, err
 		}
-		if score.Multiples(found, newest, span) >= fewestMultiples {
+		if score.Multiples(found, newest, span) >= score.TrendVideos {
 			return found, span, nil
 		}
 	}
@@ -110,8 +108,8 @@ func (s *Service) span(ctx context.Context, read reader, runs []scrollRun, newes
 	return slices.DeleteFunc(found, func(o score.Observation) bool { return o.At <= newest-2*span }), span, nil
 }
 
-// mostMultiples bounds the videos with a multiple after a time. A multiple has readings of
-// two scrolls, and one of them did not collect the video first.
+// mostMultiples bounds how many videos have a multiple after a time. Each of them has a
+// reading of a scroll that did not collect it first, since a multiple is of two scrolls.
 func mostMultiples(runs []scrollRun, after int64) (most int64) {
 	for _, r := range runs {
 		if r.lastAt <= after {
@@ -125,8 +123,9 @@ func mostMultiples(runs []scrollRun, after int64) (most int64) {
 	return most
 }
 
-// runs are the completed scrolls of a subject that may have observations in its longest
-// window, and T, the newest usable one of all.
+// runs are the newest completed scrolls of a subject, as many as its longest window may
+// have, and the time of their newest usable observation, which is T. There are no runs where
+// there is no such observation.
 func (s *Service) runs(ctx context.Context, read reader, subject string, ending int64) (runs []scrollRun, newest int64, err error) {
 	rows, err := read.LibraryRun.Query().Where(libraryrun.Subject(subject)).Order(libraryrun.ByLastAt(entsql.OrderDesc())).Limit(runsAtOnce).All(ctx)
 	if err != nil {
@@ -179,8 +178,8 @@ func (s *Service) observations(ctx context.Context, read reader, runs []scrollRu
 	return found, nil
 }
 
-// past are the newest scrolls of a subject with what they read: at most so many scrolls,
-// and as many as have at most so many readings together. It is nil where there is none.
+// past is what the newest scrolls of a subject read: of at most so many scrolls, and of no
+// more than have at most so many readings together. It is nil where there is none.
 func (s *Service) past(ctx context.Context, subject string, scrolls, readings int) (*insight.Past, error) {
 	runs, _, err := s.runs(ctx, s.outside(), subject, 0)
 	if err != nil || len(runs) == 0 {
@@ -213,8 +212,12 @@ func (s *Service) past(ctx context.Context, subject string, scrolls, readings in
 	return p, err
 }
 
-// stored is what the last scoring stored of a key of a subject's window; nil where the
-// window has at most so many videos.
+// mostStored bounds the stored keys that an explanation reads, the strongest first: what
+// overlaps is below the keys that it overlaps with.
+const mostStored = 20_000
+
+// stored is what the last scoring stored of a key of a subject's window. It is nil where
+// the window has at most so many videos, or is of an earlier version or not there.
 func (s *Service) stored(ctx context.Context, subject, key string, most int) (*insight.Stored, error) {
 	of, err := s.db.Ent().TrendWindow.Query().Where(trendwindow.Subject(subject), trendwindow.NewestAtGT(0)).Only(ctx)
 	if ent.IsNotFound(err) || err == nil && of.Videos <= most {
@@ -255,10 +258,6 @@ func (s *Service) stored(ctx context.Context, subject, key string, most int) (*i
 	return found, nil
 }
 
-// mostStored bounds the stored keys that an explanation reads, the strongest first: what
-// overlaps is below the keys that it overlaps with.
-const mostStored = 20_000
-
 // carriers are the videos of observations.
 func (s *Service) carriers(ctx context.Context, read reader, of []score.Observation) ([]score.Carrier, error) {
 	ids := make([]int64, len(of))
@@ -269,6 +268,7 @@ func (s *Service) carriers(ctx context.Context, read reader, of []score.Observat
 	return s.carriersOf(ctx, read, slices.Compact(ids))
 }
 
+// carriersOf are the videos with the ids.
 func (s *Service) carriersOf(ctx context.Context, read reader, ids []int64) ([]score.Carrier, error) {
 	found := make([]score.Carrier, 0, len(ids))
 	err := s.eachCarrier(ctx, read, ids, func(c *score.Carrier) {
@@ -279,7 +279,8 @@ func (s *Service) carriersOf(ctx context.Context, read reader, ids []int64) ([]s
 	return found, err
 }
 
-// eachCarrier reads videos. What it calls take with may not keep the list of the keys.
+// eachCarrier calls take with each of the videos. The carrier and its list of keys are used
+// again for the next one: take copies what it keeps of them.
 func (s *Service) eachCarrier(ctx context.Context, read reader, ids []int64, take func(c *score.Carrier)) error {
 	var c score.Carrier
 	for part := range slices.Chunk(ids, videosAtOnce) {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// gathered makes the window by a gathering, from carriers whose texts are then overwritten.
-func gathered(t, span int64, observations []Observation, carriers []Carrier, generic func(string) bool) *Window {
+// gathered makes the window by a gathering, from carriers whose keys are then cleared.
+func gathered(t, span int64, observations []Observation, carriers []Carrier, generic func(string) bool, rest bool) *Window {
 	g := Gather(t, span, observations, generic)
 	add := func(grown bool) {
 		for _, id := range g.Videos(grown) {
@@ -25,16 +25,20 @@ func gathered(t, span int64, observations []Observation, carriers []Carrier, gen
 		}
 	}
 	add(true)
-	g.Rest()
+	if rest {
+		g.Rest()
+	}
 	add(false)
 	return g.Window()
 }
 
-// TestGatheredTrendsAreThoseOfTheWholeWindow compares lists, labels, members and totals.
+// TestGatheredTrendsAreThoseOfTheWholeWindow compares lists, labels, members and totals, of
+// gatherings that are told of the rest and of those that are not.
 func TestGatheredTrendsAreThoseOfTheWholeWindow(t *testing.T) {
 	t.Parallel()
 	var found, left atomic.Int64
 	property(t, 200, func(t *testing.T, seed int) {
+		rest := seed%2 == 0
 		r := rand.New(rand.NewPCG(uint64(seed), 31))
 		observations, carriers := randomTrends(r, 1+r.IntN(60))
 		at, ok := Newest(observations)
@@ -42,11 +46,15 @@ func TestGatheredTrendsAreThoseOfTheWholeWindow(t *testing.T) {
 			return
 		}
 		span, generic := Span(observations, at), Generic([]string{"3"})
-		whole, got := NewWindow(at, span, observations, carriers, generic), gathered(at, span, observations, carriers, generic)
+		whole, got := NewWindow(at, span, observations, carriers, generic), gathered(at, span, observations, carriers, generic, rest)
 		if diff := cmp.Diff(whole.Totals(), got.Totals()); diff != "" || whole.Archived() != got.Archived() {
 			t.Fatalf("seed %d: totals differ, archived %v, want %v (-want +got):\n%s", seed, got.Archived(), whole.Archived(), diff)
 		}
-		left.Add(int64(len(whole.keys) - len(got.keys)))
+		fewer := len(whole.keys) - len(got.keys)
+		if !rest && fewer != 0 {
+			t.Fatalf("seed %d: without Rest got %d keys, want %d", seed, len(got.keys), len(whole.keys))
+		}
+		left.Add(int64(fewer))
 		for _, withArchived := range []bool{false, true} {
 			wantListed, wantSame := whole.Trends(withArchived)
 			listed, same := got.Trends(withArchived)
@@ -69,25 +77,66 @@ func TestGatheredTrendsAreThoseOfTheWholeWindow(t *testing.T) {
 // TestLabelsAreWhatMostVideosUse counts forms in every order in which videos come.
 func TestLabelsAreWhatMostVideosUse(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ name, forms, want string }{
-		{"one form", "#a #a", "#a"},
-		{"more of the first", "#b #a #b", "#b"},
-		{"more of another", "#b #a #a", "#a"},
-		{"as many of two, the first is least", "#a #b", "#a"},
-		{"as many of two, another is least", "#b #a", "#a"},
-		{"three forms", "#c #b #a #b #a", "#a"},
+	var many []string // forms, of which the 150th comes twice
+	for i := range 300 {
+		many = append(many, fmt.Sprintf("#%03d", i))
+	}
+	many = append(many, many[150])
+	for _, test := range []struct {
+		name  string
+		forms []string
+		want  string
+	}{
+		{"one form", []string{"#a", "#a"}, "#a"},
+		{"more of the first", []string{"#b", "#a", "#b"}, "#b"},
+		{"more of another", []string{"#b", "#a", "#a"}, "#a"},
+		{"as many of two, the first is least", []string{"#a", "#b"}, "#a"},
+		{"as many of two, another is least", []string{"#b", "#a"}, "#a"},
+		{"three forms", []string{"#c", "#b", "#a", "#b", "#a"}, "#a"},
+		{"most have none", []string{"", "#a", ""}, ""},
+		{"few have none", []string{"", "#a", "#a"}, "#a"},
+		{"more forms than a byte counts", many, "#150"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var l lab
-			for i, form := range strings.Fields(test.forms) {
+			for i, form := range test.forms {
 				l.carriers = append(l.carriers, Carrier{ID: int64(i + 1), Keys: []Key{{"hashtag:k", form}}})
 				l.observations = append(l.observations, Observation{Video: int64(i + 1), Scroll: 1, At: labT, Views: 1})
 			}
 			if got := l.window().Measure("hashtag:k", true).Label; got != test.want {
-				t.Errorf("forms %s: label %q, want %q", test.forms, got, test.want)
+				t.Errorf("got label %q, want %q", got, test.want)
+			}
+			if got := gathered(labT, ShortestSpan, l.observations, l.carriers, nil, false).Measure("hashtag:k", true).Label; got != test.want {
+				t.Errorf("gathered: got label %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestVideosThatTheWindowDidNotSeeAreLeftOut has one without an observation, and two that
+// were seen before the window and after it.
+func TestVideosThatTheWindowDidNotSeeAreLeftOut(t *testing.T) {
+	t.Parallel()
+	var l lab
+	l.video(1, day, "a")
+	for i, at := range []int64{labT - 2*ShortestSpan, labT + 1} {
+		l.observations[l.video(int64(2+i), day, "a")-1].At = at
+	}
+	l.video(4, day, "a")
+	l.observations, l.carriers[3].Archived = l.observations[:3], true
+	g := Gather(labT, ShortestSpan, l.observations, nil)
+	for i := range l.carriers {
+		g.Add(&l.carriers[i])
+	}
+	for name, w := range map[string]*Window{"whole": NewWindow(labT, ShortestSpan, l.observations, l.carriers, nil), "gathered": g.Window()} {
+		want := Totals{T: labT, Span: ShortestSpan, Videos: 1, Recent: 1}
+		if diff := cmp.Diff(want, w.Totals()); diff != "" {
+			t.Errorf("%s: totals (-want +got):\n%s", name, diff)
+		}
+		if members := w.Members("hashtag:a"); len(members) != 1 || members[0].ID != 1 || w.Archived() {
+			t.Errorf("%s: got members %+v, archived %v; want the video 1 alone", name, members, w.Archived())
+		}
 	}
 }
 

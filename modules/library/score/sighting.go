@@ -14,8 +14,8 @@ type Observation struct {
 	Views, Likes int64
 }
 
-// ByVideo orders observations by video, time and scroll. Spans and windows of observations
-// in this order need no copy of them.
+// ByVideo orders observations by video, time and scroll. Functions that take observations
+// in any order copy a list that is not in this one.
 func ByVideo(a, b Observation) int {
 	return cmp.Or(cmp.Compare(a.Video, b.Video), cmp.Compare(a.At, b.At), cmp.Compare(a.Scroll, b.Scroll))
 }
@@ -28,21 +28,21 @@ func ordered(observations []Observation) []Observation {
 	return slices.SortedFunc(slices.Values(observations), ByVideo)
 }
 
-// Sighting is what a window saw of a video.
+// Sighting is what the scrolls of a window saw of a video.
 type Sighting struct {
 	// Readings counts the observations in the window, Usable those with usable views.
 	Readings, Usable int32
-	// First and Last are the usable ones by time, then scroll; meaningless where there are none.
+	// First and Last are of the usable ones, by time, then scroll; zero where there are none.
 	First, Last Look
 }
 
-// Look is when a scroll read usable views of a video.
+// Look is an observation with usable views: when a scroll read how many.
 type Look struct{ Scroll, At, Views int64 }
 
-// Growth is whether a video has a multiple.
+// Growth says whether a video has a multiple, and why not.
 type Growth string
 
-// The reasons why it has none.
+// HasMultiple, and the reasons why a video has none.
 const (
 	HasMultiple Growth = "measured"
 	NeverUsable Growth = "never_usable"
@@ -64,8 +64,8 @@ func (s *Sighting) Growth() Growth {
 	return HasMultiple
 }
 
-// sightingOf is what (t − 2 × span, t] saw of a video, of which these are the observations
-// by time and scroll.
+// sightingOf is what was seen of a video in (t − 2 × span, t]. observations are those of the
+// video, ordered.
 func sightingOf(observations []Observation, t, span int64) (s Sighting) {
 	for i := range observations {
 		o := &observations[i]
@@ -84,7 +84,8 @@ func sightingOf(observations []Observation, t, span int64) (s Sighting) {
 	return s
 }
 
-// sightings are the videos of ordered observations that the window saw, by id.
+// sightings are what was seen in (t − 2 × span, t], by the video's id, rising. observations
+// are ordered. Videos without one in the window are left out.
 func sightings(observations []Observation, t, span int64) iter.Seq2[int64, Sighting] {
 	return func(yield func(int64, Sighting) bool) {
 		for from, until := 0, 0; from < len(observations); from = until {
@@ -123,12 +124,12 @@ func Multiples(observations []Observation, t, span int64) (count int) {
 
 // Span is W: 7 days, doubled while fewer than two videos, archived or not, have a multiple
 // in the window, to 112 days at most; 7 days again where none has two. observations are
-// those of the subject's completed scrolls in (t − 2 × LongestSpan, t]. A caller that
-// would rather not read as many asks Multiples of the shorter spans first.
+// those of the subject's completed scrolls in (t − 2 × LongestSpan, t]. A caller that does
+// not want to read as many compares Multiples of a shorter span with TrendVideos first.
 func Span(observations []Observation, t int64) int64 {
 	observations = ordered(observations)
 	for span := ShortestSpan; span <= LongestSpan; span *= 2 {
-		if Multiples(observations, t, span) >= trendVideos {
+		if Multiples(observations, t, span) >= TrendVideos {
 			return span
 		}
 	}

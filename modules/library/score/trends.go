@@ -8,14 +8,18 @@ import (
 	"strings"
 )
 
+// TrendVideos is the least number of videos with a multiple in a trend, and in a window.
+const TrendVideos = 2
+
 // The rules of what a trend is.
 const (
-	// trendCreators is the least number of creators now: two may copy each other.
+	// trendCreators is the least number of recent creators: two may copy each other.
 	trendCreators = 3
-	// trendVideos and grownCreators are the least that have a multiple.
-	trendVideos, grownCreators = 2, 2
-	// A key on more than 6 in 10 of a window's videos says nothing, once there are 10.
-	commonFrom, commonOf6 = 10, 10
+	// grownCreators is the least number of creators of videos with a multiple.
+	grownCreators = 2
+	// A key on more than commonPart in commonOf of a window's videos says nothing, once
+	// there are commonFrom.
+	commonPart, commonOf, commonFrom = 6, 10, 10
 	// unsure is added to the expected creators, so that three of none expected are no
 	// more than a good sign.
 	unsure = 3
@@ -45,10 +49,10 @@ type Trend struct {
 	Strength Decimal
 	// VideoCount counts the window's videos with the key.
 	VideoCount int
-	// Grown counts those that have a multiple, GrownCreators who made them.
+	// Grown counts those that have a multiple, GrownCreators their creators.
 	Grown, GrownCreators int
-	// MedianGrowth is medianGrowthMultiple, 0 where no video has a multiple. It is a
-	// fact and not the order: growth of what was there says little of what comes.
+	// MedianGrowth is the median of the multiples, 0 where no video has one. Trends are
+	// not ordered by it: how much videos grew says little of what comes.
 	MedianGrowth Decimal
 	// Examples are ids of up to three recent videos, the most viewed of each creator.
 	Examples []int64
@@ -56,12 +60,11 @@ type Trend struct {
 	Drop Drop
 	By   string
 
-	// RecentVideos are the recent videos that were counted, by id: two keys with half or
-	// more of them in common are one trend.
+	// RecentVideos are the recent videos that were counted, by id: see Distinct.
 	RecentVideos []int64
 }
 
-// Generic makes the test of NewWindow from hashtags and terms in any case.
+// Generic makes the test of NewWindow and Gather from hashtags and terms in any case.
 func Generic(words []string) func(key string) bool {
 	generic := make(map[string]bool, len(words))
 	for _, word := range words {
@@ -83,10 +86,10 @@ func HashtagKey(tag string) (key Key, ok bool) {
 	return Key{"hashtag:" + Fold(label), "#" + label}, label != ""
 }
 
-// Rank lists the trends of the window by strength, number of videos, highest first, and
-// key. dropped are all other keys, by key. All of a key's numbers leave archived videos
-// out unless withArchived; C, P and the 60% rule count them always, so that archiving one
-// video moves no key that it does not carry.
+// Rank lists the trends of the window in the order of Distinct. dropped are all other keys,
+// by key. All of a key's numbers leave archived videos out unless withArchived; C, P and
+// the 60% rule count them always, so that archiving one video moves no key that it does
+// not carry.
 func (w *Window) Rank(withArchived bool) (listed, dropped []Trend) {
 	var fit []Trend
 	for key := range w.keys {
@@ -102,8 +105,9 @@ func (w *Window) Rank(withArchived bool) (listed, dropped []Trend) {
 	return listed, dropped
 }
 
-// Trends are the keys that Rank lists, and those that it drops as they repeat one above
-// them. It does not measure the many that have too few recent videos for three creators.
+// Trends are the keys that Rank lists, and those that it drops because they overlap with
+// one above them. It does not measure the many keys that have too few recent videos for
+// three creators.
 func (w *Window) Trends(withArchived bool) (listed, same []Trend) {
 	var fit []Trend
 	for key, of := range w.keys {
@@ -123,9 +127,9 @@ func (w *Window) Trends(withArchived bool) (listed, same []Trend) {
 	return Distinct(fit)
 }
 
-// Distinct sorts trends that are fit to be listed as lists show them, and takes out those
-// that are the same trend as one above them: half or more of the recent videos of both are
-// common (2 × shared ≥ all of both).
+// Distinct sorts trends by strength and number of videos, highest first, then key. It drops
+// each that is the same trend as one above it: half or more of the recent videos of the two
+// are of both (2 × shared ≥ all).
 func Distinct(fit []Trend) (listed, dropped []Trend) {
 	slices.SortFunc(fit, func(a, b Trend) int {
 		return cmp.Or(b.Strength.Compare(a.Strength), cmp.Compare(b.VideoCount, a.VideoCount), strings.Compare(a.Key, b.Key))
@@ -146,9 +150,8 @@ func Distinct(fit []Trend) (listed, dropped []Trend) {
 	return listed, dropped
 }
 
-// overlap finds the first listed trend with half or more recent videos in common with t
-// (2 × shared ≥ all of both), -1 where there is none: it is the same trend twice.
-// shared has a 0 for each listed trend, and has again when it returns.
+// overlap returns the place of the first listed trend that is the same as t, -1 where there
+// is none. shared has a 0 for each listed trend, and has again when it returns.
 func overlap(t *Trend, listed []Trend, above map[int64][]int32, shared []int32) int {
 	by := -1
 	var touched []int32
@@ -180,7 +183,7 @@ func (w *Window) Measure(key string, withArchived bool) Trend {
 	return t
 }
 
-// Totals are what the keys of a window have in common.
+// Totals are the numbers of a window that the numbers of its keys are measured by.
 type Totals struct {
 	// T and Span are those of the window.
 	T, Span int64
@@ -195,7 +198,7 @@ func (w *Window) Totals() Totals {
 
 // Measure is Window.Measure for a key whose members, by id and with the archived ones, are
 // known without the window. It does not ask whether the key is generic.
-func (w Totals) Measure(key Key, members []Member, withArchived bool) Trend {
+func (of Totals) Measure(key Key, members []Member, withArchived bool) Trend {
 	t := Trend{Key: key.Key, Label: key.Label}
 	var grown []fraction
 	var who, now, before []int64
@@ -219,15 +222,15 @@ func (w Totals) Measure(key Key, members []Member, withArchived bool) Trend {
 	}
 	t.Grown, t.GrownCreators = len(grown), distinctOf(who)
 	t.Recent, t.Earlier = distinctOf(now), distinctOf(before)
-	t.Strength = strength(t.Recent, t.Earlier, w.Recent, w.Earlier)
+	t.Strength = strength(t.Recent, t.Earlier, of.Recent, of.Earlier)
 	t.MedianGrowth = medianFraction(grown)
 	t.Examples = examples(recent)
 	switch {
-	case w.Videos >= commonFrom && commonOf6*len(members) > 6*w.Videos:
+	case of.Videos >= commonFrom && commonOf*len(members) > commonPart*of.Videos:
 		t.Drop = TooCommon
 	case t.Recent < trendCreators:
 		t.Drop = FewCreators
-	case t.Grown < trendVideos || t.GrownCreators < grownCreators:
+	case t.Grown < TrendVideos || t.GrownCreators < grownCreators:
 		t.Drop = FewMultiples
 	}
 	return t

@@ -43,17 +43,17 @@ const (
 // String is the stable name of the half.
 func (w When) String() string { return [...]string{"neither", "recent", "earlier"}[w] }
 
-// Member is a video of the window, with what trends are worked out from.
+// Member is a video of the window, with all that the numbers of trends need of it.
 type Member struct {
 	ID, Creator int64
-	// FirstViews and LastViews are its first and its last usable ones in the window, 0 where
-	// it has none.
+	// FirstViews and LastViews are the views of its first and of its last usable reading in
+	// the window, 0 where it has none.
 	FirstViews, LastViews int64
-	// Detail is nil where it was not kept.
+	// Detail is nil where it was not kept: by a Gathering, and in stored members.
 	Detail   *Detail
 	When     When
 	Archived bool
-	// Grown says that it has a multiple.
+	// Grown reports whether it has a multiple.
 	Grown bool
 }
 
@@ -70,8 +70,8 @@ type Detail struct {
 	Sighting
 }
 
-// Multiple is last views ÷ max(first views, 100) as a fraction; ok is false where the video
-// has none.
+// Multiple is how the views grew, last ÷ max(first, 100), as a fraction. ok is false where
+// the video has none: see Growth.
 func (m *Member) Multiple() (num, den int64, ok bool) {
 	if !m.Grown {
 		return 0, 1, false
@@ -79,8 +79,8 @@ func (m *Member) Multiple() (num, den int64, ok bool) {
 	return m.LastViews, max(m.FirstViews, leastFirst), true
 }
 
-// Growth reports whether the video has a multiple, and why not. Without Detail, one that
-// was read by one scroll alone counts as read once.
+// Growth reports whether the video has a multiple, and why not. Without Detail, a video
+// that one scroll read twice counts as read once.
 func (m *Member) Growth() Growth {
 	switch {
 	case m.Detail != nil:
@@ -93,104 +93,48 @@ func (m *Member) Growth() Growth {
 	return NeverUsable
 }
 
-// Window is what trends are measured over.
+// Window is what trends are measured over: the videos that scrolls observed in
+// (T − 2 × Span, T], and which keys they carry.
 type Window struct {
-	// T is the newest usable observation, Span is W.
+	// T is the time of the newest usable observation, Span is W.
 	T, Span int64
 	// Recent and Earlier are C and P: the creators of all recent and of all earlier
 	// videos, archived ones too.
 	Recent, Earlier int
 
-	videos   int // archived ones too
-	archived bool
+	videos   int      // archived ones too
+	archived bool     // one of them is
 	members  []Member // by id
 	keys     map[string]*carried
-	generic  func(key string) bool
+	generic  func(key string) bool // nil for none
 }
 
-// carried is a key with the places of its members, and its display forms. Most keys have
-// one form: members of the others alone are counted.
+// carried is what a window knows of a key. Most keys have one display form: how many
+// members have another one is counted, the rest have the first.
 type carried struct {
-	members []int32
-	label   string
+	members []int32 // places in the window's members, rising
+	label   string  // the form of the first member that was added
 	others  map[string]int
 }
 
 // NewWindow takes the observations of the subject's completed scrolls and the videos that
-// they are of, in any order. Observations outside (t − 2 × span, t] and videos without one
-// inside are left out. generic recognises keys that
-// name the feed and no subject; see Generic.
+// they are of, each once, in any order. Observations outside (t − 2 × span, t] and videos
+// without one inside are left out. generic recognises keys that name the feed and no
+// subject, see Generic; nil for none. The window keeps the carriers as Details.
 func NewWindow(t, span int64, observations []Observation, carriers []Carrier, generic func(key string) bool) *Window {
-	b := newBuilder(t, span, observations, generic)
+	g := Gather(t, span, observations, generic)
 	for i := range carriers {
-		if m, s, ok := b.see(&carriers[i]); ok {
-			m.Detail = &Detail{&carriers[i], s}
-			b.add(m, carriers[i].Keys)
+		c := &carriers[i]
+		if m, s, ok := g.see(c); ok {
+			m.Detail = &Detail{c, s}
+			g.keep(m, c.Keys)
 		}
 	}
-	return b.end()
+	return g.Window()
 }
 
-// builder makes a window of videos one by one.
-type builder struct {
-	*Window
-	observations []Observation // ordered
-	creators     [halves][]int64
-}
-
-func newBuilder(t, span int64, observations []Observation, generic func(key string) bool) builder {
-	return builder{
-		Window:       &Window{T: t, Span: span, keys: map[string]*carried{}, generic: generic},
-		observations: ordered(observations),
-	}
-}
-
-// see counts a video. ok is false where the window did not see it.
-func (b *builder) see(c *Carrier) (m Member, s Sighting, ok bool) {
-	first, _ := slices.BinarySearchFunc(b.observations, c.ID, func(o Observation, id int64) int { return cmp.Compare(o.Video, id) })
-	last := first
-	for last < len(b.observations) && b.observations[last].Video == c.ID {
-		last++
-	}
-	if s = sightingOf(b.observations[first:last], b.T, b.Span); s.Readings == 0 {
-		return m, s, false
-	}
-	m = memberOf(c, &s)
-	m.When = b.when(c.PostedAt)
-	b.videos++
-	b.archived = b.archived || c.Archived
-	b.creators[m.When] = append(b.creators[m.When], c.Creator)
-	return m, s, true
-}
-
-// add makes a video that was seen a member of keys.
-func (b *builder) add(m Member, keys []Key) {
-	place := int32(len(b.members))
-	b.members = append(b.members, m)
-	for _, key := range keys {
-		of := b.keys[key.Key]
-		if of == nil {
-			of = &carried{label: key.Label}
-			b.keys[key.Key] = of
-		}
-		of.members = append(of.members, place)
-		if key.Label != of.label {
-			if of.others == nil {
-				of.others = map[string]int{}
-			}
-			of.others[key.Label]++
-		}
-	}
-}
-
-// end counts the creators and puts the members in order.
-func (b *builder) end() *Window {
-	b.Recent, b.Earlier = distinctOf(b.creators[Recent]), distinctOf(b.creators[Earlier])
-	b.order(func(int32) bool { return true })
-	return b.Window
-}
-
-// order puts the members that are to stay in the order of their ids.
+// order puts the members that are to stay in the order of their ids, and lets go of the
+// others, which no key may have any more.
 func (w *Window) order(stays func(place int32) bool) {
 	var order []int32
 	for place := range int32(len(w.members)) {
@@ -199,7 +143,7 @@ func (w *Window) order(stays func(place int32) bool) {
 		}
 	}
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(w.members[a].ID, w.members[b].ID) })
-	members, now := make([]Member, len(order)), make([]int32, len(w.members))
+	members, now := make([]Member, len(order)), make([]int32, len(w.members)) // now is by the place before
 	for place, before := range order {
 		members[place], now[before] = w.members[before], int32(place)
 	}
@@ -212,6 +156,7 @@ func (w *Window) order(stays func(place int32) bool) {
 	w.members = members
 }
 
+// when is the half of the window in which a time is.
 func (w *Window) when(postedAt int64) When {
 	if postedAt == Undated || postedAt > w.T {
 		return Neither
@@ -244,8 +189,7 @@ func (w *Window) Members(key string) []Member {
 	return members
 }
 
-// label is the display form of a key that most of its videos use, the least by bytes of
-// several.
+// label is the display form that most videos of a key use, of several the least by bytes.
 func (w *Window) label(key string) string {
 	of := w.keys[key]
 	if of == nil {
