@@ -2,18 +2,13 @@ package library
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -227,6 +222,7 @@ func fromHook(key stage.Key) bool {
 	return strings.HasPrefix(key.Key, "opening:")
 }
 
+// packKeys writes keys as text: one a line, with a tab before the label.
 func packKeys(keys []stage.Key) string {
 	var b strings.Builder
 	for _, key := range keys {
@@ -243,6 +239,7 @@ func unpackKeys(text string) []stage.Key {
 	return keys
 }
 
+// packedKeys are the keys and labels of packed text, as parts of it.
 func packedKeys(text string) iter.Seq2[string, string] {
 	return func(yield func(key, label string) bool) {
 		for text := text; text != ""; {
@@ -253,87 +250,4 @@ func packedKeys(text string) iter.Seq2[string, string] {
 			}
 		}
 	}
-}
-
-func packIDs(ids []int64) []byte {
-	packed := make([]byte, 0, 8*len(ids))
-	for _, id := range ids {
-		packed = binary.BigEndian.AppendUint64(packed, uint64(id))
-	}
-	return packed
-}
-
-func unpackIDs(packed []byte) []int64 {
-	ids := make([]int64, len(packed)/8)
-	for i := range ids {
-		ids[i] = int64(binary.BigEndian.Uint64(packed[8*i:]))
-	}
-	return ids
-}
-
-// memberSize is what a packed member takes: video, creator, what it is, first and last views.
-const memberSize = 33
-
-// The bits of what a member is. The lowest two are its When.
-const (
-	memberArchived = 1 << (iota + 2)
-	memberUsable
-	memberGrown
-)
-
-// packMembers stores which videos carry a key and what each adds to its numbers, so that
-// archiving one needs no other row.
-func packMembers(members []score.Member) []byte {
-	packed := make([]byte, 0, memberSize*len(members))
-	for i := range members {
-		m := &members[i]
-		what := byte(m.When)
-		if m.Archived {
-			what |= memberArchived
-		}
-		if m.LastViews > 0 {
-			what |= memberUsable
-		}
-		if m.Grown {
-			what |= memberGrown
-		}
-		packed = binary.BigEndian.AppendUint64(packed, uint64(m.ID))
-		packed = binary.BigEndian.AppendUint64(packed, uint64(m.Creator))
-		packed = append(packed, what)
-		packed = binary.BigEndian.AppendUint64(packed, uint64(m.FirstViews))
-		packed = binary.BigEndian.AppendUint64(packed, uint64(m.LastViews))
-	}
-	return packed
-}
-
-func unpackMembers(packed []byte) ([]score.Member, error) {
-	if len(packed)%memberSize != 0 {
-		return nil, fmt.Errorf("read trend members: %d bytes", len(packed))
-	}
-	members := make([]score.Member, len(packed)/memberSize)
-	for i := range members {
-		p := packed[i*memberSize:]
-		members[i] = score.Member{
-			ID: int64(binary.BigEndian.Uint64(p)), Creator: int64(binary.BigEndian.Uint64(p[8:])),
-			When: score.When(p[16] & 3), Archived: p[16]&memberArchived != 0, Grown: p[16]&memberGrown != 0,
-			FirstViews: int64(binary.BigEndian.Uint64(p[17:])), LastViews: int64(binary.BigEndian.Uint64(p[25:])),
-		}
-	}
-	return members, nil
-}
-
-// trendsOf are the entries in the feed between two lists of keys. A key is a creator's
-// text: the feed has its hash.
-func trendsOf(before, now []string, scroll int64) (entries []feed.Change) {
-	add := func(kind feed.Kind, keys, others []string) {
-		for _, key := range slices.Sorted(slices.Values(keys)) {
-			if !slices.Contains(others, key) {
-				hash := sha256.Sum256([]byte(key))
-				entries = append(entries, feed.Change{Kind: kind, Scroll: scroll, Word: hex.EncodeToString(hash[:16])})
-			}
-		}
-	}
-	add(feed.TrendEntered, now, before)
-	add(feed.TrendLeft, before, now)
-	return entries
 }

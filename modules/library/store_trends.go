@@ -2,8 +2,10 @@ package library
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
-	"errors"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -13,9 +15,7 @@ import (
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
-	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/score"
-	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // scoreTrends measures the trends of the scroll's subject.
@@ -77,15 +77,16 @@ FROM observations o CROSS JOIN videos v WHERE {tenant:o} AND o.scroll_id = $1 AN
 	})
 }
 
-// trendRow is a key as one of the two lists has it.
+// trendRow is a key as one of the two lists has it: with or without archived videos.
 type trendRow struct {
 	score.Trend
 	withArchived bool
-	members      func() []score.Member // in the list with archived videos only
+	members      func() []score.Member // nil in the list without archived videos
 }
 
-// trendRows are the keys of a window that are trends but for those above them: of the list
-// with archived videos all that archiving can ever list, since it only takes away.
+// trendRows are the keys of both lists of a window, with those that are not shown because
+// they overlap with one above them. The list with archived videos has every key that can
+// ever be in the other one: archiving a video only lowers what its keys count.
 func trendRows(w *score.Window) (rows []trendRow) {
 	var listed, same []score.Trend
 	for _, withArchived := range []bool{true, false} {
@@ -101,6 +102,11 @@ func trendRows(w *score.Window) (rows []trendRow) {
 		}
 	}
 	return rows
+}
+
+// totalsOf are the totals of a stored window.
+func totalsOf(row *ent.TrendWindow) score.Totals {
+	return score.Totals{T: row.NewestAt, Span: row.Span, Videos: row.Videos, Recent: row.Recent, Earlier: row.Earlier}
 }
 
 // saveTrends replaces a subject's window and its trends.
@@ -131,16 +137,6 @@ func (s *Service) saveTrends(ctx context.Context, tx *store.Tx, subject string, 
 		return fmt.Errorf("delete trends: %w", err)
 	}
 	return s.addTrends(ctx, tx, account, subject, rows)
-}
-
-// relisted adds the trends to the feed that enter or leave a list, which is still as it was.
-func relisted(ctx context.Context, tx *store.Tx, subject string, now []string) error {
-	before, err := tx.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.Listed(1)).
-		Select(enttrend.FieldKey).Strings(ctx)
-	if err != nil {
-		return fmt.Errorf("read listed trends: %w", err)
-	}
-	return feed.Append(ctx, tx, trendsOf(before, now, scrollOf(ctx))...)
 }
 
 // addTrends stores trends, some at a time: their members may be many.
@@ -182,147 +178,98 @@ func orNil(id int64) *int64 {
 	return &id
 }
 
-// recountAll measures the trends of every subject again, after videos were archived.
-func (s *Service) recountAll(ctx context.Context, tx *store.Tx) error {
-	windows, err := tx.Ent().TrendWindow.Query().All(ctx)
+// relisted adds to the feed which trends enter or leave the list without archived videos. It
+// is called before the list changes; now are the keys that it will have.
+func relisted(ctx context.Context, tx *store.Tx, subject string, now []string) error {
+	before, err := tx.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.Listed(1)).
+		Select(enttrend.FieldKey).Strings(ctx)
 	if err != nil {
-		return fmt.Errorf("read trend windows: %w", err)
+		return fmt.Errorf("read listed trends: %w", err)
 	}
-	for _, row := range windows {
-		w, err := s.gather(ctx, within(tx), row.Subject, 0)
-		if err != nil {
-			return err
-		}
-		if w == nil {
-			continue
-		}
-		if err := s.saveTrends(ctx, tx, row.Subject, w.Totals(), trendRows(w)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return feed.Append(ctx, tx, trendChanges(before, now, scrollOf(ctx))...)
 }
 
-// recountVideo measures the keys of a video again in every window that it is in, after it
-// was archived or restored. Nothing else is measured: what the other keys count does not
-// change, only which of them repeat one above them.
-func (s *Service) recountVideo(ctx context.Context, tx *store.Tx, id int64, keys []stage.Key, archived bool) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	texts := make([]string, len(keys))
-	for i, key := range keys {
-		texts[i] = key.Key
-	}
-	windows, err := tx.Ent().TrendWindow.Query().Where(trendwindow.NewestAtGT(0)).All(ctx)
-	if err != nil {
-		return fmt.Errorf("read trend windows: %w", err)
-	}
-	for _, w := range windows {
-		found, err := tx.Ent().Trend.Query().Where(enttrend.Subject(w.Subject), enttrend.WithArchived(1), enttrend.KeyIn(texts...)).All(ctx)
-		if err != nil {
-			return fmt.Errorf("read trends: %w", err)
-		}
-		of := score.Totals{T: w.NewestAt, Span: w.Span, Videos: w.Videos, Recent: w.Recent, Earlier: w.Earlier}
-		var changed []score.Trend
-		for _, row := range found {
-			t, isMember, err := recount(ctx, tx, of, row, id, archived)
-			if err != nil {
-				return err
-			}
-			if isMember {
-				changed = append(changed, t)
+// trendChanges are the entries in the feed between two lists of keys. A key is a creator's
+// text: the feed has its hash.
+func trendChanges(before, now []string, scroll int64) (entries []feed.Change) {
+	add := func(kind feed.Kind, keys, others []string) {
+		for _, key := range slices.Sorted(slices.Values(keys)) {
+			if !slices.Contains(others, key) {
+				hash := sha256.Sum256([]byte(key))
+				entries = append(entries, feed.Change{Kind: kind, Scroll: scroll, Word: hex.EncodeToString(hash[:16])})
 			}
 		}
-		if len(changed) == 0 {
-			continue
-		}
-		if err := s.relist(ctx, tx, w.Subject, changed); err != nil {
-			return err
-		}
 	}
-	return nil
+	add(feed.TrendEntered, now, before)
+	add(feed.TrendLeft, before, now)
+	return entries
 }
 
-// recount measures a key without archived videos, after one of its own was archived or
-// restored; isMember is false where the video was not in the window.
-func recount(ctx context.Context, tx *store.Tx, of score.Totals, row *ent.Trend, id int64, archived bool) (t score.Trend, isMember bool, err error) {
-	if row.Members == nil {
-		return t, false, errors.New("a trend has no members")
+// packIDs packs the ids of videos, eight bytes each.
+func packIDs(ids []int64) []byte {
+	packed := make([]byte, 0, 8*len(ids))
+	for _, id := range ids {
+		packed = binary.BigEndian.AppendUint64(packed, uint64(id))
 	}
-	members, err := unpackMembers(*row.Members)
-	if err != nil {
-		return t, false, err
+	return packed
+}
+
+func unpackIDs(packed []byte) []int64 {
+	ids := make([]int64, len(packed)/8)
+	for i := range ids {
+		ids[i] = int64(binary.BigEndian.Uint64(packed[8*i:]))
 	}
+	return ids
+}
+
+// memberSize is the length of a packed member: video and creator, eight bytes each, the bits
+// of what it is, first and last views, eight bytes each.
+const memberSize = 33
+
+// The bits of what a member is. The lowest two are its When.
+const (
+	memberArchived = 1 << (iota + 2)
+	memberUsable   // has last views, which say so themselves
+	memberGrown
+)
+
+// packMembers packs the videos that carry a key, with what each adds to its numbers: then
+// archiving one of them reads no other row.
+func packMembers(members []score.Member) []byte {
+	packed := make([]byte, 0, memberSize*len(members))
 	for i := range members {
-		if members[i].ID == id {
-			members[i].Archived, isMember = archived, true
+		m := &members[i]
+		what := byte(m.When)
+		if m.Archived {
+			what |= memberArchived
 		}
+		if m.LastViews > 0 {
+			what |= memberUsable
+		}
+		if m.Grown {
+			what |= memberGrown
+		}
+		packed = binary.BigEndian.AppendUint64(packed, uint64(m.ID))
+		packed = binary.BigEndian.AppendUint64(packed, uint64(m.Creator))
+		packed = append(packed, what)
+		packed = binary.BigEndian.AppendUint64(packed, uint64(m.FirstViews))
+		packed = binary.BigEndian.AppendUint64(packed, uint64(m.LastViews))
 	}
-	if !isMember {
-		return t, false, nil
-	}
-	if err := tx.Ent().Trend.UpdateOneID(row.ID).SetMembers(packMembers(members)).Exec(ctx); err != nil {
-		return t, false, fmt.Errorf("save the members of a trend: %w", err)
-	}
-	return of.Measure(score.Key{Key: row.Key, Label: row.Label}, members, false), true, nil
+	return packed
 }
 
-// relist writes changed keys into the list without archived videos, and finds out anew
-// which of its keys repeat one above them.
-func (s *Service) relist(ctx context.Context, tx *store.Tx, subject string, changed []score.Trend) error {
-	account, err := tenant(ctx)
-	if err != nil {
-		return err
+func unpackMembers(packed []byte) ([]score.Member, error) {
+	if len(packed)%memberSize != 0 {
+		return nil, fmt.Errorf("read trend members: %d bytes", len(packed))
 	}
-	texts, fit := make([]string, len(changed)), []score.Trend{}
-	for i, t := range changed {
-		if texts[i] = t.Key; t.Drop == score.Kept {
-			fit = append(fit, t)
+	members := make([]score.Member, len(packed)/memberSize)
+	for i := range members {
+		p := packed[i*memberSize:]
+		members[i] = score.Member{
+			ID: int64(binary.BigEndian.Uint64(p)), Creator: int64(binary.BigEndian.Uint64(p[8:])),
+			When: score.When(p[16] & 3), Archived: p[16]&memberArchived != 0, Grown: p[16]&memberGrown != 0,
+			FirstViews: int64(binary.BigEndian.Uint64(p[17:])), LastViews: int64(binary.BigEndian.Uint64(p[25:])),
 		}
 	}
-	others, err := tx.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.KeyNotIn(texts...)).
-		Select(enttrend.FieldKey, enttrend.FieldPlace, enttrend.FieldListed, enttrend.FieldRecent).All(ctx)
-	if err != nil {
-		return fmt.Errorf("read trends: %w", err)
-	}
-	ids, wasListed := map[string]int64{}, map[string]int{}
-	for _, row := range others {
-		t, ok := score.TrendOfKey(row.Place)
-		if !ok || row.Recent == nil {
-			continue
-		}
-		t.RecentVideos = unpackIDs(*row.Recent)
-		fit, ids[row.Key], wasListed[row.Key] = append(fit, t), row.ID, row.Listed
-	}
-	listed, dropped := score.Distinct(fit)
-	now := make([]string, len(listed))
-	for i := range listed {
-		now[i] = listed[i].Key
-	}
-	if err := relisted(ctx, tx, subject, now); err != nil {
-		return err
-	}
-	_, err = tx.Ent().Trend.Delete().Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.KeyIn(texts...)).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("delete trends: %w", err)
-	}
-	var added []trendRow
-	change := map[int][]int64{}
-	for _, t := range slices.Concat(listed, dropped) {
-		id, known := ids[t.Key]
-		now := flag(t.Drop == score.Kept)
-		switch {
-		case !known:
-			added = append(added, trendRow{Trend: t})
-		case wasListed[t.Key] != now:
-			change[now] = append(change[now], id)
-		}
-	}
-	for now, of := range change {
-		if err := tx.Ent().Trend.Update().Where(enttrend.IDIn(of...)).SetListed(now).Exec(viewer.ByIDs(ctx)); err != nil {
-			return fmt.Errorf("list trends: %w", err)
-		}
-	}
-	return s.addTrends(ctx, tx, account, subject, added)
+	return members, nil
 }

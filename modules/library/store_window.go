@@ -226,7 +226,7 @@ func (s *Service) stored(ctx context.Context, subject, key string, most int) (*i
 	if err != nil {
 		return nil, fmt.Errorf("read the trend window: %w", err)
 	}
-	found := &insight.Stored{Totals: score.Totals{T: of.NewestAt, Span: of.Span, Videos: of.Videos, Recent: of.Recent, Earlier: of.Earlier}}
+	found := &insight.Stored{Totals: totalsOf(of)}
 	row, err := s.db.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(1), enttrend.Key(key)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return found, nil
