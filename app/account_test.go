@@ -41,24 +41,24 @@ func TestExportComesBack(t *testing.T) {
 		owner.Get(t, "GET /v1/changes?limit=1", &feed)
 		answer := owner.Do(t, "GET /v1/account/export", "")
 		if answer.Status != http.StatusOK || answer.Header.Get("Content-Type") != "application/zip" {
-			t.Fatalf(`export: status %d, %s, want Status %v and Content-Type "application/zip"`, answer.Status, answer.Header.Get("Content-Type"), http.StatusOK)
+			t.Fatalf("export: got %d, %s; want 200, application/zip", answer.Status, answer.Header.Get("Content-Type"))
 		}
 		files := unzipped(t, answer.Body)
 		if got := files["files/notes/a.js"]; got != "print(1)" {
-			t.Errorf(`sandbox file: got %q, want "print(1)"`, got)
+			t.Errorf("sandbox file: got %q, want print(1)", got)
 		}
 		for name, content := range files {
 			if strings.Contains(content, owner.Key) || strings.Contains(content, "\"hash\"") || strings.Contains(content, hook.Secret) || strings.Contains(content, "\"secret\"") {
-				t.Errorf("%s has a secret, want content without %v, content without %q, content without %v and content without %q", name, owner.Key, "\"hash\"", hook.Secret, "\"secret\"")
+				t.Errorf("%s: got a secret in it, want neither the key, a hash nor the webhook's secret", name)
 			}
 		}
 		for _, name := range []string{"workspace", "rules", "scrolls", "verdicts", "trends", "keys", "subscription", "usage", "events", "changes", "webhooks", "scores/first", "hooks/first"} {
 			if files[name+".ndjson"] == "" || strings.Count(files[name+".csv"], "\n") < 2 {
-				t.Errorf(`%s is empty, want files[name+".ndjson"] not empty and count at least 2`, name)
+				t.Errorf("%s: got %d bytes and a table of %d lines, want an item in both", name, len(files[name+".ndjson"]), strings.Count(files[name+".csv"], "\n"))
 			}
 		}
 		if first := feed.Changes[0].ID; hook.Secret == "" || !strings.HasPrefix(files["changes.ndjson"], `{"id":"`+first+`",`) {
-			t.Errorf("the export does not begin with the change %s: %.200s, want Secret not empty and changes.ndjson starting with %v", first, files["changes.ndjson"], `{"id":"`+first+`",`)
+			t.Errorf("changes: got %.200s, want the change %s first; secret of the webhook: got %d bytes, want some", files["changes.ndjson"], first, len(hook.Secret))
 		}
 		compareStream(t, running, owner, files)
 
@@ -73,11 +73,11 @@ func TestExportComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if report.Total.New < 50 || report.Total.Read == 0 || len(report.Total.Skipped) > 0 {
-			t.Errorf("import: got %+v, want New at least 50, Read not 0 and no Skipped", report.Total)
+			t.Errorf("import: got %+v, want at least 50 new, and none skipped", report.Total)
 		}
 		for _, view := range []string{"workspace", "rules"} {
 			if !strings.Contains(heir.Read(t, "GET /v1/"+view), "\"createdAt\"") {
-				t.Errorf("the %s did not come back, want with %q", view, "\"createdAt\"")
+				t.Errorf("got no %s after the import, want that of the owner", view)
 			}
 		}
 		for _, what := range []struct {
@@ -87,16 +87,16 @@ func TestExportComesBack(t *testing.T) {
 			t.Run(what.name+" come back", func(t *testing.T) {
 				want, got := what.of(t, owner), what.of(t, heir)
 				if len(want) < 3 {
-					t.Errorf("%s: %d are nothing to compare", what.name, len(want))
+					t.Errorf("got %d %s of the owner, want at least 3 to compare", len(want), what.name)
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s of the import differ from those of the owner (-want +got):\n%s", what.name, diff)
+					t.Errorf("%s after the import (-want +got):\n%s", what.name, diff)
 				}
 			})
 		}
 		again, err := running.Operator().Import(t.Context(), order)
 		if err != nil || again.Total.New+again.Total.SeenAgain > 0 {
-			t.Errorf("the same import again: got %+v, %v, want nothing new", again.Total, err)
+			t.Errorf("the same import again: got %+v, error %v; want nothing new", again.Total, err)
 		}
 	}, sampleFeed)
 }
@@ -147,7 +147,7 @@ func compareStream(t *testing.T, running *apptest.Running, owner *apptest.Caller
 		delete(got, "manifest.json")
 		for name, content := range got {
 			if diff := cmp.Diff(want[name], content); diff != "" {
-				t.Errorf("%s: %s differs from REST (-want +got):\n%s", protocol.Name, name, diff)
+				t.Errorf("%s: %s (-want REST +got):\n%s", protocol.Name, name, diff)
 			}
 		}
 	}

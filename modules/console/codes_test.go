@@ -32,7 +32,7 @@ func TestACodeOpensItsKeyOnce(t *testing.T) {
 	body := `{"code":"` + codes.Issue(key) + `"}`
 	first := exchange(handler, body)
 	if first.Code != http.StatusOK || strings.TrimSpace(first.Body.String()) != `{"apiKey":"scr_sess_abc"}` || first.Header().Get("Cache-Control") != "no-store" {
-		t.Errorf(`first: got %d %q %q, want Code %v, text %q and Cache-Control "no-store"`, first.Code, first.Body.String(), first.Header(), http.StatusOK, `{"apiKey":"scr_sess_abc"}`)
+		t.Errorf("first: got %d %q, headers %v; want 200 with the key, and Cache-Control no-store", first.Code, first.Body.String(), first.Header())
 	}
 	if second := exchange(handler, body); second.Code != http.StatusNotFound {
 		t.Errorf("second: got %d, want 404", second.Code)
@@ -58,7 +58,7 @@ func TestRefusedExchanges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := exchange(handler, c.body, c.header...); got.Code != c.want {
-				t.Errorf("%s: got %d, want %d", name, got.Code, c.want)
+				t.Errorf("got %d, want %d", got.Code, c.want)
 			}
 		})
 	}
@@ -78,18 +78,18 @@ func TestCodesEnd(t *testing.T) {
 		old := codes.Issue(key)
 		for range 15 {
 			if codes.Issue(key) == "" {
-				t.Fatal("fewer than 16 codes can wait")
+				t.Fatal("got fewer than 16 codes, want 16 that wait")
 			}
 		}
 		if codes.Issue(key) != "" {
-			t.Error("more than 16 codes can wait")
+			t.Error("got a 17th code, want no more than 16 that wait")
 		}
 		time.Sleep(console.CodeLife)
 		if got := exchange(handler, `{"code":"`+old+`"}`); got.Code != http.StatusNotFound {
 			t.Errorf("after its life: got %d, want 404", got.Code)
 		}
 		if codes.Issue(key) == "" {
-			t.Error("codes that ended still count")
+			t.Error("got no code after the others ended, want one")
 		}
 	})
 }

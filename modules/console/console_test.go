@@ -77,7 +77,7 @@ func TestFilesAndPages(t *testing.T) {
 		t.Run(address, func(t *testing.T) {
 			answer := get(handler, address)
 			if answer.Code != want.status || answer.Header().Get("Content-Type") != want.media {
-				t.Errorf("%s: got %d %q, want %d %q", address, answer.Code, answer.Header().Get("Content-Type"), want.status, want.media)
+				t.Errorf("got %d %q, want %d %q", answer.Code, answer.Header().Get("Content-Type"), want.status, want.media)
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestGzipAndETag(t *testing.T) {
 	handler, _ := open(t, assets())
 	plain := get(handler, "/console/console.js", "Accept-Encoding", "br, gzip;q=0")
 	if got := plain.Header().Get("Content-Encoding"); got != "" {
-		t.Errorf("a client without gzip got %q, want none", got)
+		t.Errorf("a client without gzip: got Content-Encoding %q, want none", got)
 	}
 	packed := get(handler, "/console/console.js", "Accept-Encoding", "br, gzip")
 	reader, err := gzip.NewReader(packed.Body)
@@ -114,14 +114,14 @@ func TestGzipAndETag(t *testing.T) {
 	}
 	body, err := io.ReadAll(reader)
 	if err != nil || string(body) != plain.Body.String() {
-		t.Errorf("gzip has %d bytes (%v), plain %d", len(body), err, plain.Body.Len())
+		t.Errorf("gzip: got %d bytes, error %v; want the %d of the plain answer", len(body), err, plain.Body.Len())
 	}
 	tag := packed.Header().Get("ETag")
 	if tag == "" || tag == plain.Header().Get("ETag") {
-		t.Errorf("ETags %q and %q: want two", tag, plain.Header().Get("ETag"))
+		t.Errorf("got ETags %q and %q, want two", tag, plain.Header().Get("ETag"))
 	}
 	if again := get(handler, "/console/console.js", "Accept-Encoding", "gzip", "If-None-Match", tag); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
-		t.Errorf("with its ETag: got %d with %d bytes, want 304 without", again.Code, again.Body.Len())
+		t.Errorf("with its ETag: got %d with %d bytes, want 304 with 0", again.Code, again.Body.Len())
 	}
 	if other := get(handler, "/console/console.js", "Accept-Encoding", "gzip", "If-None-Match", `"other"`); other.Code != http.StatusOK {
 		t.Errorf("with another ETag: got %d, want 200", other.Code)
@@ -134,7 +134,7 @@ func TestOnlyRead(t *testing.T) {
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, "/console/", nil))
 	if answer.Code != http.StatusMethodNotAllowed || answer.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf(`got %d, Allow %q, want Code %v and Allow "GET, HEAD"`, answer.Code, answer.Header().Get("Allow"), http.StatusMethodNotAllowed)
+		t.Errorf("got %d, Allow %q; want 405, Allow GET, HEAD", answer.Code, answer.Header().Get("Allow"))
 	}
 }
 
@@ -142,7 +142,7 @@ func TestABinaryWithoutTheConsoleSaysSo(t *testing.T) {
 	t.Parallel()
 	handler, _ := open(t, nil)
 	if handler.Present() {
-		t.Error("it is present without assets")
+		t.Error("got a console that is present, want it absent without assets")
 	}
 	answer := get(handler, "/console/")
 	if answer.Code != http.StatusOK || !strings.Contains(answer.Body.String(), "make build") {
@@ -155,7 +155,7 @@ func TestTransferOfTheFirstPage(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("dist/console.js"); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("run make build first: %v, want empty", err)
+			t.Fatalf("got no bundle: %v; want the one of make build, which runs first", err)
 		}
 		t.Skip("the console was not built")
 	}
@@ -166,6 +166,6 @@ func TestTransferOfTheFirstPage(t *testing.T) {
 	}
 	t.Logf("the first page transfers %d bytes", sum)
 	if sum > firstPage {
-		t.Errorf("the first page transfers %d bytes, at most %d are allowed", sum, firstPage)
+		t.Errorf("got %d bytes for the first page, want at most %d", sum, firstPage)
 	}
 }

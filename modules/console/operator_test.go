@@ -44,10 +44,10 @@ func TestOperatorLinks(t *testing.T) {
 			}
 			token, err := o.enter(code)
 			if (err == nil) != c.want || (token != "") != c.want {
-				t.Fatalf("got %q, %v, want in: %v", token, err, c.want)
+				t.Fatalf("got token %q, error %v; want to be let in: %v", token, err, c.want)
 			}
 			if _, err := o.enter(code); err == nil {
-				t.Error("the link opens twice, want an error")
+				t.Error("the link again: got no error, want one")
 			}
 		})
 	}
@@ -104,36 +104,36 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 	}
 	page := call("GET", "/operator/", "")
 	if got := page.Header().Get("Content-Security-Policy"); page.Code != 200 || got != Policy || page.Body.String() != operatorDocument {
-		t.Errorf("the page: got %d %q %q", page.Code, got, page.Body)
+		t.Errorf("the page: got %d, policy %q, %q; want 200 with the page and %q", page.Code, got, page.Body, Policy)
 	}
 	in := call("POST", "/operator/enter", enter, "Content-Type", "application/json")
 	token := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(in.Body.String()), `{"token":"`), `"}`)
 	status := call("GET", "/operator/status", "", "Authorization", "Bearer "+token)
 	if status.Code != 200 || strings.TrimSpace(status.Body.String()) != `{"queue":7}` {
-		t.Errorf("signed in: got %d %s, want Code 200 and text %q", status.Code, status.Body, `{"queue":7}`)
+		t.Errorf("signed in: got %d %s, want 200 with a queue of 7", status.Code, status.Body)
 	}
 	if got := call("POST", "/operator/leave", "", "Authorization", "Bearer x").Code; got != 204 {
-		t.Errorf("leaving with a wrong token answers %d, want 204", got)
+		t.Errorf("sign out with a wrong token: got %d, want 204", got)
 	}
 	now := time.Now()
 	o.now = func() time.Time { return now.Add(operatorLife - time.Minute) }
 	if got := call("GET", "/operator/status", "", "Authorization", "Bearer "+token).Code; got != 200 {
-		t.Errorf("before its end the session answers %d, want 200", got)
+		t.Errorf("before the session's end: got %d, want 200", got)
 	}
 	o.now = func() time.Time { return now.Add(operatorLife + time.Minute) }
 	if got := call("GET", "/operator/status", "", "Authorization", "Bearer "+token).Code; got != 401 {
-		t.Errorf("after its end the session answers %d, want 401", got)
+		t.Errorf("after the session's end: got %d, want 401", got)
 	}
 	o.now = time.Now
 	if got := call("POST", "/operator/leave", "", "Authorization", "Bearer "+token).Code; got != 204 {
-		t.Errorf("signing out answers %d, want 204", got)
+		t.Errorf("sign out: got %d, want 204", got)
 	}
 	if got := call("GET", "/operator/status", "", "Authorization", "Bearer "+token).Code; got != 401 {
-		t.Errorf("a session that was left answers %d, want 401", got)
+		t.Errorf("after signing out: got %d, want 401", got)
 	}
 	public := httptest.NewRecorder()
 	c.ServeHTTP(public, httptest.NewRequest("GET", Path+"operator.js", nil))
 	if public.Code != 404 {
-		t.Errorf("the public console serves the operator's script: %d, want 404", public.Code)
+		t.Errorf("the operator's script at the public console: got %d, want 404", public.Code)
 	}
 }

@@ -46,6 +46,6 @@ func TestConnect(t *testing.T) {
 	}
 	got, err := client.GetRules(ctx, &scrolleryv1.GetRulesRequest{})
 	if err != nil || got.GetRules() != nil || len(got.GetItems()) != 0 {
-		t.Errorf("get: got %v, %v, want no rules and no items", got, err)
+		t.Errorf("get: got %v, error %v; want no rules and no items", got, err)
 	}
 }

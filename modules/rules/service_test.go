@@ -54,7 +54,7 @@ func get(t *testing.T, ctx context.Context, s *rules.Service) (*rules.Rules, []s
 func want(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Errorf("items %q, want %q", got, want)
+		t.Errorf("got items %q, want %q", got, want)
 	}
 }
 
@@ -63,13 +63,13 @@ func TestRulesNeedAWorkspace(t *testing.T) {
 	ctx := viewer.As(t.Context(), 1)
 	s := rules.New(storetest.SQLite(t), workspace(0))
 	if _, _, err := s.Put(ctx, "x"); !apierr.Is(err, apierr.WorkspaceRequired) {
-		t.Errorf("put: %v, want %v", err, apierr.WorkspaceRequired)
+		t.Errorf("put: got error %v, want %v", err, apierr.WorkspaceRequired)
 	}
 	if r, items, err := s.Get(ctx); r != nil || items != nil || err != nil {
-		t.Errorf("get: %v, %v, %v, want none, no items and no error", r, items, err)
+		t.Errorf("get: got %v, items %v, error %v; want none of them", r, items, err)
 	}
 	if version, items, err := s.Active(ctx); version != 0 || items != nil || err != nil {
-		t.Errorf("active: %v, %v, %v, want version 0, no items and no error", version, items, err)
+		t.Errorf("active: got version %v, items %v, error %v; want version 0 and neither", version, items, err)
 	}
 }
 
@@ -80,22 +80,22 @@ func TestItemsLiveAsLongAsTheirText(t *testing.T) {
 		s := rules.New(db, workspace(7))
 		first, created := put(t, ctx, s, "- A\n- B\n- C")
 		if !created || first.Version != 1 || first.WorkspaceID != 7 || first.CreatedAt == 0 {
-			t.Errorf("got %+v, created: %t, want version 1 of workspace 7, created now", first, created)
+			t.Errorf("got %+v, created: %t; want version 1 of workspace 7, created now", first, created)
 		}
 		if again, created := put(t, ctx, s, "- A\n- B\n- C"); created || again != first {
-			t.Errorf("again: got %+v, created: %t, want %+v and none created", again, created, first)
+			t.Errorf("again: got %+v, created: %t; want %+v and none created", again, created, first)
 		}
 		_, texts, one := get(t, ctx, s)
 		want(t, texts, "A", "B", "C")
 
 		second, created := put(t, ctx, s, "C\nD\nA")
 		if !created || second.Version != 2 || second.CreatedAt < first.CreatedAt {
-			t.Errorf("got %+v, created: %t, want version 2, no older than %d", second, created, first.CreatedAt)
+			t.Errorf("got %+v, created: %t; want version 2, created no earlier than %d", second, created, first.CreatedAt)
 		}
 		current, texts, two := get(t, ctx, s)
 		want(t, texts, "C", "D", "A", "[B]")
 		if *current != second {
-			t.Errorf("current %+v, want %+v", current, second)
+			t.Errorf("got the current rules %+v, want %+v", current, second)
 		}
 		put(t, ctx, s, "D")
 		_, texts, _ = get(t, ctx, s)
@@ -110,12 +110,12 @@ func TestItemsLiveAsLongAsTheirText(t *testing.T) {
 			}
 		}
 		if two["D"].ID != four["D"].ID || two["D"].ID == one["A"].ID {
-			t.Errorf("D was %+v, is %+v, want ID %v and ID other than %v", two["D"], four["D"], four["D"].ID, one["A"].ID)
+			t.Errorf("D: got %+v, want the id of %+v and not that of A, %+v", four["D"], two["D"], one["A"])
 		}
 
 		version, active, err := s.Active(ctx)
 		if err != nil || version != 4 || len(active) != 2 || active[0].Text != "B" || active[0].ID != publicid.Format(publicid.Rule, one["B"].ID) {
-			t.Errorf("got version %d, %+v, %v, want version 4 with B, as %d, and D", version, active, err, one["B"].ID)
+			t.Errorf("got version %d, %+v, error %v; want version 4 with B, as %d, and D", version, active, err, one["B"].ID)
 		}
 	})
 }
@@ -127,17 +127,17 @@ func TestRulesAreOfOneTenant(t *testing.T) {
 		s := rules.New(db, workspace(7))
 		put(t, mine, s, "A\nB")
 		if r, items, err := s.Get(other); r != nil || items != nil || err != nil {
-			t.Errorf("the other sees %v, %v, %v, want none, no items and no error", r, items, err)
+			t.Errorf("the other account: got %v, items %v, error %v; want none of them", r, items, err)
 		}
 		put(t, other, s, "A\nC")
 		put(t, other, s, "D")
 		r, texts, _ := get(t, mine, s)
 		want(t, texts, "A", "B")
 		if r.Version != 1 {
-			t.Errorf("version %d, want 1", r.Version)
+			t.Errorf("got version %d, want 1", r.Version)
 		}
 		if _, _, err := s.Put(t.Context(), "x"); err == nil {
-			t.Error("a write without a viewer, want an error")
+			t.Error("a write without a viewer: got no error, want one")
 		}
 	})
 }
@@ -159,7 +159,7 @@ func TestArchivedItemsAreBounded(t *testing.T) {
 		put(t, ctx, s, "new")
 		_, texts, _ := get(t, ctx, s)
 		if len(texts) != 1+rules.MaxArchived || texts[0] != "new" || texts[1] != "[2.0]" || texts[rules.MaxArchived] != "[1.499]" {
-			t.Errorf(`%d items, %q…, want %v texts, texts[0] "new", texts[1] "[2.0]" and texts[rules.MaxArchived] "[1.499]"`, len(texts), texts[:2], 1+rules.MaxArchived)
+			t.Errorf("got %d items: %q…, want %d: new, then [2.0] to [1.499]", len(texts), texts[:2], 1+rules.MaxArchived)
 		}
 	})
 }
@@ -176,12 +176,12 @@ func TestRacingPutsGetAVersionEach(t *testing.T) {
 			wait.Go(func() {
 				r, created, err := s.Put(ctx, fmt.Sprintf("shared\nrule %d", i))
 				if err != nil || !created {
-					t.Errorf("racer %d: got created: %t, %v, want a new version", i, created, err)
+					t.Errorf("racer %d: got created: %t, error %v; want a new version", i, created, err)
 				}
 				versions[i] = r.Version
 				current, items, err := s.Get(ctx)
 				if err != nil || current == nil || len(items) < 2 || items[1].Text != strings.Split(current.Text, "\n")[1] {
-					t.Errorf("racer %d: got %+v with %+v, %v, want the rules of its text", i, current, items, err)
+					t.Errorf("racer %d: got %+v with %+v, error %v; want the rules of its text", i, current, items, err)
 				}
 			})
 		}
@@ -189,15 +189,15 @@ func TestRacingPutsGetAVersionEach(t *testing.T) {
 		slices.Sort(versions)
 		for i, version := range versions {
 			if version != i+1 {
-				t.Fatalf("versions %v, want %v", versions, i+1)
+				t.Fatalf("got versions %v, want 1 to %d", versions, racers)
 			}
 		}
 		_, texts, _ := get(t, ctx, s)
 		if len(texts) != racers+1 {
-			t.Errorf("%d items: %q, want %v", len(texts), texts, racers+1)
+			t.Errorf("got %d items: %q, want %d", len(texts), texts, racers+1)
 		}
 		if version, err := s.Version(ctx); version != racers || err != nil {
-			t.Errorf("version %d, %v, want version %v and no error", version, err, racers)
+			t.Errorf("got version %d, error %v; want %d", version, err, racers)
 		}
 	})
 }
@@ -283,7 +283,7 @@ func TestVersionsAreListed(t *testing.T) {
 		}
 		want(t, texts, fmt.Sprint(3, "C", 7), fmt.Sprint(2, "B", 7), fmt.Sprint(1, "A", 7))
 		if page, next, err := s.Versions(viewer.As(t.Context(), db.NewID()), 2, ""); err != nil || len(page) != 0 || next != "" {
-			t.Errorf("a tenant without rules: got %v, %q, %v; want none", page, next, err)
+			t.Errorf("a tenant without rules: got %v, next %q, error %v; want none of them", page, next, err)
 		}
 	})
 }

@@ -62,15 +62,15 @@ func TestSpeech(t *testing.T) {
 		t.Fatalf("got %v, error %v; want 1 video with speech", found, err)
 	}
 	if want := "Stop scrolling if you own a moka pot. You have been filling it wrong."; found["1"] != want {
-		t.Errorf("%q, want %q", found["1"], want)
+		t.Errorf("got speech %q, want %q", found["1"], want)
 	}
 	asked := server.Asked()
 	if len(asked) != 1 || asked[0].Form != "verbose_json" || asked[0].Model != "tester" {
-		t.Fatalf(`%d questions, want 1 asked, Form "verbose_json" and Model "tester"`, len(asked))
+		t.Fatalf("got %d questions, want 1, to the model tester, in the form verbose_json", len(asked))
 	}
 	// Eight seconds of the ten: two bytes a sample, and a header.
 	if n := len(asked[0].Sound); n < 254_000 || n > 258_000 || string(asked[0].Sound[:4]) != "RIFF" {
-		t.Errorf("%d bytes of sound", n)
+		t.Errorf("got %d bytes of sound, want 254,000 to 258,000, in a WAV file", n)
 	}
 }
 
@@ -103,12 +103,12 @@ func TestFaults(t *testing.T) {
 			var fault *stage.Error
 			switch {
 			case len(found) > 0, c.fault == "" && err != nil:
-				t.Errorf("%v, %v", found, err)
+				t.Errorf("got speech %v, error %v; want no speech, fault %q", found, err, c.fault)
 			case c.fault != "" && (!errors.As(err, &fault) || fault.Fault != c.fault):
-				t.Errorf("%v, want %s", err, c.fault)
+				t.Errorf("got error %v, want a fault %s", err, c.fault)
 			}
 			if n := len(server.Asked()); n != c.asked {
-				t.Errorf("asked %d times, want %d", n, c.asked)
+				t.Errorf("got the endpoint asked %d times, want %d", n, c.asked)
 			}
 		})
 	}
@@ -129,7 +129,7 @@ func TestOneFailureSpoilsNoOther(t *testing.T) {
 	loud := clip(t)
 	found, err := listen(t, server, rec("1", loud), rec("2", loud), rec("3", loud), rec("4", loud))
 	if err != nil || len(found) != 2 || found["3"] == "" || found["4"] == "" {
-		t.Errorf("%v, %v, want no error, 2 found, 3 not empty and 4 not empty", found, err)
+		t.Errorf("got speech %v, error %v; want that of 3 and 4", found, err)
 	}
 }
 
@@ -150,7 +150,7 @@ func TestASoundThatIsTurnedDownSpoilsNoOther(t *testing.T) {
 	loud := clip(t)
 	found, err := listen(t, server, rec("1", loud), rec("2", loud), rec("3", loud), rec("4", loud), rec("5", loud), rec("6", loud))
 	if err != nil || len(found) != 3 || found["2"]+found["3"]+found["5"] != "" || asked.Load() != 6 {
-		t.Errorf("%v of %d, %v, want no error, 3 found, none and asked 6", found, asked.Load(), err)
+		t.Errorf("got speech %v after %d questions, error %v; want that of 1, 4 and 6 after 6", found, asked.Load(), err)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestAMomentOfSoundIsNotSent(t *testing.T) {
 	}
 	found, err := listen(t, server, rec("short", tone("0.09")), rec("enough", tone("0.11")))
 	if err != nil || len(found) != 1 || found["enough"] == "" || len(server.Asked()) != 1 {
-		t.Errorf("%v, %v; asked %d times, want no error, 1 found, enough not empty and 1 Asked", found, err, len(server.Asked()))
+		t.Errorf("got speech %v after %d questions, error %v; want that of enough after 1", found, len(server.Asked()), err)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestHangingEndpoint(t *testing.T) {
 	call.Scratch, call.Log = t.TempDir(), slog.New(slog.DiscardHandler)
 	err := Spec().Evidence(ctx, &call, stagetest.Feed([]stage.Record{rec("1", clip(t))}), func(stage.Finding) error { return nil })
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, want %v", err, context.DeadlineExceeded)
+		t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 	}
 }
 
@@ -216,7 +216,7 @@ func FuzzSpoken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var answer struct{ Segments []model.Segment }
 		if json.Unmarshal([]byte(text), &answer) == nil && utf8.RuneCountInString(spoken(answer.Segments)) > length {
-			t.Error("too long")
+			t.Errorf("got %q, want at most %d characters", spoken(answer.Segments), length)
 		}
 	})
 }

@@ -72,19 +72,19 @@ func (b *bundle) collect(t *testing.T, seeds ...stage.Seed) ([]stage.Record, []s
 		t.Fatal(err)
 	}
 	if len(outcomes) != len(seeds) {
-		t.Fatalf("%d outcomes for %d seeds: %+v", len(outcomes), len(seeds), outcomes)
+		t.Fatalf("got outcomes %+v, want one for each of %d seeds", outcomes, len(seeds))
 	}
 	seen := map[string]bool{}
 	for _, r := range records {
 		if seen[r.ExternalID] {
-			t.Errorf("%s comes twice", r.ExternalID)
+			t.Errorf("got %s twice, want it once", r.ExternalID)
 		}
 		seen[r.ExternalID] = true
 	}
 	for _, o := range outcomes {
 		for _, secret := range []string{tiktoktest.Secret, "clt.double", b.URL} {
 			if strings.Contains(o.Detail+b.log.String(), secret) {
-				t.Errorf("got %q, want no %s", o.Detail, secret)
+				t.Errorf("got detail %q and log %q, want both without %s", o.Detail, b.log.String(), secret)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func (b *bundle) collect(t *testing.T, seeds ...stage.Seed) ([]stage.Record, []s
 func want(t *testing.T, o stage.Outcome, status stage.Status, returned int) {
 	t.Helper()
 	if o.Status != status || o.Returned != returned || o.Platform != platform || (status != stage.OK && status != stage.Empty && o.Detail == "") {
-		t.Errorf("%+v, want %s with %d", o, status, returned)
+		t.Errorf("got %+v, want %s with %d returned, of %s, and a detail if it failed", o, status, returned, platform)
 	}
 }
 
@@ -105,18 +105,18 @@ func TestHandle(t *testing.T) {
 	records, outcomes := b.collect(t, handle("@Kettle.co", 250))
 	want(t, outcomes[0], stage.OK, 250)
 	if outcomes[0].Asked != 250 || len(records) != 250 {
-		t.Fatalf("%d records, %+v, want Asked 250 and 250 records", len(records), outcomes[0])
+		t.Fatalf("got %d records, %+v; want 250, and 250 asked", len(records), outcomes[0])
 	}
 	r := records[0]
 	if r.SourceURL != "https://www.tiktok.com/@kettle.co/video/"+r.ExternalID || r.Source.Handle != "kettle.co" || r.Seed != "@Kettle.co" ||
 		*r.Metrics.Views != 100 || *r.Metrics.Likes != 140 || *r.Metrics.Shares != 0 || *r.Metrics.Saves != 5 || r.Metrics.Semantics != "lagged" {
-		t.Errorf(`%+v, want SourceURL %v, Handle "kettle.co", Seed "@Kettle.co", Views 100, Likes 140, Shares 0, Saves 5 and Semantics "lagged"`, r, "https://www.tiktok.com/@kettle.co/video/"+r.ExternalID)
+		t.Errorf("got %+v, want the address, the handle kettle.co, the seed @Kettle.co, 100 views, 140 likes, 0 shares and 5 saves, lagged", r)
 	}
 	if want := `{"caption":"Kettle test no. 0 #kettle","hashtags":["kettle"],"soundId":"7159460238003800066","region":"US","interface":"research"}`; string(r.Metadata) != want {
-		t.Errorf("metadata %s, want %s", r.Metadata, want)
+		t.Errorf("got metadata %s, want %s", r.Metadata, want)
 	}
 	if b.Tokens() != 1 || b.spent["requests"] != int64(len(b.Asked())) || b.spent["records"] != 300 {
-		t.Errorf("%d tokens, spent %v for %d requests", b.Tokens(), b.spent, len(b.Asked()))
+		t.Errorf("got %d tokens, spent %v for %d requests; want 1 token, each request spent, and 300 records", b.Tokens(), b.spent, len(b.Asked()))
 	}
 }
 
@@ -128,7 +128,7 @@ func TestRepeats(t *testing.T) {
 	records, outcomes := b.collect(t, handle("kettle.co", 0))
 	want(t, outcomes[0], stage.OK, 30)
 	if len(records) != 30 || len(b.Asked()) != 5 {
-		t.Errorf("%d records with %d requests, want 30 records and 5 Asked", len(records), len(b.Asked()))
+		t.Errorf("got %d records with %d requests, want 30 with 5", len(records), len(b.Asked()))
 	}
 }
 
@@ -148,20 +148,20 @@ func TestTermsWindowsAndRegions(t *testing.T) {
 		returned int
 	}{{"no such, name", stage.Unsupported, 0}, {"kettle", stage.OK, 4}, {"singing kettle", stage.OK, 1}, {"#singingkettle", stage.OK, 1}, {"#!?", stage.Unsupported, 0}} {
 		if outcomes[i].Seed != o.seed {
-			t.Fatalf("%+v, want %v", outcomes, o.seed)
+			t.Fatalf("outcome %d: got %+v, want the seed %s", i, outcomes, o.seed)
 		}
 		want(t, outcomes[i], o.status, o.returned)
 	}
 	if len(records) != 5 {
-		t.Errorf("%d records, want 5", len(records))
+		t.Errorf("got %d records, want 5", len(records))
 	}
 	for _, q := range b.Asked()[:3] {
 		if len(q.Query.And) != 1 || strings.Join(q.Query.And[0].Values, "") != "DEUS" {
-			t.Errorf(`asked %+v, want 1 And and text "DEUS"`, q)
+			t.Errorf("got the question %+v, want it about DE and US alone", q)
 		}
 	}
 	if a := b.Asked(); a[0].Start != a[1].End || a[1].Start != a[2].End {
-		t.Errorf("the windows leave gaps: %+v", a[:3])
+		t.Errorf("got the windows %+v, want each to end where the one before starts", a[:3])
 	}
 }
 
@@ -172,7 +172,7 @@ func TestEmptyAndTwice(t *testing.T) {
 	want(t, outcomes[0], stage.Empty, 0)
 	want(t, outcomes[1], stage.Empty, 0)
 	if n := len(b.Asked()); n != 1 {
-		t.Errorf("asked %d times, want 1", n)
+		t.Errorf("got %d requests, want 1", n)
 	}
 }
 
@@ -196,20 +196,20 @@ func TestStrangeVideos(t *testing.T) {
 	records, outcomes := b.collect(t, handle("odd", 100))
 	want(t, outcomes[0], stage.Partial, 4)
 	if !strings.Contains(outcomes[0].Detail, "5 videos") {
-		t.Errorf(`%q, want with "5 videos"`, outcomes[0].Detail)
+		t.Errorf("got detail %q, want 5 videos named in it", outcomes[0].Detail)
 	}
 	a, c, d, e := records[0], records[1], records[2], records[3]
 	if a.ExternalID != "7320768196569599275" || *a.Metrics.Views != 4 || *a.Metrics.Likes != 6 || a.Metrics.Shares != nil || a.Source != nil || a.SourceURL != "" {
-		t.Errorf(`%+v, want ExternalID "7320768196569599275", Views 4, Likes 6, no Shares, no Source and SourceURL empty`, a)
+		t.Errorf("got %+v, want 7320768196569599275 with 4 views and 6 likes, without shares, source and address", a)
 	}
 	if m := c.Metrics; c.ExternalID != "7320768196569599276" || *m.Views != 12 || m.Likes != nil || m.Comments != nil || m.Shares != nil || m.Saves != nil || c.PostedAt != nil {
-		t.Errorf(`%+v, want ExternalID "7320768196569599276", Views 12, no Likes, no Comments, no Shares, no Saves and no PostedAt`, c)
+		t.Errorf("got %+v, want 7320768196569599276 with 12 views, without other numbers and a posting time", c)
 	}
 	if !strings.Contains(string(d.Metadata), "\"caption\":\"a\uFFFDb\uFFFD\"") || *d.Evidence.Spoken != "he\uFFFDllo" || d.Source != nil || d.Metrics.Views != nil {
-		t.Errorf(`%+v %s, want Metadata with %q, Spoken "he�llo", no Source and no Views`, d, d.Metadata, "\"caption\":\"a\uFFFDb\uFFFD\"")
+		t.Errorf("got %+v %s, want the caption a\uFFFDb\uFFFD and the speech he\uFFFDllo, without source and views", d, d.Metadata)
 	}
 	if e.Source != nil || !strings.Contains(string(e.Metadata), `"hashtags":["x"],"durationSeconds":12`) {
-		t.Errorf("%+v %s, want no Source and Metadata with %q", e, e.Metadata, `"hashtags":["x"],"durationSeconds":12`)
+		t.Errorf("got %+v %s, want the hashtag x and 12 seconds, without a source", e, e.Metadata)
 	}
 }
 
@@ -248,10 +248,10 @@ func TestRecordedPages(t *testing.T) {
 			continue
 		}
 		if !ok || at.Sub(time.UnixMilli(*r.PostedAt)).Abs() > time.Hour {
-			t.Errorf("%s: uploaded %v by its id, posted %v, want one and difference at most %v", r.ExternalID, at, time.UnixMilli(*r.PostedAt), time.Hour)
+			t.Errorf("%s: got the time %v by its id (%v), posted at %v; want at most an hour between them", r.ExternalID, at, ok, time.UnixMilli(*r.PostedAt))
 		}
 	}
 	if len(records) != 27 || above < 12 {
-		t.Errorf("%d records, %d with more likes than views, want 27 records and above at least 12", len(records), above)
+		t.Errorf("got %d records, %d with more likes than views; want 27, at least 12 of them", len(records), above)
 	}
 }

@@ -31,15 +31,15 @@ func TestFlatTikTok(t *testing.T) {
 	call := fake(t, "cat <<'X'\n"+video+"\nX")
 	records, outcomes, err := stagetest.Collect(t, Spec(), call, beans)
 	if err != nil || len(records) != 1 || outcomes[0].Status != stage.OK {
-		t.Fatalf("%v %+v %v, want no error, 1 record and Status %v", records, outcomes, err, stage.OK)
+		t.Fatalf("got records %+v, outcomes %+v, error %v; want 1 record, %v", records, outcomes, err, stage.OK)
 	}
 	got := records[0]
 	if got.SourceURL != "https://www.tiktok.com/@beans/video/7411111111111111111" {
-		t.Errorf(`the address is the tool's: %s, want "https://www.tiktok.com/@beans/video/7411111111111111111"`, got.SourceURL)
+		t.Errorf("got the address %s, want https://www.tiktok.com/@beans/video/7411111111111111111, made here", got.SourceURL)
 	}
 	m := got.Metrics
 	if *m.Views != 1200 || *m.Likes != 7 || *m.Shares != 2 || *m.Saves != 3 || m.Comments != nil || *got.PostedAt != 1780000000000 {
-		t.Errorf("%+v, want Views 1200, Likes 7, Shares 2, Saves 3, no Comments and PostedAt 1780000000000", m)
+		t.Errorf("got %+v, posted at %d; want 1200 views, 7 likes, 2 shares, 3 saves, comments unknown, posted at 1780000000000", m, *got.PostedAt)
 	}
 }
 
@@ -71,10 +71,10 @@ func TestHowRunsEnd(t *testing.T) {
 			call := fake(t, c.script)
 			records, outcomes, err := stagetest.Collect(t, Spec(), call, beans)
 			if err != nil || len(records) != c.records || len(outcomes) != 1 || outcomes[0].Status != c.status || outcomes[0].Returned != c.records {
-				t.Errorf("%d records, %+v, %v; want %d and %s", len(records), outcomes, err, c.records, c.status)
+				t.Errorf("got %d records, outcomes %+v, error %v; want %d records, %s", len(records), outcomes, err, c.records, c.status)
 			}
 			if o := outcomes[0]; o.Status != stage.OK && o.Status != stage.Empty && !strings.Contains(o.Detail, "2031.01.02") {
-				t.Errorf("got %q, want the version in it", o.Detail)
+				t.Errorf("got detail %q, want the version 2031.01.02 in it", o.Detail)
 			}
 		})
 	}
@@ -90,12 +90,12 @@ func TestProgramThatHangs(t *testing.T) {
 	began := time.Now()
 	o, err := tl.list(t.Context(), beans[0], tiktok, "https://www.tiktok.com/@beans", 5, func(stage.Record) error { return nil })
 	if err != nil || o.Status != stage.Partial || o.Returned != 1 || time.Since(began) > 20*time.Second || !strings.Contains(o.Detail, "said nothing") {
-		t.Errorf(`%+v, %v after %v, want no error, Status %v, Returned 1, time at most %v and Detail with "said nothing"`, o, err, time.Since(began), stage.Partial, 20*time.Second)
+		t.Errorf("got %+v, error %v after %v; want 1 returned, %v because it said nothing, in at most 20 s", o, err, time.Since(began), stage.Partial)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if _, err := tl.list(ctx, beans[0], tiktok, "https://www.tiktok.com/@beans", 5, func(stage.Record) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, want %v", err, context.DeadlineExceeded)
+		t.Errorf("got error %v, want %v", err, context.DeadlineExceeded)
 	}
 }
 
@@ -104,11 +104,11 @@ func TestProgramThatIsMissingOrOff(t *testing.T) {
 	var fault *stage.Error
 	call := stage.Call{Settings: map[string]string{"enabled": "yes"}}
 	if _, _, err := stagetest.Collect(t, Spec(), call, beans); !errors.As(err, &fault) || fault.Fault != stage.FaultMisconfigured {
-		t.Errorf("missing: %v", err)
+		t.Errorf("missing: got error %v, want a fault %s", err, stage.FaultMisconfigured)
 	}
 	fault = nil
 	if _, _, err := stagetest.Collect(t, Spec(), stage.Call{Settings: map[string]string{"enabled": "no"}}, beans); !errors.As(err, &fault) || !strings.Contains(fault.Message, "terms") {
-		t.Errorf("off: %v", err)
+		t.Errorf("off: got error %v, want one that names the terms", err)
 	}
 }
 
@@ -129,16 +129,16 @@ func TestArguments(t *testing.T) {
 	args := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	at := len(args) - 2
 	if at < 0 || args[at] != "--" || args[at+1] != "ytsearch50:--exec rm -rf" {
-		t.Errorf(`arguments %q, want at at least 0, args[at] "--" and args[at+1] "ytsearch50:--exec rm -rf"`, args)
+		t.Errorf("got arguments %q, want the last ones to be -- and ytsearch50:--exec rm -rf", args)
 	}
 	for _, flag := range append([]string{"--no-plugin-dirs"}, always...) {
 		if !strings.Contains(string(raw), flag+"\n") {
-			t.Errorf("%s is missing in %q, want with %v", flag, args, flag+"\n")
+			t.Errorf("got arguments %q, want %s among them", args, flag)
 		}
 	}
 	env, _ := os.ReadFile(filepath.Join(folder, "env"))
 	if strings.Contains(string(env), "secret") || strings.Contains(string(env), "t0ken") {
-		t.Errorf(`environment %s, want env without "secret" and env without "t0ken"`, env)
+		t.Errorf("got environment %s, want neither the database's address nor the token in it", env)
 	}
 }
 
@@ -158,11 +158,11 @@ func TestASiteOutOfReachIsLeftAlone(t *testing.T) {
 	}
 	_, outcomes, err := stagetest.Refresh(t, Spec(), call, refs)
 	if err != nil || runs() != maxBlocked || outcomes[0].Status != stage.Blocked || outcomes[0].Asked != 8 {
-		t.Errorf("%d runs, %+v, %v", runs(), outcomes, err)
+		t.Errorf("refresh: got %d runs, outcomes %+v, error %v; want %d runs, 8 asked, %s", runs(), outcomes, err, maxBlocked, stage.Blocked)
 	}
 	_, outcomes, err = stagetest.Collect(t, Spec(), call, seeds)
 	if err != nil || runs() != 2*maxBlocked || len(outcomes) != 8 || outcomes[7].Status != stage.Blocked || outcomes[7].Seed != "h" || outcomes[7].RetryAt == nil {
-		t.Errorf("%d runs, %+v, %v", runs(), outcomes, err)
+		t.Errorf("collect: got %d runs, outcomes %+v, error %v; want %d runs, 8 outcomes, the last one %s with a time to retry", runs(), outcomes, err, 2*maxBlocked, stage.Blocked)
 	}
 }
 
@@ -177,12 +177,12 @@ printf moving > "${out%.*}.mp4"`)
 		return nil
 	})
 	if err != nil || len(files) != 1 || files[0] != (stage.File{Ref: stage.Ref{Platform: "youtube", ExternalID: "abc"}, Name: "media-2.mp4"}) {
-		t.Fatalf("%+v %v", files, err)
+		t.Fatalf("got files %+v, error %v; want media-2.mp4 of youtube/abc alone", files, err)
 	}
 	if raw, err := os.ReadFile(filepath.Join(ready.Scratch, files[0].Name)); err != nil || string(raw) != "moving" {
-		t.Errorf(`%q, %v, want no error and raw "moving"`, raw, err)
+		t.Errorf("got file %q, error %v; want moving", raw, err)
 	}
 	if len(outcomes) != 2 || outcomes[0].Status != stage.NotFound || outcomes[1].Status != stage.OK {
-		t.Errorf("%+v, want 2 outcomes, Status %v and Status %v", outcomes, stage.NotFound, stage.OK)
+		t.Errorf("got outcomes %+v, want %v and %v", outcomes, stage.NotFound, stage.OK)
 	}
 }

@@ -81,7 +81,7 @@ func TestRealProgramOnAVideoThatDoesNotPlay(t *testing.T) {
 		t.Fatalf("got %+v, error %v; want some outcomes", outcomes, err)
 	}
 	if len(records) != 1 || records[0].ExternalID != "playing0000" || *records[0].Metrics.Views != 1234 {
-		t.Errorf(`%+v, want 1 record, ExternalID "playing0000" and Views 1234`, records)
+		t.Errorf("got records %+v, want playing0000 alone, with 1234 views", records)
 	}
 	if o := outcomes[0]; o.Status != stage.Partial || o.Asked != 2 || o.Returned != 1 {
 		t.Errorf("got %+v, want %v with 2 asked and 1 returned", o, stage.Partial)
@@ -106,11 +106,11 @@ func TestRealProgramSaysWhatIsGone(t *testing.T) {
 	}
 	// The limit ends it: the last one is not asked for.
 	if o := outcomes[0]; o.Status != stage.Quota || o.Asked != 6 || o.RetryAt == nil || !strings.Contains(o.Detail, "try again later") {
-		t.Errorf(`%+v, want Status %v, Asked 6, RetryAt not nil and Detail with "try again later"`, o, stage.Quota)
+		t.Errorf("got %+v, want %v of 6 asked, with a time to retry and the program's words", o, stage.Quota)
 	}
 	for i, id := range []string{"removed0000", "private0000"} {
 		if o := outcomes[1+i]; o.Seed != id || o.Status != stage.NotFound || o.Platform != youtube {
-			t.Errorf("%+v, want %s", o, id)
+			t.Errorf("got %+v, want %s of %s/%s", o, stage.NotFound, youtube, id)
 		}
 	}
 }

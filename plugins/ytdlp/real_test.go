@@ -68,27 +68,27 @@ func TestRealProgram(t *testing.T) {
 	want := []stage.Status{stage.OK, stage.NotFound, stage.Unsupported, stage.Unsupported, stage.Unsupported, stage.Quota, stage.Quota}
 	for i, o := range outcomes {
 		if i >= len(want) || o.Status != want[i] {
-			t.Errorf("outcome %d: %+v, want %v", i, o, want[min(i, len(want)-1)])
+			t.Errorf("outcome %d: got %+v, want %v", i, o, want[min(i, len(want)-1)])
 		}
 		if o.Status == stage.NotFound && !strings.Contains(o.Detail, "yt-dlp 20") {
-			t.Errorf("got %+v, want the version in it", o)
+			t.Errorf("got detail %q, want the version in it", o.Detail)
 		}
 		if o.Status == stage.Quota && o.RetryAt == nil {
-			t.Errorf("no time to retry: %+v", o)
+			t.Errorf("got %+v, want a time to retry", o)
 		}
 	}
 	if len(records) != 3 || outcomes[0].Returned != 3 {
-		t.Fatalf("%d records, outcomes %+v, want 3 records and Returned 3", len(records), outcomes)
+		t.Fatalf("got %d records, outcomes %+v; want 3 records and 3 returned", len(records), outcomes)
 	}
 	first := records[0]
 	if first.ExternalID != "short000000" || first.SourceURL != "https://www.youtube.com/shorts/short000000" || first.Seed != "beans" ||
 		first.Metrics.Views == nil || *first.Metrics.Views != 1_200_000 || first.Metrics.Semantics != "rounded" || first.Metrics.Likes != nil ||
 		first.Source.Handle == "" {
-		t.Errorf(`%+v %+v %s, want ExternalID "short000000", SourceURL "https://www.youtube.com/shorts/short000000", Seed "beans", Views not nil, Views 1_200_000, Semantics "rounded", no Likes and Handle not empty`, first, first.Source, first.Metadata)
+		t.Errorf("got %+v %+v %s, want short000000 at its address, from the seed beans, with about 1,200,000 views, likes unknown and a handle", first, first.Source, first.Metadata)
 	}
 	for _, host := range w.hosts {
 		if host != "www.youtube.com:443" {
-			t.Errorf(`it went to %s, want "www.youtube.com:443"`, host)
+			t.Errorf("got a connection to %s, want www.youtube.com:443 alone", host)
 		}
 	}
 }
@@ -104,6 +104,6 @@ func TestRealProgramLeavesNothingBehind(t *testing.T) {
 		t.Fatalf("got %d files, outcomes %+v, error %v; want no file and 2 outcomes", len(files), outcomes, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(call.Scratch, "media-*")); len(left) > 0 {
-		t.Errorf("left behind: %v, want none", left)
+		t.Errorf("got %v left behind, want nothing", left)
 	}
 }

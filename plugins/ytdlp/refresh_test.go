@@ -17,7 +17,7 @@ func TestRefresh(t *testing.T) {
 	records, outcomes, err := stagetest.Refresh(t, Spec(), call, refs)
 	if err != nil || len(records) != 1 || len(outcomes) != 2 || outcomes[0].Status != stage.Partial || outcomes[0].Asked != 2 || outcomes[0].Returned != 1 ||
 		outcomes[1].Status != stage.NotFound || outcomes[1].Seed != "2" || outcomes[1].Platform != "tiktok" {
-		t.Errorf(`%v %+v %v, want no error, 1 record, 2 outcomes, Status %v, Asked 2, Returned 1, Status %v, Seed "2" and Platform "tiktok"`, records, outcomes, err, stage.Partial, stage.NotFound)
+		t.Errorf("got records %v, outcomes %+v, error %v; want 1 record, %v with 1 of 2 returned, and %v of tiktok/2", records, outcomes, err, stage.Partial, stage.NotFound)
 	}
 }
 
@@ -29,7 +29,7 @@ func TestRefreshLeavesTheRest(t *testing.T) {
 		t.Fatalf("got %+v, error %v; want 1 record", records, err)
 	}
 	if r := records[0]; r.Metadata != nil || r.SourceURL != "" || *r.Metrics.Views != 5 || *r.PostedAt != 1780000000000 {
-		t.Errorf("%+v %s, want no Metadata, SourceURL empty, Views 5 and PostedAt 1780000000000", r, r.Metadata)
+		t.Errorf("got %+v %s, want 5 views, posted at 1780000000000, without metadata and address", r, r.Metadata)
 	}
 }
 
@@ -87,13 +87,13 @@ func TestWhatIsGone(t *testing.T) {
 				call := fake(t, fmt.Sprintf(script, c.words))
 				records, outcomes, err := stagetest.Refresh(t, Spec(), call, shorts("abcdefghijk"))
 				if err != nil || len(records) > 0 || outcomes[0].Status != c.status || !strings.Contains(outcomes[0].Detail, "2031.01.02") {
-					t.Fatalf("%+v %+v %v, want %s", records, outcomes, err, c.status)
+					t.Fatalf("got records %+v, outcomes %+v, error %v; want no record, %s with the version", records, outcomes, err, c.status)
 				}
 				if gone := len(outcomes) == 2 && outcomes[1].Seed == "abcdefghijk" && outcomes[1].Status == stage.NotFound; gone != (c.status == stage.NotFound) {
-					t.Errorf("of the video itself: %+v", outcomes[1:])
+					t.Errorf("got outcomes of the video %+v, want %v: %v", outcomes[1:], stage.NotFound, c.status == stage.NotFound)
 				}
 				if (outcomes[0].RetryAt != nil) != c.away {
-					t.Errorf("retry at %v", outcomes[0].RetryAt)
+					t.Errorf("got time to retry %v, want one: %v", outcomes[0].RetryAt, c.away)
 				}
 			})
 		}
@@ -107,7 +107,7 @@ func TestWhatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, outcomes, err := stagetest.Refresh(t, Spec(), fake(t, script), shorts("abcdefghijk"))
 			if err != nil || len(outcomes) != 1 || outcomes[0].Status != stage.Changed {
-				t.Errorf("got %+v, %v, want one outcome %s", outcomes, err, stage.Changed)
+				t.Errorf("got %+v, error %v; want 1 outcome, %s", outcomes, err, stage.Changed)
 			}
 		})
 	}
@@ -119,7 +119,7 @@ func TestWhatIsGone(t *testing.T) {
 	call = fake(t, `echo 'ERROR: [TikTok] 7: Unable to download webpage: HTTP Error 404: Not Found' >&2; exit 1`)
 	_, outcomes, err = stagetest.Refresh(t, Spec(), call, []stage.Ref{{Platform: tiktok, ExternalID: "7"}})
 	if err != nil || len(outcomes) != 2 || outcomes[1].Status != stage.NotFound {
-		t.Errorf("no page: got %+v, error %v; want 2 outcomes, %v", outcomes, err, stage.NotFound)
+		t.Errorf("no page: got %+v, error %v; want 2 outcomes, the second %v", outcomes, err, stage.NotFound)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestAnHourlyLimitEndsARefresh(t *testing.T) {
 				t.Fatal(err)
 			}
 			if raw, _ := os.ReadFile(filepath.Join(folder, "runs")); strings.Count(string(raw), "x") != want {
-				t.Errorf("%s: asked %d times, want %d", words, strings.Count(string(raw), "x"), want)
+				t.Errorf("got the site asked %d times, want %d", strings.Count(string(raw), "x"), want)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ func TestProgramDiesWithTheStage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Fatalf("%+v, want empty", tool.run(t.Context(), nil, discard))
+		t.Fatalf("got a run that ended with %+v, want one that the test's end kills", tool.run(t.Context(), nil, discard))
 	}
 	t.Parallel()
 	folder := t.TempDir()
@@ -34,7 +34,7 @@ func TestProgramDiesWithTheStage(t *testing.T) {
 		raw, err := os.ReadFile(filepath.Join(folder, "pid"))
 		if pid = strings.TrimSpace(string(raw)); err != nil && time.Now().After(end) {
 			_ = process.Process.Kill()
-			t.Fatal("nothing began")
+			t.Fatal("got no process in 30 s, want one")
 		}
 	}
 	if _, err := os.Stat("/proc/" + pid); err != nil {
@@ -50,7 +50,7 @@ func TestProgramDiesWithTheStage(t *testing.T) {
 		}
 		if time.Now().After(end) {
 			_ = exec.Command("kill", pid).Run()
-			t.Fatalf("process %s lives on", pid)
+			t.Fatalf("got process %s alive after 5 s, want it to end with the stage", pid)
 		}
 	}
 }
