@@ -18,7 +18,12 @@ type ask struct {
 	patience time.Duration // for a turn and a connection; 0 for any
 	now      int64         // the account's revision, once the statement has run
 	stored   int64         // the event's id, once it is stored
-	err      error         // of this event, where the others of its group were stored
+	refused  chan struct{} // closed once err is set
+	err      error         // of this event, where it was taken out of its group
+}
+
+func newAsk(revision int64, patience time.Duration) *ask {
+	return &ask{revision: revision, patience: patience, refused: make(chan struct{})}
 }
 
 type joinedKey struct{}
@@ -45,8 +50,8 @@ func RecordAt(ctx context.Context, account, revision int64) (now int64, ok bool,
 	if row.accountID != account || e.OverRate {
 		return 0, false, nil
 	}
-	row.ask = &ask{revision: revision}
-	row.ask.patience, _ = apierr.Patience(ctx)
+	patience, _ := apierr.Patience(ctx)
+	row.ask = newAsk(revision, patience)
 	// A caller that leaves now is counted as if the answer were sent.
 	if err := j.recorder.store(context.WithoutCancel(ctx), row); err != nil {
 		return 0, true, err
@@ -65,13 +70,17 @@ func (a *ask) of(err error) error {
 	return err
 }
 
-// outOfPatience returns what tells that the wait for a turn took too long.
-func (a *ask) outOfPatience() (out <-chan time.Time, stop func()) {
-	if a == nil || a.patience <= 0 {
-		return nil, func() {}
+// impatience tells one who asks that the wait for a turn took too long, and that its event
+// was taken out of its group.
+func (a *ask) impatience() (out <-chan time.Time, refused <-chan struct{}, stop func()) {
+	if a == nil {
+		return nil, nil, func() {}
+	}
+	if a.patience <= 0 {
+		return nil, a.refused, func() {}
 	}
 	timer := time.NewTimer(a.patience)
-	return timer.C, func() { timer.Stop() }
+	return timer.C, a.refused, func() { timer.Stop() }
 }
 
 // leave takes the event of a question out of a group, unless that is being written.
@@ -95,17 +104,27 @@ func impatient(ctx context.Context, events []event) context.Context {
 	return ctx
 }
 
-// withoutAsks returns the events that do not ask, and has err be the error of those that
-// do.
-func withoutAsks(events []event, err error) (others []event) {
+// refuseAsks returns the events that do not ask, and has those who ask get err at once.
+func refuseAsks(events []event, err error) (others []event) {
 	for _, e := range events {
 		if e.ask == nil {
 			others = append(others, e)
 			continue
 		}
 		e.ask.err = err
+		close(e.ask.refused)
 	}
 	return others
+}
+
+// storedOf returns how many events of a group that was written are stored.
+func storedOf(events []event) (n int) {
+	for _, e := range events {
+		if e.ask == nil || e.ask.stored != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // askedOf returns the revision that each account is asked for: the greatest of a group,

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -73,12 +74,13 @@ func TestEventsOfQuestionsAreStoredWhereTheRevisionIsCurrent(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r, at := asking(t, false), time.Now()
+			r, at, observed := asking(t, false), time.Now(), int64(0)
+			r.cfg.Observe = func(events int) { observed += int64(events) }
 			events := make([]event, len(c.events))
 			for i, a := range c.events {
 				events[i] = event{accountID: a.account, keyID: 70, op: "getHooks", status: "ok", units: c.units, at: at}
 				if a.revision >= 0 {
-					events[i].ask = &ask{revision: a.revision}
+					events[i].ask = newAsk(a.revision, 0)
 				}
 			}
 			if err := r.write(events); err != nil {
@@ -94,6 +96,9 @@ func TestEventsOfQuestionsAreStoredWhereTheRevisionIsCurrent(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.of, [2][3]int64{counted(t, r.rows.db, 7, at), counted(t, r.rows.db, 8, at)}); diff != "" {
 				t.Errorf("events and units of the accounts 7 and 8 (-want +got):\n%s", diff)
+			}
+			if want := c.of[0][0] + c.of[1][0]; observed != want {
+				t.Errorf("%d events are said to be written, want %d", observed, want)
 			}
 		})
 	}
@@ -134,15 +139,16 @@ func TestCallsAskOnce(t *testing.T) {
 }
 
 // TestQuestionsHavePatience asks where no group is written, and where no connection is
-// free; other events wait on.
+// free: those who ask are refused, while the other events of their group wait on. None of
+// it is an error of the recorder.
 func TestQuestionsHavePatience(t *testing.T) {
 	t.Parallel()
-	r := asking(t, false)
-	at := time.Now()
-	question := func() event {
-		return event{accountID: 7, op: "getHooks", status: "ok", units: 3, at: at, ask: &ask{revision: 5, patience: 20 * time.Millisecond}}
+	r, at, logged := asking(t, false), time.Now(), bytes.Buffer{}
+	r.log = slog.New(slog.NewTextHandler(&logged, nil))
+	question := func(patience time.Duration) event {
+		return event{accountID: 7, op: "getHooks", status: "ok", units: 3, at: at, ask: newAsk(5, patience)}
 	}
-	if err := r.store(t.Context(), question()); !apierr.IsBusy(err) {
+	if err := r.store(t.Context(), question(20*time.Millisecond)); !apierr.IsBusy(err) {
 		t.Errorf("no group is written: got error %v, want that of a busy service", err)
 	}
 	if got := len(r.gathering.events); got != 0 {
@@ -158,20 +164,45 @@ func TestQuestionsHavePatience(t *testing.T) {
 		})
 	}()
 	<-held
-	asks, plain := question(), event{accountID: 7, op: "getHooks", status: "ok", units: 3, at: at}
-	written := make(chan error)
-	go func() { written <- r.write([]event{asks, plain}) }()
-	time.AfterFunc(200*time.Millisecond, func() { close(release) })
-	if err := <-written; err != nil {
-		t.Errorf("the event that waits on: %v", err)
+	if err := r.write([]event{question(20 * time.Millisecond)}); !apierr.IsBusy(err) {
+		t.Errorf("alone, no connection is free: got error %v, want that of a busy service", err)
 	}
-	if err := asks.ask.of(nil); !apierr.IsBusy(err) {
-		t.Errorf("no connection is free: got error %v, want that of a busy service", err)
+	others, _, err := r.join(event{accountID: 7, op: "getHooks", status: "ok", units: 3, at: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan error, 1)
+	go func() { refused <- r.store(t.Context(), question(500*time.Millisecond)) }()
+	for count := 1; count == 1 && len(refused) == 0; time.Sleep(time.Millisecond) {
+		r.mu.Lock()
+		count = len(others.events)
+		r.mu.Unlock()
+	}
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-refused:
+		if !apierr.IsBusy(err) {
+			t.Errorf("no connection is free: got error %v, want that of a busy service", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("one who asks waits as long as the others of its group, want no longer than its patience")
+	}
+	close(release)
+	if <-others.committed; others.err != nil {
+		t.Errorf("the event that waits on: %v", others.err)
 	}
 	if err := <-ended; !errors.Is(err, hold) {
 		t.Error(err)
 	}
+	if err := r.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
 	if got, want := counted(t, r.rows.db, 7, at), [3]int64{1, 3, 3}; got != want {
 		t.Errorf("got %v stored, want %v", got, want)
+	}
+	if logged.Len() > 0 {
+		t.Errorf("the recorder logged, want nothing:\n%s", &logged)
 	}
 }

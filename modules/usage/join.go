@@ -13,7 +13,7 @@ import (
 // its transaction, and later ones none. So the event of a call that writes costs no
 // commit of its own, and is there if and only if the write is.
 func (r *Recorder) Join(ctx context.Context, event func() api.Event) (context.Context, api.Joined) {
-	j := &joined{recorder: r, rows: r.rows, event: event}
+	j := &joined{recorder: r, event: event}
 	ctx = store.WithRider(ctx, j.ride)
 	if r.rows.hot.groupAt != nil {
 		ctx = context.WithValue(ctx, joinedKey{}, j)
@@ -24,10 +24,10 @@ func (r *Recorder) Join(ctx context.Context, event func() api.Event) (context.Co
 // joined is the event of one call on its way into a write.
 type joined struct {
 	recorder *Recorder
-	rows     rows
 	event    func() api.Event
 
-	// mu is held by the write, or the question of [RecordAt], that takes the event along, until it has ended.
+	// mu is held by the write, or the question of [RecordAt], that takes the event along,
+	// until it has ended.
 	mu      sync.Mutex
 	closed  bool // nothing may take the event along any more
 	written *api.Event
@@ -49,8 +49,8 @@ func (j *joined) ride(ctx context.Context, tx *store.Tx) (ended func(committed b
 			j.closed, j.written = true, &e
 		}
 	}
-	j.id = j.rows.db.NewID()
-	return ended, j.rows.addIn(ctx, tx, j.id, rowOf(e))
+	j.id = j.recorder.rows.db.NewID()
+	return ended, j.recorder.rows.addIn(ctx, tx, j.id, rowOf(e))
 }
 
 // Close implements api.Joined. It waits for a write that has the event and has not ended.
@@ -64,12 +64,12 @@ func (j *joined) Close() *api.Event {
 // Amend implements api.Joined.
 func (j *joined) Amend(ctx context.Context, e api.Event) error {
 	row, less := rowOf(e), rowOf(*j.written)
-	err := j.rows.db.Write(store.WithRider(ctx, nil), func(ctx context.Context, tx *store.Tx) error {
-		if _, err := j.rows.hot.amend.ExecIn(ctx, tx, j.id, row.status); err != nil {
+	err := j.recorder.rows.db.Write(store.WithRider(ctx, nil), func(ctx context.Context, tx *store.Tx) error {
+		if _, err := j.recorder.rows.hot.amend.ExecIn(ctx, tx, j.id, row.status); err != nil {
 			return err
 		}
 		row.units -= less.units
-		return j.rows.addCounters(ctx, tx, row)
+		return j.recorder.rows.addCounters(ctx, tx, row)
 	})
 	if err != nil {
 		return fmt.Errorf("amend a usage event: %w", err)

@@ -150,7 +150,7 @@ func (r *Recorder) store(ctx context.Context, row event) error {
 		defer r.end()
 		return row.ask.of(r.write([]event{row}))
 	}
-	out, stop := row.ask.outOfPatience()
+	out, refused, stop := row.ask.impatience()
 	defer stop()
 	for {
 		joined, in, err := r.join(row)
@@ -159,13 +159,19 @@ func (r *Recorder) store(ctx context.Context, row event) error {
 		}
 		select {
 		case <-joined.committed:
+		case <-refused:
+			return row.ask.err
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-out:
 			if !in || r.leave(joined, row.ask) {
 				return apierr.Busy(errNoTurn)
 			}
-			<-joined.committed // it is being written
+			select { // it is being written
+			case <-joined.committed:
+			case <-refused:
+				return row.ask.err
+			}
 		}
 		if in {
 			return row.ask.of(joined.err)
@@ -259,30 +265,28 @@ func (r *Recorder) take() (taken *group, stopped bool) {
 // caller's event along. Callers who ask have patience; where that ends, the other events
 // are written without theirs.
 func (r *Recorder) write(events []event) error {
-	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.CommitTimeout)
-	defer cancel()
-	err := r.writeAll(impatient(ctx, events), events)
-	if !apierr.IsBusy(err) {
-		return err
-	}
-	others := withoutAsks(events, err)
-	if len(others) == 0 || len(others) == len(events) {
-		return err
-	}
-	return r.writeAll(ctx, others)
-}
-
-func (r *Recorder) writeAll(ctx context.Context, events []event) error {
 	add := r.rows.insert
 	if r.folder != nil {
 		add = r.folder.add
 	}
-	if err := add(ctx, events); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.CommitTimeout)
+	defer cancel()
+	err := add(impatient(ctx, events), events)
+	if apierr.IsBusy(err) {
+		others := refuseAsks(events, err)
+		if len(others) == 0 {
+			return err // the lines of the calls log it
+		}
+		if len(others) < len(events) {
+			events, err = others, add(ctx, others)
+		}
+	}
+	if err != nil {
 		r.log.Error("write usage events", "count", len(events), "error", err)
 		return fmt.Errorf("write %d usage events: %w", len(events), err)
 	}
-	if r.cfg.Observe != nil {
-		r.cfg.Observe(len(events))
+	if n := storedOf(events); n > 0 && r.cfg.Observe != nil {
+		r.cfg.Observe(n)
 	}
 	return nil
 }

@@ -39,8 +39,8 @@ type Config struct {
 	// MaxInFlight is the most calls that are served at once, without streams; the next
 	// one is answered 503 at once. Default 512.
 	MaxInFlight int `yaml:"max_in_flight"`
-	// MaxWait is how long a call waits for a connection to the database before it is
-	// answered 503; default 2s.
+	// MaxWait is how long a call waits for a connection to the database, and a list in
+	// memory for its turn to be counted, before it is answered 503; default 2s.
 	MaxWait time.Duration `yaml:"max_wait"`
 	// MaxStreams is the most streams that one key may have open in this process; default 10.
 	MaxStreams int `yaml:"max_streams"`
