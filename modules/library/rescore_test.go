@@ -132,6 +132,71 @@ func TestAnotherGrowthTableScoresLibrariesAgain(t *testing.T) {
 	})
 }
 
+// TestRescoringByOtherRulesBeginsAgain stops a rescoring by a flat table after the creators,
+// then goes on with a third table, stops that too, and returns to the first.
+func TestRescoringByOtherRulesBeginsAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		recorded(t, b)
+		want := b.lists()
+		by := func(version string, share int64) {
+			t.Helper()
+			cfg := Defaults()
+			cfg.Growth = &score.Table{Version: version, Hours: []int64{1, 240}, Rows: map[score.Kind][]int64{score.OtherRow: {share, 1000}}}
+			if version == "" {
+				cfg = Defaults()
+			}
+			var err error
+			if b.Service, err = New(cfg, db, b.runs, b.runs); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stopAt := func(step int) {
+			t.Helper()
+			defer db.Trace(nil)
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			db.Trace(func(context.Context, *store.Hot, []any) {
+				if b.db.Ent().Library.Query().OnlyX(b.ctx).RescoreStep >= step {
+					stop()
+				}
+			})
+			if err := b.RescoreAll(ctx); err == nil {
+				t.Fatalf("got a rescoring that finished, want it stopped in step %d", step)
+			}
+			if got := b.lists(); got == want {
+				t.Fatalf("got the scores of before in step %d, want others", step)
+			}
+		}
+		by("flat", 1000)
+		stopAt(4)
+		by("steep", 10)
+		stopAt(4)
+		by("", 0)
+		if err := b.RescoreAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want, b.lists()); diff != "" {
+			t.Errorf("back at the first table (-want +got):\n%s", diff)
+		}
+		by("steep", 10)
+		stopAt(4)
+		by("flat", 1000)
+		if err := b.RescoreAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := b.lists()
+		b.run(`UPDATE libraries SET method = 'another', rescore_step = 0, rescored_to = 0`)
+		if err := b.RescoreAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(b.lists(), got); diff != "" {
+			t.Errorf("after a stop by another table (-want, from the start +got):\n%s", diff)
+		}
+	})
+}
+
 // rescoreWithStops scores the library again, and stops at the first hot statement, then at
 // the second from there, and so on until nothing is left to do. It returns where stops left
 // the rescoring.

@@ -42,9 +42,12 @@ func rescoreSteps() []rescoreStep {
 	return []rescoreStep{(*Service).rederive, (*Service).rekey, (*Service).rerun, (*Service).rescoreCreators, (*Service).rescoreNiches, (*Service).remeasure}
 }
 
+// unfinished ends the stored method of a library whose rescoring has begun.
+const unfinished = ", not finished"
+
 // Rescore scores the tenant's library by the current rules and growth table, in short
 // transactions with pauses. Lists show the former scores until a video has its new one.
-// Where it is stopped, the next call goes on.
+// Where it is stopped, the next call goes on; one by other rules begins again.
 func (s *Service) Rescore(ctx context.Context) error {
 	row, err := s.db.Ent().Library.Query().Only(ctx)
 	if err != nil {
@@ -52,6 +55,15 @@ func (s *Service) Rescore(ctx context.Context) error {
 	}
 	steps := rescoreSteps()
 	at, after := row.RescoreStep, row.RescoredTo
+	if row.Method != s.method+unfinished {
+		at, after = 0, 0
+		err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+			return tx.Ent().Library.Update().SetMethod(s.method + unfinished).SetRescoreStep(at).SetRescoredTo(after).Exec(ctx)
+		})
+		if err != nil {
+			return fmt.Errorf("rescore: %w", err)
+		}
+	}
 	for at < len(steps) {
 		next, done, err := steps[at](s, ctx, after)
 		if err != nil {
