@@ -95,7 +95,9 @@ func TestLabelsAreWhatMostVideosUse(t *testing.T) {
 		{"three forms", []string{"#c", "#b", "#a", "#b", "#a"}, "#a"},
 		{"most have none", []string{"", "#a", ""}, ""},
 		{"few have none", []string{"", "#a", "#a"}, "#a"},
+		{"most have none, the first has one", []string{"#a", "", ""}, ""},
 		{"more forms than a byte counts", many, "#150"},
+		{"more of one form than a byte counts", slices.Concat([]string{"#a"}, slices.Repeat([]string{"#b"}, 300)), "#b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
