@@ -3,19 +3,24 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// twoServers are two servers on one PostgreSQL with a library, of which the first runs its
-// scrolls.
+// twoServers are two servers on one PostgreSQL with the library of the caller there. All
+// jobs run there, so here, by db, are the statements of calls alone.
 func twoServers(t *testing.T) (db *store.DB, here, there *apptest.Caller) {
 	t.Helper()
 	address := apptest.ScratchPostgres(t)
@@ -24,33 +29,41 @@ func twoServers(t *testing.T) (db *store.DB, here, there *apptest.Caller) {
 		cfg.DatabaseURL, cfg.DatabasePool = address, 4
 		cfg.RateLimit = false
 	}
-	running := apptest.StartBy(t, app.StartWithStore(&db), configure)
-	second := apptest.Start(t, configure, func(cfg *app.Config) { cfg.Roles = []string{"api"} })
-	owner := running.Account(t, "pro")
-	owner.Get(t, `POST /v1/workspace {"description":"coffee"}`, &struct{}{})
-	if scroll := owner.Scroll(t, "{}"); scroll.Status != "completed" {
+	there = apptest.Start(t, configure).Account(t, "pro")
+	there.Get(t, `POST /v1/workspace {"description":"coffee"}`, &struct{}{})
+	if scroll := there.Scroll(t, "{}"); scroll.Status != "completed" {
 		t.Fatalf(`the scroll ended %+v, want "completed"`, scroll)
 	}
-	return db, owner, second.Anonymous().WithKey(owner.Key)
+	running := apptest.StartBy(t, app.StartWithStore(&db), configure, func(cfg *app.Config) { cfg.Roles = []string{"api"} })
+	return db, running.Anonymous().WithKey(there.Key), there
 }
+
+// ofReads finds the statements of reads.
+var ofReads = regexp.MustCompile(`\b(usage_events|libraries|video_docs)\b`)
 
 // TestStatementsOfReads counts what a read of a list sends to PostgreSQL, but for the
 // admission of its key, which is kept for a second; and that each read is one event.
 func TestStatementsOfReads(t *testing.T) {
 	t.Parallel()
 	db, here, there := twoServers(t)
-	var sent atomic.Int64
+	var mu sync.Mutex
+	var sent []string
 	db.Watch(func(query string) {
-		for _, of := range []string{"usage_events", "libraries", "video_docs"} {
-			if strings.Contains(query, of) && !strings.Contains(query, "FROM keys k") {
-				sent.Add(1)
-				return
-			}
+		if ofReads.MatchString(query) && !strings.Contains(query, "FROM keys k") {
+			mu.Lock()
+			defer mu.Unlock()
+			sent = append(sent, query)
 		}
 	})
 	defer db.Watch(nil)
+	since := func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		defer func() { sent = nil }()
+		return sent
+	}
 	events := func() (ok, units int64) {
-		account := viewer.As(t.Context(), accountOf(t, db, here))
+		account := viewer.As(t.Context(), accountOf(t, db, there))
 		for _, row := range db.Ent().UsageEvent.Query().AllX(account) {
 			if row.Status == "ok" {
 				ok++
@@ -76,7 +89,7 @@ func TestStatementsOfReads(t *testing.T) {
 			name   string
 			before func()
 			read   func(i int)
-			want   int64
+			want   int
 		}{
 			{"first", func() {}, func(i int) { read(1+i, http.StatusOK, "") }, 2},
 			{"repeated", func() {}, func(i int) { read(1+i, http.StatusOK, "") }, 1},
@@ -85,12 +98,12 @@ func TestStatementsOfReads(t *testing.T) {
 			t.Run(list+", "+c.name, func(t *testing.T) {
 				c.before()
 				wasOK, wasUnits := events()
-				sent.Store(0)
+				since()
 				for i := range 20 {
 					c.read(i)
 				}
-				if got := sent.Load(); got != 20*c.want {
-					t.Errorf("%d statements for 20 reads, want %d", got, 20*c.want)
+				if got := since(); len(got) != 20*c.want {
+					t.Errorf("%d statements for 20 reads, want %d:\n%s", len(got), 20*c.want, strings.Join(got, "\n"))
 				}
 				if ok, units := events(); ok-wasOK != 20 || units-wasUnits != 20 {
 					t.Errorf("20 reads are %d events and cost %d units, want 20 and 20", ok-wasOK, units-wasUnits)
@@ -99,12 +112,93 @@ func TestStatementsOfReads(t *testing.T) {
 		}
 		t.Run(list+", changed by another process", func(t *testing.T) {
 			there.Get(t, change, &struct{}{})
-			sent.Store(0)
+			since()
 			for i := range 20 {
 				read(1+i, http.StatusOK, "")
 			}
-			if got := sent.Load(); got < 40 || got > 41 { // the first one learns of it
-				t.Errorf("%d statements for 20 reads, want 41", got)
+			if got := since(); len(got) < 40 || len(got) > 41 { // the first one learns of it
+				t.Errorf("%d statements for 20 reads, want 41:\n%s", len(got), strings.Join(got, "\n"))
+			}
+		})
+	}
+}
+
+// TestRepeatedReadsAreOneEventOnEveryWay repeats a read whose page is in memory on every way
+// there is: each is one event of its key, a success with its units, and a refusal has none.
+func TestRepeatedReadsAreOneEventOnEveryWay(t *testing.T) {
+	t.Parallel()
+	db, here, there := twoServers(t)
+	tag := here.Do(t, "GET /v1/outliers?limit=5", "").Header.Get("Etag")
+	rest := func(call, header string, status int) func(t *testing.T) {
+		return func(t *testing.T) {
+			t.Helper()
+			if got := here.Do(t, call, header); got.Status != status {
+				t.Errorf("got status %d, want %d: %s", got.Status, status, got.Body)
+			}
+		}
+	}
+	type way struct {
+		name string
+		read func(t *testing.T)
+		want map[string]int64 // events by status, and units, of 10 reads
+	}
+	const call = "GET /v1/outliers?limit=5"
+	counted := map[string]int64{"ok": 10, "units": 10}
+	ways := []way{
+		{"REST", rest(call, "", http.StatusOK), counted},
+		{"REST, filtered", rest("GET /v1/outliers/list?q=a&limit=5", "", http.StatusOK), counted},
+		{"REST, trends", rest("GET /v1/trends", "", http.StatusOK), counted},
+		{"REST, as a table", rest(call, "Accept: text/csv", http.StatusOK), counted},
+		{"REST, unchanged", rest(call, "If-None-Match: "+tag, http.StatusNotModified), counted},
+		{"REST, headers alone", rest("HEAD /v1/outliers?limit=5", "", http.StatusOK), counted},
+		{"REST, refused", rest("GET /v1/outliers?limit=0", "", http.StatusBadRequest), map[string]int64{"error": 10}},
+		{"agents", rest(`POST /mcp {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"getOutliers","arguments":{"limit":5}}}`, accepting, http.StatusOK), counted},
+	}
+	for _, protocol := range apptest.Protocols() {
+		services := here.RPC(protocol)
+		ways = append(ways, way{protocol.Name, func(t *testing.T) {
+			t.Helper()
+			if _, err := services.Library.GetOutliers(t.Context(), &pb.GetOutliersRequest{Limit: proto.Int32(5)}); err != nil {
+				t.Error(err)
+			}
+		}, counted})
+	}
+	account := accountOf(t, db, there)
+	state := func() map[string]int64 {
+		found := map[string]int64{}
+		for _, row := range db.Ent().UsageEvent.Query().AllX(viewer.As(t.Context(), account)) {
+			if row.KeyID == nil {
+				t.Errorf("got the event %v without a key, want that of the call", row)
+			}
+			found[row.Status]++
+		}
+		for _, row := range db.Ent().UsageCounter.Query().AllX(viewer.As(t.Context(), account)) {
+			if row.Day%100 == 0 {
+				found["units"] += row.Units
+			}
+		}
+		return found
+	}
+	for _, w := range ways {
+		t.Run(w.name, func(t *testing.T) {
+			w.read(t)
+			before := state()
+			var reads sync.WaitGroup
+			for range 5 { // alone, then beside another one
+				w.read(t)
+			}
+			for range 5 {
+				reads.Go(func() { w.read(t) })
+			}
+			reads.Wait()
+			got := map[string]int64{}
+			for name, n := range state() {
+				if n -= before[name]; n > 0 {
+					got[name] = n
+				}
+			}
+			if diff := cmp.Diff(w.want, got); diff != "" {
+				t.Errorf("events and units of 10 reads (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -155,7 +249,7 @@ func TestReadsSeeWritesThatAnswered(t *testing.T) {
 	close(done)
 	readers.Wait()
 	events := int64(-1) // the read of the id
-	for _, row := range db.Ent().UsageEvent.Query().AllX(viewer.As(t.Context(), accountOf(t, db, here))) {
+	for _, row := range db.Ent().UsageEvent.Query().AllX(viewer.As(t.Context(), accountOf(t, db, there))) {
 		if row.Op == "getLibrary" && row.Status == "ok" {
 			events++
 		}
