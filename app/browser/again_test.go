@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -35,6 +36,27 @@ func (b *tab) signIn(key string, changes bool) {
 	b.sees("Sign out")
 }
 
+// estimated waits until the form of a scroll shows what it would take.
+func (b *tab) estimated() {
+	b.t.Helper()
+	b.until(`document.querySelector('.estimate[aria-busy=false] p') && !document.querySelector('.estimate .loading')`)
+}
+
+// estimates is the script that counts the estimates that were answered.
+const estimates = `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/EstimateScroll')).length`
+
+// prompt opens the form of a scroll, types what to look for and waits for its estimate: the
+// page asks for nothing more by itself.
+func (b *tab) prompt(text string) {
+	b.t.Helper()
+	b.estimated()
+	b.press("Scrolls")
+	b.estimated()
+	before := eval[int](b, estimates)
+	b.fill("What to look for this time", text)
+	b.until(estimates + fmt.Sprintf(" > %d && document.querySelector('.estimate[aria-busy=false]')", before))
+}
+
 // typed is what the first text area has.
 func (b *tab) typed() string {
 	b.t.Helper()
@@ -57,8 +79,7 @@ func TestTheFirstChangeAsksForTheKey(t *testing.T) {
 	account := prepared(t, running)
 	b := launch(t).tab(t, running.BaseURL)
 	b.signIn(account.Key, false)
-	b.press("Scrolls")
-	b.fill("What to look for this time", "latte art")
+	b.prompt("latte art")
 	b.press("Start a scroll")
 	b.sees("This session can only read")
 	b.check("ask-scopes")
@@ -80,8 +101,7 @@ func TestASessionThatEndedGoesOn(t *testing.T) {
 	account := prepared(t, running)
 	b := launch(t).tab(t, running.BaseURL)
 	b.signIn(account.Key, true)
-	b.press("Scrolls")
-	b.fill("What to look for this time", "latte art")
+	b.prompt("latte art")
 	id := eval[string](b, `JSON.parse(sessionStorage.getItem('scrollery.session')).keyId`)
 	if got := account.Do(t, `POST /v1/api_keys/revoke {"id":"`+id+`"}`, "").Status; got != http.StatusOK {
 		t.Fatalf("ending the session answers %d, want %v", got, http.StatusOK)
@@ -103,8 +123,7 @@ func TestALostNetworkGoesOn(t *testing.T) {
 	account := prepared(t, running)
 	b := launch(t).tab(t, running.BaseURL)
 	b.signIn(account.Key, true)
-	b.press("Scrolls")
-	b.fill("What to look for this time", "latte art")
+	b.prompt("latte art")
 	b.offline(true)
 	b.press("Start a scroll")
 	b.sees("What you typed is still here")
@@ -131,7 +150,7 @@ func TestALimitIsWaitedFor(t *testing.T) {
 	running := serve(t)
 	b := launch(t).tab(t, running.BaseURL)
 	b.signIn(prepared(t, running).Key, false)
-	b.until(`document.querySelector('.estimate[aria-busy=false]')`) // else the estimate gets the answer below
+	b.estimated() // else the estimate gets the answer below
 	// The answer that the server gives at its limit, once: the page's other calls succeed meanwhile.
 	wait := 4.0
 	detail, err := proto.Marshal(&pb.Error{Error: "rate_limited", Message: "Too many calls.", RetryAfter: &wait})
@@ -153,8 +172,7 @@ func TestASubscriptionThatEndedIsSaid(t *testing.T) {
 	account := prepared(t, running)
 	b := launch(t).tab(t, running.BaseURL)
 	b.signIn(account.Key, true)
-	b.press("Scrolls")
-	b.fill("What to look for this time", "latte art")
+	b.prompt("latte art")
 	running.Exec(t, "UPDATE subscriptions SET status = 'past_due'")
 	b.press("Start a scroll")
 	b.sees("This account has no active subscription.")

@@ -11,8 +11,8 @@ func TestAnEstimateIsAskedOnce(t *testing.T) {
 	b.signIn(account.Key, true)
 	asked := func(where string, want int) {
 		t.Helper()
-		b.until(`document.querySelector('.estimate[aria-busy=false] p') && !document.querySelector('.estimate .loading')`)
-		if got := eval[int](b, `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/EstimateScroll')).length`); got != want {
+		b.estimated()
+		if got := eval[int](b, estimates); got != want {
 			t.Errorf("%s: %d estimates were asked for, want %d", where, got, want)
 		}
 	}
@@ -20,6 +20,7 @@ func TestAnEstimateIsAskedOnce(t *testing.T) {
 		t.Helper()
 		eval[bool](b, `new Promise((done) => setTimeout(() => done(true), 1500))`)
 	}
+	b.estimated()
 	b.press("Scrolls")
 	asked("at first", 1)
 	b.press("Account")

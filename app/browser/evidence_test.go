@@ -41,7 +41,7 @@ func TestEvidence(t *testing.T) {
 	b.open(opens)
 
 	b.press("Outliers")
-	b.until(`document.querySelector('.scatter canvas')`)
+	b.until(`document.querySelector('.scatter canvas') && !document.querySelector('.loading')`)
 	all := b.number(".summary")
 	b.drag(".u-over", .2, .05, .6, .6)
 	b.until(`[...document.querySelectorAll('button')].some((e) => e.innerText === 'Show the whole plot')`)
@@ -113,6 +113,7 @@ func TestRulesKeepWhatWasTyped(t *testing.T) {
 	b.sees("Unclear")
 	b.sees("Not saved yet")
 	b.open("/console/rules")
+	b.sees("What the next scroll would do") // the preview has its answer: the save alone meets the ended session
 	b.sees("Not saved yet")
 	id := eval[string](b, `JSON.parse(sessionStorage.getItem('scrollery.session')).keyId`)
 	if got := account.Do(t, `POST /v1/api_keys/revoke {"id":"`+id+`"}`, "").Status; got != http.StatusOK {

@@ -64,18 +64,18 @@ func TestTheFormEstimatesTheScroll(t *testing.T) {
 	account := prepared(t, running)
 	b := launch(t).tab(t, running.BaseURL)
 	b.signIn(account.Key, false)
+	b.estimated()
 	b.press("Scrolls")
 	b.sees("It takes 100 units to start, at most 1,100 with new videos.")
 	b.sees("Not asked: ")
 	if got := eval[string](b, `document.querySelector('.estimate li').innerText`); !strings.HasPrefix(got, "feed") || !strings.Contains(got, "Ready") {
 		t.Errorf("the first source is %q, want that the feed is ready", got)
 	}
-	asked := `performance.getEntriesByType('resource').filter((e) => e.name.endsWith('/EstimateScroll')).length`
-	if n := eval[int](b, asked); n != 1 {
+	if n := eval[int](b, estimates); n != 1 {
 		t.Errorf("the form asked for %d estimates, want 1", n)
 	}
 	b.fill("What to look for this time", "latte art")
-	b.until(asked + ` === 2 && document.querySelector('.estimate[aria-busy=false]')`)
+	b.until(estimates + ` === 2 && document.querySelector('.estimate[aria-busy=false]')`)
 	b.check("scroll-estimate")
 	b.german()
 	b.sees("Der Start kostet 100 Einheiten, mit neuen Videos höchstens 1.100.")

@@ -24,7 +24,7 @@ const (
 	// The window, in pixels.
 	width, height = 1360, 900
 	// patience is how long one step of a page may take.
-	patience = 20 * time.Second
+	patience = 45 * time.Second
 	// screensVariable names the folder for the pictures; without it none are taken.
 	screensVariable = "SCROLLERY_SCREENSHOTS"
 )
@@ -173,12 +173,37 @@ func find(name string) string {
 		(e.innerText.trim() === ` + quoted(name) + ` || e.getAttribute('aria-label') === ` + quoted(name) + `) && e.offsetParent !== null && !e.disabled)`
 }
 
-// press waits for a link or a button with this name and clicks it as a mouse does.
+// aim is the script that scrolls to a link or a button and returns where the mouse meets it:
+// null while it is not there, or while something else, as a dialog, lies above it. From then
+// on `pressed` says whether a click has reached it.
+func aim(name string) string {
+	return `(() => {
+		const e = ` + find(name) + `;
+		e?.scrollIntoView({block: 'center', behavior: 'instant'});
+		const r = e?.getBoundingClientRect(), x = r?.x + r?.width / 2, y = r?.y + r?.height / 2;
+		if (!e || !e.contains(document.elementFromPoint(x, y))) return null;
+		window.pressed = false;
+		document.addEventListener('click', (click) => { window.pressed = click.composedPath().includes(e); }, {capture: true, once: true});
+		return [x, y];
+	})()`
+}
+
+// press waits for a link or a button with this name and clicks it as a mouse does. A click
+// that missed, because the page moved under the mouse, is made again.
 func (b *tab) press(name string) {
 	b.t.Helper()
-	b.until(find(name))
-	spot := eval[[]float64](b, `(() => { const e = `+find(name)+`; e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
-	b.do("press "+name, chromedp.MouseClickXY(spot[0], spot[1]))
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		spot := eval[[]float64](b, aim(name))
+		if spot == nil {
+			continue
+		}
+		b.do("press "+name, chromedp.MouseClickXY(spot[0], spot[1]))
+		// Where the click loaded another document, `pressed` is gone.
+		if eval[bool](b, `window.pressed !== false`) {
+			return
+		}
+	}
+	b.failed("press "+name, context.DeadlineExceeded)
 }
 
 // field is the script that returns the control with a label.
