@@ -22,7 +22,7 @@ type Library struct {
 	Revision int64 `json:"revision,omitempty"`
 	// Videos holds the value of the "videos" field.
 	Videos int64 `json:"videos,omitempty"`
-	// The rules and the growth table that every video was scored by; another one means that it is scored again.
+	// The rules and the growth table that every video was scored by, with ", not finished" while a rescoring runs; another one means that it is scored again.
 	Method string `json:"method,omitempty"`
 	// How far a rescoring came: the last id of its current step.
 	RescoredTo int64 `json:"rescored_to,omitempty"`

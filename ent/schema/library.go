@@ -19,7 +19,7 @@ func (Library) Fields() []ent.Field {
 			Comment("Incremented by every transaction that changes a list."),
 		field.Int64("videos").Default(0),
 		field.Text("method").Default("").
-			Comment("The rules and the growth table that every video was scored by; another one means that it is scored again."),
+			Comment("The rules and the growth table that every video was scored by, with \", not finished\" while a rescoring runs; another one means that it is scored again."),
 		field.Int64("rescored_to").Default(0).
 			Comment("How far a rescoring came: the last id of its current step."),
 		field.Int("rescore_step").Default(0).

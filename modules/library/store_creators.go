@@ -301,29 +301,37 @@ func (s *Service) settle(ctx context.Context, tx *store.Tx, unsettled []named) (
 			}
 			to = ids[n.name()]
 		}
-		marked := []int64{to}
-		var moved []int64
-		rows, err := s.db.Hot(`SELECT id, creator_id, opening FROM videos
-WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 1 AND creator_id <> $3`).QueryIn(ctx, tx, n.platform, n.handle, to)
-		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-			var id, from int64
-			var opening string
-			err := rows.Scan(&id, &from, &opening)
-			moved, marked = append(moved, id), append(marked, from)
-			groups = append(groups, hookGroup{from, opening}, hookGroup{to, opening})
-			return err
-		})
+		changed, err := s.moveVideos(ctx, tx, n, to)
 		if err != nil {
-			return nil, fmt.Errorf("find the videos of a handle: %w", err)
-		}
-		for part := range slices.Chunk(moved, videosAtOnce) {
-			if _, err := s.db.Hot(`UPDATE videos SET creator_id = $1 WHERE +{tenant} AND id IN ({list:2})`).ExecIn(ctx, tx, to, part); err != nil {
-				return nil, fmt.Errorf("move the videos of a handle: %w", err)
-			}
-		}
-		if err := s.markCreators(ctx, tx, marked); err != nil {
 			return nil, err
 		}
+		groups = append(groups, changed...)
 	}
 	return groups, nil
+}
+
+// moveVideos gives the videos that have a handle alone to a creator, and marks those who
+// had or have them. It returns the groups of hooks that changed by it.
+func (s *Service) moveVideos(ctx context.Context, tx *store.Tx, n named, to int64) (groups []hookGroup, err error) {
+	marked := []int64{to}
+	var moved []int64
+	rows, err := s.db.Hot(`SELECT id, creator_id, opening FROM videos
+WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 1 AND creator_id <> $3`).QueryIn(ctx, tx, n.platform, n.handle, to)
+	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
+		var id, from int64
+		var opening string
+		err := rows.Scan(&id, &from, &opening)
+		moved, marked = append(moved, id), append(marked, from)
+		groups = append(groups, hookGroup{from, opening}, hookGroup{to, opening})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the videos of a handle: %w", err)
+	}
+	for part := range slices.Chunk(moved, videosAtOnce) {
+		if _, err := s.db.Hot(`UPDATE videos SET creator_id = $1 WHERE +{tenant} AND id IN ({list:2})`).ExecIn(ctx, tx, to, part); err != nil {
+			return nil, fmt.Errorf("move the videos of a handle: %w", err)
+		}
+	}
+	return groups, s.markCreators(ctx, tx, marked)
 }

@@ -226,11 +226,10 @@ func unpackIDs(packed []byte) []int64 {
 // of what it is, first and last views, eight bytes each.
 const memberSize = 33
 
-// The bits of what a member is. The lowest two are its When.
+// The bits of what a member is. The lowest two are its When; 8 may be set in older rows.
 const (
-	memberArchived = 1 << (iota + 2)
-	memberUsable   // has last views, which say so themselves
-	memberGrown
+	memberArchived = 4
+	memberGrown    = 16
 )
 
 // packMembers packs the videos that carry a key, with what each adds to its numbers: then
@@ -242,9 +241,6 @@ func packMembers(members []score.Member) []byte {
 		what := byte(m.When)
 		if m.Archived {
 			what |= memberArchived
-		}
-		if m.LastViews > 0 {
-			what |= memberUsable
 		}
 		if m.Grown {
 			what |= memberGrown

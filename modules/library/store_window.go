@@ -35,33 +35,25 @@ type scrollRun struct {
 // window reads the window of a subject's trends, with all that is known of its videos. It
 // is nil where no completed scroll has a usable observation.
 func (s *Service) window(ctx context.Context, read reader, subject string) (*score.Window, error) {
-	runs, newest, err := s.runs(ctx, read, subject, 0)
-	if err != nil || len(runs) == 0 {
+	seen, err := s.seen(ctx, read, subject, 0)
+	if err != nil || seen == nil {
 		return nil, err
 	}
-	observations, span, err := s.span(ctx, read, runs, newest)
+	carriers, err := s.carriers(ctx, read, seen.observations)
 	if err != nil {
 		return nil, err
 	}
-	carriers, err := s.carriers(ctx, read, observations)
-	if err != nil {
-		return nil, err
-	}
-	return score.NewWindow(newest, span, observations, carriers, s.isGeneric), nil
+	return score.NewWindow(seen.newest, seen.span, seen.observations, carriers, s.isGeneric), nil
 }
 
 // gather reads the window of a subject for its trends alone, in less memory: see
 // score.Gathering. ending is a scroll that counts as completed, 0 for none.
 func (s *Service) gather(ctx context.Context, read reader, subject string, ending int64) (*score.Window, error) {
-	runs, newest, err := s.runs(ctx, read, subject, ending)
-	if err != nil || len(runs) == 0 {
+	seen, err := s.seen(ctx, read, subject, ending)
+	if err != nil || seen == nil {
 		return nil, err
 	}
-	observations, span, err := s.span(ctx, read, runs, newest)
-	if err != nil {
-		return nil, err
-	}
-	g := score.Gather(newest, span, observations, s.isGeneric)
+	g := score.Gather(seen.newest, seen.span, seen.observations, s.isGeneric)
 	if err := s.eachCarrier(ctx, read, g.Videos(true), g.Add); err != nil {
 		return nil, err
 	}
@@ -72,9 +64,22 @@ func (s *Service) gather(ctx context.Context, read reader, subject string, endin
 	return g.Window(), nil
 }
 
-// span chooses the window as score.Span does, and reads its observations. It does not read
-// a window that cannot have enough multiples: that may be a large import, each time again.
-func (s *Service) span(ctx context.Context, read reader, runs []scrollRun, newest int64) (found []score.Observation, span int64, err error) {
+// seen is what the scrolls of a subject read in its window: its end and its span, in
+// milliseconds, and the observations by video.
+type seen struct {
+	newest, span int64
+	observations []score.Observation
+}
+
+// seen chooses the window of a subject as score.Span does, and reads its observations. It
+// does not read a window that cannot have enough multiples: that may be a large import, each
+// time again. It returns nil for a subject without a scroll that completed.
+func (s *Service) seen(ctx context.Context, read reader, subject string, ending int64) (*seen, error) {
+	runs, newest, err := s.runs(ctx, read, subject, ending)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	var found []score.Observation
 	from := newest // what is newer than it was read
 	reach := func(after int64) error {
 		if after >= from {
@@ -90,22 +95,22 @@ func (s *Service) span(ctx context.Context, read reader, runs []scrollRun, newes
 		slices.SortFunc(found, score.ByVideo)
 		return err
 	}
-	for span = score.ShortestSpan; span <= score.LongestSpan; span *= 2 {
+	for span := int64(score.ShortestSpan); span <= score.LongestSpan; span *= 2 {
 		if mostMultiples(runs, newest-2*span) < score.TrendVideos {
 			continue
 		}
 		if err := reach(newest - 2*span); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if score.Multiples(found, newest, span) >= score.TrendVideos {
-			return found, span, nil
+			return &seen{newest, span, found}, nil
 		}
 	}
-	span = score.ShortestSpan
-	if err := reach(newest - 2*span); err != nil {
-		return nil, 0, err
+	if err := reach(newest - 2*score.ShortestSpan); err != nil {
+		return nil, err
 	}
-	return slices.DeleteFunc(found, func(o score.Observation) bool { return o.At <= newest-2*span }), span, nil
+	found = slices.DeleteFunc(found, func(o score.Observation) bool { return o.At <= newest-2*score.ShortestSpan })
+	return &seen{newest, score.ShortestSpan, found}, nil
 }
 
 // mostMultiples bounds how many videos have a multiple after a time. Each of them has a
