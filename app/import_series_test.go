@@ -11,6 +11,7 @@ import (
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/operator"
 )
@@ -69,6 +70,45 @@ func checkSeries(t *testing.T, lines string, videos, readings int) {
 	var trends struct{ Status string }
 	if account.Get(t, "GET /v1/trends", &trends); trends.Status != "ready" {
 		t.Errorf("trends are %s, want ready", trends.Status)
+	}
+}
+
+// TestImportAgainWritesNothing: what stages found of videos is there already, and a text
+// that is new is still taken.
+func TestImportAgainWritesNothing(t *testing.T) {
+	t.Parallel()
+	const videos = 60
+	var db *store.DB
+	running := apptest.StartBy(t, app.StartWithStore(&db))
+	account := running.Account(t, "pro")
+	account.Get(t, `POST /v1/workspace {"description":"imported twice"}`, &struct{}{})
+	load := func(caption string) (total operator.ImportedFile, revision int64) {
+		t.Helper()
+		var lines strings.Builder
+		for n := range videos {
+			fmt.Fprintf(&lines, `{"platform":"tiktok","externalId":"r%d","source":{"handle":"maker%d"},"metadata":{"caption":%q},"metrics":{"views":%d,"observedAt":1760000000000},"evidence":{"spoken":"Stop scrolling, number %d"}}`+"\n",
+				n, n%7, caption, 100+n, n)
+		}
+		report, err := running.Operator().Import(t.Context(), operator.ImportOrder{
+			Email: account.Email, InputFiles: operator.InputFiles{Paths: []string{"-"}, Input: strings.NewReader(lines.String())},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report.Total, db.Ent().Library.Query().OnlyX(viewer.As(t.Context(), accountOf(t, db, account))).Revision
+	}
+	total, first := load("once")
+	if found := storetest.Count(t, db, `SELECT count(*) FROM video_docs WHERE keys LIKE '%hook:stop%'`); total.New != videos || found != videos {
+		t.Fatalf("got %d new videos and %d with what a stage found, want %d each", total.New, found, videos)
+	}
+	if total, revision := load("once"); total.AlreadyThere != videos || revision != first {
+		t.Errorf("again: got %d already there and the revision %d, want %d and %d", total.AlreadyThere, revision, videos, first)
+	}
+	if total, revision := load("twice"); total.AlreadyThere != videos || revision == first {
+		t.Errorf("with another text: got %d already there and the revision %d, want %d and another than %d", total.AlreadyThere, revision, videos, first)
+	}
+	if found := storetest.Count(t, db, `SELECT count(*) FROM video_docs WHERE doc LIKE '%"caption":"twice"%' AND keys LIKE '%hook:stop%'`); found != videos {
+		t.Errorf("got %d videos with the new text, want %d", found, videos)
 	}
 }
 

@@ -52,14 +52,14 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 			v = newVideo(s.db.NewID(), r, batch)
 			added = append(added, r.Ref)
 		case v.seen || read[v.id]:
-			if !v.Merge(r, batch.At) {
+			if !v.Merge(r, batch.said(r), batch.At) {
 				continue
 			}
 		case r.Unread:
-			v.Merge(r, batch.At)
+			v.Merge(r, batch.said(r), batch.At)
 			v.see(batch.At)
 		default:
-			v.Merge(r, batch.At)
+			v.Merge(r, batch.said(r), batch.At)
 			v.Observe(r, batch.At)
 			if v.scrollID != batch.ScrollID {
 				reobserved++
@@ -88,7 +88,7 @@ func (s *Service) renew(ctx context.Context, tx *store.Tx, batch Batch, records 
 	differing := func() (differ []*Video, err error) {
 		known, err := s.load(ctx, tx, batch.ScrollID, refsOf(records))
 		for _, r := range records {
-			if v := known[r.Ref]; v != nil && v.Merge(r, batch.At) {
+			if v := known[r.Ref]; v != nil && v.Merge(r, batch.said(r), batch.At) {
 				differ = append(differ, v)
 			}
 		}
@@ -173,6 +173,16 @@ type Batch struct {
 	// Records may be of any number; 100 to 200 make a good transaction. A video
 	// that occurs twice counts once; the earlier record fills the gaps of the later.
 	Records []stage.Record
+	// Said is what sources said of videos to whose records stages have added something.
+	Said map[stage.Ref]stage.Record
+}
+
+// said is what a source said by a record of the batch.
+func (b *Batch) said(r *stage.Record) *stage.Record {
+	if said, found := b.Said[r.Ref]; found {
+		return &said
+	}
+	return r
 }
 
 // Config is the library's part of the configuration.

@@ -47,7 +47,7 @@ func TestReadingsAreKeptOnce(t *testing.T) {
 		check(t, "reobserved, of a later reading", again, 1)
 		check(t, "observations after a later reading", b.count("observations"), 4)
 		ref := func(id string) stage.Ref { return clip(id, "a", 1).Ref }
-		last, err := b.LastObserved(b.ctx, []stage.Ref{ref("1"), ref("2"), ref("9")})
+		last, _, err := b.LastObserved(b.ctx, []*stage.Record{{Ref: ref("1")}, {Ref: ref("2")}, {Ref: ref("9")}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,6 +68,43 @@ func TestReadingsAreKeptOnce(t *testing.T) {
 					t.Errorf("readings by scroll (-want +got):\n%s", diff)
 				}
 			})
+		}
+	})
+}
+
+// TestRecordsThatRepeatTheLibrary: what stages add to a record is not what its source said.
+func TestRecordsThatRepeatTheLibrary(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		archive := func(scroll int64, rec stage.Record, spoken string) {
+			t.Helper()
+			batch := Batch{ScrollID: scroll, Stage: "archive", At: now, Said: map[stage.Ref]stage.Record{rec.Ref: rec}}
+			rec.Evidence = &stage.Evidence{Spoken: &spoken}
+			batch.Records = []stage.Record{rec}
+			err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
+				_, _, err := b.Archive(ctx, tx, batch)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		known := clip("1", "a", 100)
+		known.Metadata = json.RawMessage(`{"caption":"first"}`)
+		archive(1, known, "stop doing this")
+		later, other, foreign := known, known, known
+		later.Metrics.ObservedAt = ptr(int64(now + 1000))
+		other.Metadata = json.RawMessage(`{"caption":"second"}`)
+		foreign.Platform = "youtube"
+		numbers := stage.Record{Ref: known.Ref, Metrics: known.Metrics}
+		stranger := stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: "9"}, Metrics: known.Metrics}
+		_, repeats, err := b.LastObserved(b.ctx, []*stage.Record{&known, &later, &other, &foreign, &numbers, &stranger, &known})
+		if diff := cmp.Diff([]bool{true, true, false, false, true, false, true}, repeats); err != nil || diff != "" {
+			t.Errorf("error %v; repeats (-want +got):\n%s", err, diff)
+		}
+		archive(2, known, "now with other words")
+		if hooks := b.all(page{list: hooks}).Hooks; len(hooks) != 1 || hooks[0].Spoken == nil || *hooks[0].Spoken != "now with other words" {
+			t.Errorf("got the hooks %+v, want one with the words that a stage found last", hooks)
 		}
 	})
 }

@@ -29,27 +29,41 @@ const knownAtOnce = 100
 // has evidence too.
 func (s *Service) Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error) {
 	known := make(map[stage.Ref]bool, len(refs))
-	err := s.readings(ctx, refs, func(ref stage.Ref, hasEvidence bool, _ int64) { known[ref] = hasEvidence })
-	return known, err
-}
-
-// LastObserved returns when each of the videos that the library has was observed
-// last, in Unix milliseconds.
-func (s *Service) LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.Ref]int64, error) {
-	last := make(map[stage.Ref]int64, len(refs))
-	err := s.readings(ctx, refs, func(ref stage.Ref, _ bool, at int64) { last[ref] = at })
-	return last, err
-}
-
-func (s *Service) readings(ctx context.Context, refs []stage.Ref, do func(ref stage.Ref, hasEvidence bool, at int64)) error {
-	return s.eachKnown(refs, func(platform string, ids []string) error {
+	err := s.eachKnown(refs, func(platform string, ids []string) error {
 		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
-			Select(video.FieldExternalID, video.FieldHookOrder, video.FieldObservedAt).All(ctx)
+			Select(video.FieldExternalID, video.FieldHookOrder).All(ctx)
 		for _, row := range rows {
-			do(stage.Ref{Platform: platform, ExternalID: row.ExternalID}, row.HookOrder != nil && len(*row.HookOrder) > 0, row.ObservedAt)
+			known[stage.Ref{Platform: platform, ExternalID: row.ExternalID}] = row.HookOrder != nil && len(*row.HookOrder) > 0
 		}
 		return err
 	})
+	return known, err
+}
+
+// LastObserved returns when each of the videos of some records that the library has was
+// observed last, in Unix milliseconds. repeats has an entry for each record: true where
+// the library has the video, and [Service.Renew] would change nothing by the record.
+func (s *Service) LastObserved(ctx context.Context, records []*stage.Record) (last map[stage.Ref]int64, repeats []bool, err error) {
+	refs := refsOf(records)
+	last, digests := make(map[stage.Ref]int64, len(refs)), make(map[stage.Ref]int64, len(refs))
+	err = s.eachKnown(refs, func(platform string, ids []string) error {
+		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
+			Select(video.FieldExternalID, video.FieldObservedAt, video.FieldDigest).All(ctx)
+		for _, row := range rows {
+			ref := stage.Ref{Platform: platform, ExternalID: row.ExternalID}
+			last[ref], digests[ref] = row.ObservedAt, row.Digest
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	repeats = make([]bool, len(records))
+	for i, r := range records {
+		digest, known := digests[r.Ref]
+		repeats[i] = known && (numbersOnly(r) || digestOf(r) == digest)
+	}
+	return last, repeats, nil
 }
 
 // ObservedIn returns when some scrolls, nil for all, observed videos: for each video that

@@ -49,7 +49,7 @@ type Video struct {
 	hookChangedAt int64
 	hookOrder     []byte
 	opening       string
-	digest        int64 // of the last record, see digestOf
+	digest        int64 // of the last record, as its source gave it; see digestOf
 	// known is what facts read of Metadata; nil where it has not.
 	known *facts
 	// before is what scoring knew of the video when it was loaded.
@@ -111,7 +111,7 @@ func newVideo(id int64, r *stage.Record, batch Batch) *Video {
 		id: id, isNew: true, hasNewWords: true, scrollID: batch.ScrollID,
 	}
 	v.derive(&facts{}) // a record of numbers alone has nothing to merge
-	v.Merge(r, batch.At)
+	v.Merge(r, batch.said(r), batch.At)
 	v.Observe(r, batch.At)
 	if v.SourceURL == "" {
 		v.SourceURL = sourceURL(v.Ref, v.Origin)
@@ -128,11 +128,11 @@ func (v *Video) Kind() string {
 }
 
 // Merge updates everything but the numbers from a record; what the record leaves
-// out stays. It returns false for a record that repeats the last one or carries
-// numbers alone.
-func (v *Video) Merge(r *stage.Record, at int64) bool {
-	digest := digestOf(r)
-	if digest == v.digest || numbersOnly(r) {
+// out stays. said is the record as its source gave it: r, where no stage has added to it.
+// Merge returns false for a record that repeats the last one or carries numbers alone.
+func (v *Video) Merge(r, said *stage.Record, at int64) bool {
+	digest := digestOf(said)
+	if digest == v.digest && said == r || numbersOnly(r) {
 		return false
 	}
 	v.digest, v.hasNewWords = digest, true

@@ -92,7 +92,7 @@ func (r *run) archiveBatch(ctx context.Context, batch []fresh, looked []Looked) 
 	var added, again []item
 	returned, trimmed := coverage.Tally{}, coverage.Tally{}
 	for i := range batch {
-		one := item{record: batch[i].Record, known: batch[i].known}
+		one := item{record: batch[i].Record, known: batch[i].known, said: batch[i].said}
 		if returned[one.key()]++; one.record.Trimmed || one.record.Unread {
 			trimmed[one.key()]++
 		}

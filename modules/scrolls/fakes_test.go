@@ -27,7 +27,8 @@ type world struct {
 	service *Service
 
 	mu       sync.Mutex
-	renewed  int // records that were to renew documents
+	renewed  int  // records that were to renew documents
+	repeats  bool // the library has the texts of all known records
 	brief    stage.Brief
 	subject  string
 	briefed  bool
@@ -250,15 +251,20 @@ func observedAt(rec stage.Record, at int64) int64 {
 	return at
 }
 
-func (w *world) LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.Ref]int64, error) {
+// LastObserved says of all records what w.repeats is.
+func (w *world) LastObserved(ctx context.Context, records []*stage.Record) (last map[stage.Ref]int64, repeats []bool, err error) {
+	var refs []stage.Ref
+	for _, rec := range records {
+		refs, repeats = append(refs, rec.Ref), append(repeats, w.repeats)
+	}
 	all, err := w.ObservedIn(ctx, nil, refs)
-	last := map[stage.Ref]int64{}
+	last = map[stage.Ref]int64{}
 	for ref, times := range all {
 		for _, at := range times {
 			last[ref] = max(last[ref], at)
 		}
 	}
-	return last, err
+	return last, repeats, err
 }
 
 // ObservedIn with no scrolls is about all of them.

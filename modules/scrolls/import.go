@@ -190,9 +190,10 @@ func (x *examination) examineBatch(batch []fresh) error {
 		wanted[i.record.Ref] = true
 	}
 	var asked []*stage.Record
+	var of []*fresh
 	for i := range batch {
 		if !batch[i].known || wanted[batch[i].Record.Ref] {
-			asked = append(asked, &batch[i].Record)
+			asked, of = append(asked, &batch[i].Record), append(of, &batch[i])
 		}
 	}
 	for _, id := range x.plain {
@@ -200,8 +201,12 @@ func (x *examination) examineBatch(batch []fresh) error {
 			return fmt.Errorf("%s: %w", id, err)
 		}
 	}
-	for _, rec := range asked {
-		apply(rec, x.found[rec.Ref])
+	for i, rec := range asked {
+		if finding := x.found[rec.Ref]; finding != nil {
+			said := *rec
+			of[i].said = &said
+			apply(rec, finding)
+		}
 	}
 	return nil
 }

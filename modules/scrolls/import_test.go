@@ -56,6 +56,12 @@ func TestImport(t *testing.T) {
 		if w.count("scrolls") != n || w.renewed != 40 {
 			t.Errorf("got %d scrolls and %d videos renewed, want %d and 40", w.count("scrolls"), w.renewed, n)
 		}
+		w.repeats = true
+		load(Tally{Same: 20}, false, read(secondTime, videos("tiktok", 300, 20)))
+		if w.renewed != 40 {
+			t.Errorf("got %d videos renewed by readings that repeat the library, want none", w.renewed-40)
+		}
+		w.repeats = false
 		load(Tally{New: 1, Refused: 2}, true, []stage.Record{{Ref: stage.Ref{Platform: "x", ExternalID: "1"}}, {}, {Ref: stage.Ref{Platform: "x", ExternalID: "\x00"}}})
 		if n := w.count("fake_charges"); n != 0 || w.count("scroll_records") != 0 {
 			t.Errorf("got %d charges and %d records left, want 0 of each", n, w.count("scroll_records"))

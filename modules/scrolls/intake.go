@@ -61,6 +61,8 @@ type intake struct {
 type fresh struct {
 	Reading
 	known bool
+	// said is the record as it was read, where stages have added to it; else nil.
+	said *stage.Record
 }
 
 // sighting is the reading of a video that the present batch has.
@@ -220,11 +222,11 @@ func (in *intake) sort(ctx context.Context, readings []Reading) error {
 	if len(readings) == 0 {
 		return nil
 	}
-	refs := make([]stage.Ref, len(readings))
+	records := make([]*stage.Record, len(readings))
 	for i := range readings {
-		refs[i] = readings[i].Record.Ref
+		records[i] = &readings[i].Record
 	}
-	last, err := in.r.s.needs.Library.LastObserved(ctx, refs)
+	last, repeats, err := in.r.s.needs.Library.LastObserved(ctx, records)
 	if err != nil {
 		return fmt.Errorf("ask library: %w", err)
 	}
@@ -233,21 +235,19 @@ func (in *intake) sort(ctx context.Context, readings []Reading) error {
 		return err
 	}
 	var same []stage.Record
-	for _, reading := range readings {
+	for i, reading := range readings {
 		ref, at := reading.Record.Ref, reading.Record.Metrics.ObservedAt
 		observed, known := last[ref]
 		_, mine := before[ref][in.r.id]
 		switch {
-		case at != nil && known && (observed == *at || contains(before[ref], *at)):
-			in.tally(reading.Part).Same++
-			same = append(same, reading.Record)
-		case known && reading.Record.Unread:
-			in.tally(reading.Part).Same++
-			same = append(same, reading.Record)
+		case known && (reading.Record.Unread || at != nil && (observed == *at || contains(before[ref], *at))):
+			if in.tally(reading.Part).Same++; !repeats[i] {
+				same = append(same, reading.Record)
+			}
 		case mine:
 			in.tally(reading.Part).Repeated++
 		default:
-			in.fresh = append(in.fresh, fresh{reading, known})
+			in.fresh = append(in.fresh, fresh{Reading: reading, known: known})
 		}
 	}
 	return in.renew(ctx, same)
@@ -264,6 +264,7 @@ func (in *intake) before(ctx context.Context, readings []Reading, last map[stage
 		case !known:
 		case at != nil && *at < observed:
 			older = append(older, ref)
+		case at != nil && *at == observed: // the same reading
 		case in.batches > 0:
 			others = append(others, ref)
 		}
@@ -294,8 +295,8 @@ func contains(times map[int64]int64, at int64) bool {
 	return false
 }
 
-// renew updates the documents of known readings, without an observation: an earlier
-// import may have read the file badly.
+// renew updates the documents of known readings that say something new, without an
+// observation: an earlier import may have read the file badly.
 func (in *intake) renew(ctx context.Context, same []stage.Record) error {
 	if len(same) == 0 {
 		return nil

@@ -71,6 +71,12 @@ func (r *run) batch(from *state, step string, items []item) Batch {
 	batch := Batch{ScrollID: r.id, Subject: from.subject, Stage: step, At: r.call.Now, Once: r.template.once, Records: make([]stage.Record, len(items))}
 	for i := range items {
 		batch.Records[i] = items[i].record
+		if said := items[i].said; said != nil {
+			if batch.Said == nil {
+				batch.Said = make(map[stage.Ref]stage.Record, len(items))
+			}
+			batch.Said[said.Ref] = *said
+		}
 	}
 	return batch
 }

@@ -71,8 +71,9 @@ type Library interface {
 	// Young returns videos of a platform that were posted after a time, in Unix
 	// milliseconds, and should be refreshed, the newest first.
 	Young(ctx context.Context, platform string, after int64, limit int) ([]stage.Ref, error)
-	// LastObserved returns when the known ones of some videos were last observed.
-	LastObserved(ctx context.Context, refs []stage.Ref) (map[stage.Ref]int64, error)
+	// LastObserved returns when the known ones of the videos of some records were last
+	// observed, and of each record whether Renew would change nothing by it.
+	LastObserved(ctx context.Context, records []*stage.Record) (last map[stage.Ref]int64, repeats []bool, err error)
 	// ObservedIn returns when some scrolls observed videos, scroll to time; nil for all scrolls.
 	ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error)
 }
@@ -104,6 +105,8 @@ type Batch struct {
 	// Once leaves out an observation at the time of the video's last one.
 	Once    bool
 	Records []stage.Record
+	// Said is what sources said of videos to whose records stages have added something.
+	Said map[stage.Ref]stage.Record
 }
 
 // Stages is the need of plugin stages. Errors of their calls are *stage.CallError;

@@ -29,6 +29,8 @@ type item struct {
 	seed      string
 	known     bool
 	refreshed bool
+	// said is the record as an import read it, where stages have added to it; else nil.
+	said *stage.Record
 }
 
 func (i item) key() coverage.Key { return coverage.Key{Seed: i.seed, Platform: i.record.Platform} }
