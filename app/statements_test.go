@@ -53,7 +53,6 @@ func TestHotStatementsKeepToTheirTenant(t *testing.T) {
 			db.Trace(nil)
 			db.Watch(nil)
 			found := seen.all()
-			addImport(t, db, found)
 			others := viewer.As(t.Context(), db.NewID()) // an account without rows: every other has a feed of its own
 			returned, changed := 0, 0
 			for _, s := range db.Hots() {
@@ -125,17 +124,6 @@ func leave(t *testing.T, owner *apptest.Caller) {
 	} {
 		if answer := owner.Do(t, call, ""); answer.Status >= 500 || answer.Status == 400 || answer.Status == 404 {
 			t.Errorf("%s: status %d, want Status less than 500, Status other than 400 and Status other than 404: %s", call, answer.Status, answer.Body)
-		}
-	}
-}
-
-// addImport adds what an import asks of the library; a journey has none.
-func addImport(t *testing.T, db *store.DB, found map[*store.Hot]run) {
-	t.Helper()
-	video := db.Ent().Video.Query().FirstX(viewer.System(t.Context()))
-	for _, s := range db.Hots() {
-		if strings.HasPrefix(s.Text(), "SELECT v.external_id, o.scroll_id") {
-			found[s] = run{video.AccountID, []any{video.Platform, []string{video.ExternalID}, []int64{video.ScrollID}}}
 		}
 	}
 }
