@@ -194,8 +194,13 @@ func TestProxyIsReached(t *testing.T) {
 			}
 		}()
 	})
-	if e.out != "[\"through\"]\n" || len(visits) != 1 {
-		t.Errorf("got %q and %d visits, want it through (%v, %s)", e.out, len(visits), e.err, e.words)
+	if e.out != "[\"through\"]\n" {
+		t.Fatalf("got %q, want it through (%v, %s)", e.out, e.err, e.words)
+	}
+	select { // a connection is made before it is accepted
+	case <-visits:
+	case <-time.After(time.Minute):
+		t.Error("got no visit, want one")
 	}
 }
 
