@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"modernc.org/sqlite"
 )
 
 // OpenAt is Open with another clock.
@@ -24,4 +26,18 @@ func Backoff(attempt int) time.Duration { return backoff(attempt) }
 func (s *Hot) RowQuery(row []any) (string, error) {
 	args := make([]any, s.args)
 	return s.rowQuery(0, args, row)
+}
+
+// CacheMisses is how many pages SQLite's writer has read because its cache lacked them.
+func (db *DB) CacheMisses(ctx context.Context) (misses int, err error) {
+	conn, err := db.writer.Conn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close() //nolint:errcheck // gives the connection back
+	err = conn.Raw(func(raw any) (err error) {
+		misses, _, err = raw.(*hotConn).sqliteConn.(sqlite.DBStatus).Status(sqlite.DBStatusCacheMiss, false)
+		return err
+	})
+	return misses, err
 }

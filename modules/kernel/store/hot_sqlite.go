@@ -299,7 +299,7 @@ func (db *DB) Version(ctx context.Context) (number int64, ok bool, err error) {
 		return 0, false, errors.New("version of the database: it is closed")
 	}
 	if v.conn == nil {
-		conn, err := connector{sqliteDSN(db.sqlitePath(), 64, "_pragma=query_only(1)"), &db.watch}.Connect(ctx)
+		conn, err := connector{sqliteDSN(db.sqlitePath(), spareCache, "_pragma=query_only(1)"), &db.watch}.Connect(ctx)
 		if err != nil {
 			return 0, false, fmt.Errorf("version of the database: %w", err)
 		}

@@ -258,3 +258,54 @@ func TestBulkWritesLeaveMoreInTheLog(t *testing.T) {
 		})
 	}
 }
+
+// TestReadersLeaveTheWriterItsCache is not parallel: the databases of other tests have room
+// of their own in the pool of pages that all share.
+func TestReadersLeaveTheWriterItsCache(t *testing.T) {
+	db := storetest.SQLite(t)
+	// A row a page, more than the caches of the writer and of a reader hold.
+	storetest.Exec(t, db, `CREATE TABLE pages (id INTEGER PRIMARY KEY, body BLOB)`)
+	storetest.Exec(t, db, `WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 6000)
+INSERT INTO pages SELECT id, zeroblob(3500) FROM n`)
+	all := db.HotTenantless(`SELECT id, length(body) FROM pages`, "a test's own table")
+	var readers []*sql.Rows // each has a connection
+	for range 4 {
+		rows, err := all.Query(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		readers = append(readers, rows)
+	}
+	for _, rows := range readers {
+		for rows.Next() {
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := db.CacheMisses(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pages, rounds = 50, 20
+	one := db.HotTenantless(`UPDATE pages SET body = zeroblob(3500) WHERE id = $1`, "a test's own table")
+	err = db.Apply(t.Context(), func(run store.Run) error {
+		for i := range pages * rounds {
+			if _, err := run(one, i%pages*100); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := db.CacheMisses(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := after - before; got > 4*pages {
+		t.Errorf("got %d pages read for %d pages changed %d times each, want at most %d", got, pages, rounds, 4*pages)
+	}
+}

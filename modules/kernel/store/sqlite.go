@@ -23,6 +23,12 @@ import (
 const (
 	writerCache = 16 << 10
 	readerCache = 4 << 10
+	// spareCache is that of the connection that asks for versions, which reads no page: it is
+	// room for the others. All connections share one pool of pages, as large as their caches
+	// together. A full reader takes the oldest page of any of them; the writer, no longer
+	// full, then takes a new one, and as the pool is full forgets it at once: without room it
+	// reads the root of a tree from the file at every step.
+	spareCache = 16 << 10
 )
 
 // openSQLite opens one connection that writes and a pool that cannot.
@@ -55,6 +61,9 @@ func (db *DB) openSQLite(ctx context.Context) error {
 		reader: entsql.Conn{ExecQuerier: newPrepared(db.reader)},
 	}
 	db.jobs = &jobsTable{db: db}
+	if _, _, err := db.Version(ctx); err != nil { // at once, for the sake of spareCache
+		return errors.Join(err, db.writer.Close(), db.reader.Close())
+	}
 	return nil
 }
 
