@@ -62,22 +62,27 @@ type archive struct {
 	at       time.Time
 	line     []byte
 	cells    []string
+	twin     twin
 }
 
 func newArchive(out io.Writer, account int64, from string, at time.Time) *archive {
 	buffered := bufio.NewWriterSize(out, 64<<10)
-	a := &archive{out: buffered, zip: zip.NewWriter(buffered), at: at, manifest: Manifest{
+	a := &archive{out: buffered, zip: zip.NewWriter(buffered), at: at, twin: twin{most: twinMost, compress: compressor()}, manifest: Manifest{
 		Format: Format, Version: FormatVersion, AccountID: publicid.Format(publicid.Account, account),
 		CreatedAt: at.UnixMilli(), From: from, Counts: map[string]int64{}, Files: []ManifestFile{},
 	}}
-	// One compressor for all files, which are written one after another: each has over a
-	// megabyte of tables.
-	compressor, _ := flate.NewWriter(nil, flate.BestSpeed) // fails for unknown levels alone
-	a.zip.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
-		compressor.Reset(out)
-		return compressor, nil
-	})
+	a.zip.RegisterCompressor(zip.Deflate, compressor())
 	return a
+}
+
+// compressor compresses files that are written one after another: each has over a
+// megabyte of tables.
+func compressor() zip.Compressor {
+	one, _ := flate.NewWriter(nil, flate.BestSpeed) // fails for unknown levels alone
+	return func(out io.Writer) (io.WriteCloser, error) {
+		one.Reset(out)
+		return one, nil
+	}
 }
 
 // counted is a file that is written.
@@ -95,53 +100,69 @@ func (c *counted) Write(p []byte) (int, error) {
 	return c.to.Write(p)
 }
 
-func (a *archive) create(name string) (*counted, error) {
-	to, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: a.at})
+func create(in *zip.Writer, name string, at time.Time) (*counted, error) {
+	to, err := in.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: at})
 	return &counted{name: name, to: to, sum: sha256.New()}, err
 }
+
+func (a *archive) create(name string) (*counted, error) { return create(a.zip, name, a.at) }
 
 func (a *archive) done(c *counted) {
 	a.manifest.Files = append(a.manifest.Files, ManifestFile{c.name, c.rows, c.size, hex.EncodeToString(c.sum.Sum(nil))})
 }
 
-// add writes the rows of an entity twice: as NDJSON, then as CSV.
+// add writes the rows of an entity twice: as NDJSON, then as CSV. They are read twice only
+// where the table is too large to be held meanwhile.
 func (a *archive) add(ctx context.Context, name string, e entity) error {
 	lines, err := a.create(name + ".ndjson")
 	if err != nil {
 		return err
 	}
+	if err := a.twin.begin(name+".csv", a.at, e.columns); err != nil {
+		return err
+	}
 	err = e.rows(ctx, func(values ...any) error {
 		lines.rows++
 		a.line = appendLine(a.line[:0], e.columns, values)
-		_, err := lines.Write(a.line)
-		return err
+		if _, err := lines.Write(a.line); err != nil {
+			return err
+		}
+		return a.twin.add(values)
 	})
 	if err != nil {
 		return err
 	}
 	a.done(lines)
 	a.manifest.Counts[e.name] += lines.rows
-	table, err := a.create(name + ".csv")
+	if held, err := a.twin.copyTo(a.zip); held || err != nil {
+		if err == nil {
+			a.done(a.twin.file)
+		}
+		return err
+	}
+	return a.addTable(ctx, name+".csv", e)
+}
+
+// addTable reads the rows of an entity and writes them as CSV.
+func (a *archive) addTable(ctx context.Context, name string, e entity) error {
+	file, err := a.create(name)
 	if err != nil {
 		return err
 	}
-	cells := csv.NewWriter(table)
+	cells := csv.NewWriter(file)
 	if err := cells.Write(e.columns); err != nil {
 		return err
 	}
 	err = e.rows(ctx, func(values ...any) error {
-		table.rows++
-		a.cells = a.cells[:0]
-		for _, value := range values {
-			a.cells = append(a.cells, cell(value))
-		}
+		file.rows++
+		a.cells = appendCells(a.cells[:0], values)
 		return cells.Write(a.cells)
 	})
 	if err != nil {
 		return err
 	}
 	cells.Flush()
-	a.done(table)
+	a.done(file)
 	return cells.Error()
 }
 

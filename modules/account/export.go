@@ -11,6 +11,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -96,7 +97,7 @@ func (s *Service) Export(ctx context.Context, from string, out io.Writer) error 
 	}
 	defer paced.give()
 	a := newArchive(paced, account, from, s.now())
-	if err := s.export(ctx, begin, a); err != nil {
+	if err := s.export(store.Apart(ctx), begin, a); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	if err := a.close(); err != nil {

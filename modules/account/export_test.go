@@ -291,8 +291,10 @@ func TestExportOfMany(t *testing.T) {
 		var before runtime.MemStats
 		runtime.ReadMemStats(&before)
 		var most uint64
-		stop := make(chan struct{})
+		memory, mostMemory := resident(), 0
+		stop, stopped := make(chan struct{}), make(chan struct{})
 		go func() {
+			defer close(stopped)
 			for {
 				select {
 				case <-stop:
@@ -300,7 +302,7 @@ func TestExportOfMany(t *testing.T) {
 				case <-time.After(20 * time.Millisecond):
 					var now runtime.MemStats
 					runtime.ReadMemStats(&now)
-					most = max(most, now.HeapInuse)
+					most, mostMemory = max(most, now.HeapInuse), max(mostMemory, resident())
 				}
 			}
 		}()
@@ -311,9 +313,22 @@ func TestExportOfMany(t *testing.T) {
 		}
 		close(stop)
 		took := time.Since(began)
-		t.Logf("%d videos: %v, %.0f a second, %d MB written; heap in use %d MB before, at most %d MB", n, took.Round(time.Millisecond),
-			float64(n)/took.Seconds(), size.size>>20, before.HeapInuse>>20, most>>20)
+		<-stopped
+		t.Logf("%d videos: %v, %.0f a second, %d MB written; heap in use %d MB before, at most %d MB; anonymous memory %d MB before, at most %d MB, %d MB afterwards",
+			n, took.Round(time.Millisecond), float64(n)/took.Seconds(), size.size>>20, before.HeapInuse>>20, most>>20, memory>>10, mostMemory>>10, resident()>>10)
 	})
+}
+
+// resident is how many KiB of anonymous memory the process has, with what SQLite holds; 0
+// where the system does not say.
+func resident() (kib int) {
+	text, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			kib, _ = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
+		}
+	}
+	return kib
 }
 
 // TestExportLeavesListsOfVideosUnread: those of the trends are no part of an export, and have

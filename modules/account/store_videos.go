@@ -34,24 +34,34 @@ type videoPart struct {
 
 // videoPart reads the part that follows a video; 0 is the first one.
 func (s *Service) videoPart(ctx context.Context, after int64) (*videoPart, error) {
-	query := s.db.Ent().Video.Query()
+	var last *ent.Video
 	if after != 0 {
-		last, err := s.db.Ent().Video.Query().Where(video.ID(after)).Only(viewer.ByIDs(ctx))
+		var err error
+		last, err = s.db.Ent().Video.Query().Where(video.ID(after)).Only(viewer.ByIDs(ctx))
 		if ent.IsNotFound(err) {
 			return &videoPart{}, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read videos: %w", err)
 		}
-		query.Where(afterRef(last.Platform, last.ExternalID))
 	}
-	rows, err := query.Order(video.ByPlatform(), video.ByExternalID()).Limit(s.part).All(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read videos: %w", err)
+	p := &videoPart{s: s, creators: map[int64]string{}, followers: map[int64]*ent.Creator{}}
+	for more := true; more; {
+		query, most := s.db.Ent().Video.Query(), min(s.part-len(p.rows), rowsAtOnce)
+		if last != nil {
+			query.Where(afterRef(last.Platform, last.ExternalID))
+		}
+		rows, err := query.Order(video.ByPlatform(), video.ByExternalID()).Limit(most).All(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read videos: %w", err)
+		}
+		if p.rows = append(p.rows, rows...); len(rows) > 0 {
+			last = rows[len(rows)-1]
+		}
+		more = len(rows) == most && len(p.rows) < s.part
 	}
-	p := &videoPart{s: s, rows: rows, creators: map[int64]string{}, followers: map[int64]*ent.Creator{}}
 	var ids []int64
-	for _, row := range rows {
+	for _, row := range p.rows {
 		if row.CreatorID != nil {
 			ids = append(ids, *row.CreatorID)
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"log/slog"
 	"time"
 
@@ -40,4 +41,22 @@ func (db *DB) CacheMisses(ctx context.Context) (misses int, err error) {
 		return err
 	})
 	return misses, err
+}
+
+// ApartConns and ApartMost bound the connections of Apart.
+const (
+	ApartConns = apartConns
+	ApartMost  = apartMost
+)
+
+// ReaderOf is the pool that a caller reads from.
+func (db *DB) ReaderOf(ctx context.Context) *sql.DB { return db.readerOf(ctx) }
+
+// Cached is how many bytes of pages a connection to SQLite has in its cache.
+func Cached(conn *sql.Conn) (bytes int, err error) {
+	err = conn.Raw(func(raw any) (err error) {
+		bytes, _, err = raw.(*hotConn).Status(sqlite.DBStatusCacheUsed, false)
+		return err
+	})
+	return bytes, err
 }

@@ -84,7 +84,7 @@ func (db *DB) probeConn() (*sql.DB, error) {
 	}
 	if db.health.prober == nil {
 		dsn := sqliteDSN(db.sqlitePath(), 64, fmt.Sprintf("_pragma=busy_timeout(%d)&_txlock=immediate", probeBusy.Milliseconds()))
-		db.health.prober = sql.OpenDB(connector{dsn, &db.watch})
+		db.health.prober = sql.OpenDB(connector{address: dsn, watch: &db.watch})
 		db.health.prober.SetMaxOpenConns(1)
 	}
 	return db.health.prober, nil
@@ -182,7 +182,7 @@ func (db *DB) QuickCheck(ctx context.Context) error {
 	if db.pool != nil {
 		return nil
 	}
-	reader := sql.OpenDB(connector{sqliteDSN(db.sqlitePath(), readerCache, "_pragma=query_only(1)"), &db.watch})
+	reader := sql.OpenDB(connector{address: sqliteDSN(db.sqlitePath(), readerCache, "_pragma=query_only(1)"), watch: &db.watch})
 	rows, err := reader.QueryContext(ctx, "PRAGMA quick_check(5)")
 	if err != nil {
 		return errors.Join(fmt.Errorf("check the database: %w", err), reader.Close())

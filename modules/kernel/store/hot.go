@@ -141,7 +141,7 @@ func (s *Hot) Each(ctx context.Context, do func(row Row) (more bool, err error),
 	}
 	// Without the caller's end: a hot read is over before it could be cut short, and
 	// a context that can end costs a goroutine or two a read.
-	conn, err := s.db.reader.Conn(context.WithoutCancel(ctx))
+	conn, err := s.db.readerOf(ctx).Conn(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
@@ -206,8 +206,9 @@ func (s *Hot) Query(ctx context.Context, args ...any) (*sql.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.db.pool != nil || !s.fixed { // pgx keeps the prepared statements of each connection
-		return s.db.reader.QueryContext(ctx, query, values...)
+	// pgx keeps the prepared statements of each connection.
+	if reader := s.db.readerOf(ctx); s.db.pool != nil || !s.fixed || reader != s.db.reader {
+		return reader.QueryContext(ctx, query, values...)
 	}
 	if s.once.Do(s.keep); s.prepErr != nil {
 		return nil, s.prepErr

@@ -16,6 +16,9 @@ import (
 type connector struct {
 	address string
 	watch   *watch
+	// most is how many bytes of pages a connection may have in its cache when its work is
+	// done; with more it is closed. 0: any number.
+	most int
 }
 
 func (c connector) Driver() driver.Driver { return &sqlite.Driver{} }
@@ -29,7 +32,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("sqlite's connection, a %T, lacks a method", raw), raw.Close())
 	}
-	return &hotConn{sqliteConn: conn, watch: c.watch, hot: map[string]hotStmt{}}, nil
+	return &hotConn{sqliteConn: conn, watch: c.watch, most: c.most, hot: map[string]hotStmt{}}, nil
 }
 
 // sqliteConn is what database/sql looks for in a connection of the driver.
@@ -42,6 +45,7 @@ type sqliteConn interface {
 	driver.Pinger
 	driver.SessionResetter
 	driver.Validator
+	sqlite.DBStatus
 }
 
 // hotStmt is a statement of the driver.
@@ -56,6 +60,7 @@ type hotStmt interface {
 type hotConn struct {
 	sqliteConn
 	watch *watch
+	most  int
 	hot   map[string]hotStmt
 	args  []driver.NamedValue
 	row   Row
@@ -80,6 +85,16 @@ func (c *hotConn) ExecContext(ctx context.Context, query string, args []driver.N
 func (c *hotConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	c.watch.see(query)
 	return c.sqliteConn.QueryContext(ctx, query, args)
+}
+
+// IsValid reports whether the connection stays open after its work.
+func (c *hotConn) IsValid() bool {
+	if c.most > 0 {
+		if pages, _, err := c.Status(sqlite.DBStatusCacheUsed, false); err != nil || pages > c.most {
+			return false
+		}
+	}
+	return c.sqliteConn.IsValid()
 }
 
 // Close finalizes the statements, without which the file would stay open.
@@ -299,7 +314,7 @@ func (db *DB) Version(ctx context.Context) (number int64, ok bool, err error) {
 		return 0, false, errors.New("version of the database: it is closed")
 	}
 	if v.conn == nil {
-		conn, err := connector{sqliteDSN(db.sqlitePath(), spareCache, "_pragma=query_only(1)"), &db.watch}.Connect(ctx)
+		conn, err := connector{address: sqliteDSN(db.sqlitePath(), spareCache, "_pragma=query_only(1)"), watch: &db.watch}.Connect(ctx)
 		if err != nil {
 			return 0, false, fmt.Errorf("version of the database: %w", err)
 		}

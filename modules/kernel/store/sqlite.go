@@ -23,12 +23,24 @@ import (
 const (
 	writerCache = 16 << 10
 	readerCache = 4 << 10
+	apartCache  = 8 << 10
 	// spareCache is that of the connection that asks for versions, which reads no page: it is
 	// room for the others. All connections share one pool of pages, as large as their caches
 	// together. A full reader takes the oldest page of any of them; the writer, no longer
 	// full, then takes a new one, and as the pool is full forgets it at once: without room it
 	// reads the root of a tree from the file at every step.
 	spareCache = 16 << 10
+)
+
+// The connections of [Apart].
+const (
+	// apartConns is how many there are at most.
+	apartConns = 2
+	// apartMost is how many bytes of pages one may have in its cache and stay open. It is
+	// less than apartCache, as a full connection takes the pages of others: see spareCache.
+	apartMost = 4 << 20
+	// apartIdle is how long one without work stays open.
+	apartIdle = 10 * time.Second
 )
 
 // openSQLite opens one connection that writes and a pool that cannot.
@@ -46,23 +58,28 @@ func (db *DB) openSQLite(ctx context.Context) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("make database file: %w", err)
 	}
-	db.writer = sql.OpenDB(connector{sqliteDSN(path, writerCache, "_txlock=immediate"), &db.watch})
+	db.writer = sql.OpenDB(connector{address: sqliteDSN(path, writerCache, "_txlock=immediate"), watch: &db.watch})
 	db.writer.SetMaxOpenConns(1)
 	// The writer connects first, since it alone may turn the file to WAL.
 	if err := connect(ctx, db.writer); err != nil {
 		return errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.Close())
 	}
-	db.reader = sql.OpenDB(connector{sqliteDSN(path, readerCache, "_pragma=query_only(1)"), &db.watch})
+	db.reader = sql.OpenDB(connector{address: sqliteDSN(path, readerCache, "_pragma=query_only(1)"), watch: &db.watch})
 	readers := max(4, runtime.GOMAXPROCS(0))
 	db.reader.SetMaxOpenConns(readers)
 	db.reader.SetMaxIdleConns(readers)
+	db.apart = sql.OpenDB(connector{address: sqliteDSN(path, apartCache, "_pragma=query_only(1)"), watch: &db.watch, most: apartMost})
+	db.apart.SetMaxOpenConns(apartConns)
+	db.apart.SetMaxIdleConns(apartConns)
+	db.apart.SetConnMaxIdleTime(apartIdle)
 	db.driver = &router{
 		writer: entsql.OpenDB(dialect.SQLite, db.writer),
 		reader: entsql.Conn{ExecQuerier: newPrepared(db.reader)},
+		apart:  entsql.Conn{ExecQuerier: newPrepared(db.apart)},
 	}
 	db.jobs = &jobsTable{db: db}
 	if _, _, err := db.Version(ctx); err != nil { // at once, for the sake of spareCache
-		return errors.Join(err, db.writer.Close(), db.reader.Close())
+		return errors.Join(err, db.writer.Close(), db.reader.Close(), db.apart.Close())
 	}
 	return nil
 }
@@ -107,12 +124,38 @@ func sqliteDSN(path string, cache int, more string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?_pragma=" + strings.Join(pragmas, "&_pragma=") + "&" + more
 }
 
-// router is Ent's driver outside of transactions: what reads goes to the pool of
+type apartKey struct{}
+
+// Apart returns a context for a caller that reads much, one page after another, such as an
+// export. On SQLite, what it reads outside of transactions goes to connections of their
+// own: they hold little memory, give it back after the last read, and leave what others
+// read in the caches of theirs. It must read no page before the rows of the last one are
+// closed. On PostgreSQL nothing is different.
+func Apart(ctx context.Context) context.Context { return context.WithValue(ctx, apartKey{}, true) }
+
+func isApart(ctx context.Context) bool { return ctx.Value(apartKey{}) != nil }
+
+// readerOf is the pool of what a caller reads outside of transactions.
+func (db *DB) readerOf(ctx context.Context) *sql.DB {
+	if db.apart != nil && isApart(ctx) {
+		return db.apart
+	}
+	return db.reader
+}
+
+// router is Ent's driver outside of transactions: what reads goes to a pool of
 // readers, everything else to the one writer. It looks at the text, because
 // INSERT … RETURNING arrives as a query.
 type router struct {
-	writer *entsql.Driver
-	reader entsql.Conn
+	writer        *entsql.Driver
+	reader, apart entsql.Conn
+}
+
+func (r *router) readerOf(ctx context.Context) entsql.Conn {
+	if isApart(ctx) {
+		return r.apart
+	}
+	return r.reader
 }
 
 func (r *router) Exec(ctx context.Context, query string, args, v any) error {
@@ -125,7 +168,7 @@ func (r *router) Exec(ctx context.Context, query string, args, v any) error {
 
 func (r *router) Query(ctx context.Context, query string, args, v any) error {
 	if isRead(query) {
-		return r.reader.Query(ctx, query, args, v)
+		return r.readerOf(ctx).Query(ctx, query, args, v)
 	}
 	driver, err := r.forWrite(ctx)
 	if err != nil {
@@ -144,7 +187,7 @@ func (r *router) ExecContext(ctx context.Context, query string, args ...any) (sq
 
 func (r *router) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if isRead(query) {
-		return r.reader.QueryContext(ctx, query, args...)
+		return r.readerOf(ctx).QueryContext(ctx, query, args...)
 	}
 	driver, err := r.forWrite(ctx)
 	if err != nil {

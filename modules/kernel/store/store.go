@@ -105,6 +105,8 @@ type DB struct {
 	client *ent.Client
 	// reader answers statements; writer runs transactions. One pool on PostgreSQL.
 	reader, writer *sql.DB
+	// apart answers the reads of [Apart] on SQLite; nil on PostgreSQL.
+	apart *sql.DB
 	// pool is beneath both on PostgreSQL; nil on SQLite, like what follows.
 	pool   *pgxpool.Pool
 	direct *direct.Conn
@@ -158,6 +160,9 @@ func (db *DB) closePools() error {
 	err := db.reader.Close()
 	if db.writer != db.reader {
 		err = errors.Join(err, db.writer.Close())
+	}
+	if db.apart != nil {
+		err = errors.Join(err, db.apart.Close())
 	}
 	if db.pool != nil {
 		db.pool.Close()
