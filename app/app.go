@@ -19,6 +19,7 @@ import (
 
 	"github.com/scrollery/scrollery/app/ops"
 	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/turns"
 	"github.com/scrollery/scrollery/docs"
 	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
@@ -314,6 +315,9 @@ func (c *Config) leaveProcessor() {
 // given back at once.
 func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
 	cfg.leaveProcessor()
+	if err := turns.Short(); err != nil {
+		log.Warn("calls may wait for plugins", "error", err)
+	}
 	service, err := Start(ctx, cfg, log)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		log.Info("stopped before it served")

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
+	"github.com/scrollery/scrollery/app/turns"
 )
 
 // TestMain makes the test binary its own launcher, and the process that it confines.
@@ -228,22 +229,58 @@ func TestPinned(t *testing.T) {
 // TestExitsOfThePlugin: the first process of the box passes them on.
 func TestExitsOfThePlugin(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	p := policy(t, "attempt", "wait:")
-	e := b.run(t, p, nil, func(c *Command) {
-		for {
-			processes, _, _ := family(c.Pid(), 100)
-			if len(processes) > 1 {
-				pid, _ := strconv.Atoi(processes[1])
-				if syscall.Kill(pid, syscall.SIGSEGV) == nil {
-					return
-				}
-			}
-			time.Sleep(time.Millisecond)
-		}
-	})
+	e := setup(t).run(t, policy(t, "attempt", "wait:"), nil, func(c *Command) { crash(plugin(c)) })
 	if e.err == nil || !strings.HasPrefix(e.err.Error(), "exit status ") || e.exceeded != nil {
 		t.Errorf("got %v and %v, want an exit status of a crash", e.err, e.exceeded)
+	}
+}
+
+// plugin waits for the process of the plugin in the box.
+func plugin(c *Command) (pid int) {
+	for {
+		if processes, _, _ := family(c.Pid(), 100); len(processes) > 1 {
+			if pid, err := strconv.Atoi(processes[1]); err == nil {
+				return pid
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func crash(pid int) { _ = syscall.Kill(pid, syscall.SIGSEGV) }
+
+// TestPluginsComeAfterTheServer: its niceness is lower, and its turns are shorter.
+func TestPluginsComeAfterTheServer(t *testing.T) {
+	t.Parallel()
+	own, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := turns.Short(); err != nil { // as the server does
+		t.Fatal(err)
+	}
+	short, err := unix.SchedGetAttr(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rank int
+	var attributes *unix.SchedAttr
+	setup(t).run(t, policy(t, "attempt", "wait:"), nil, func(c *Command) {
+		pid := plugin(c)
+		rank, err = unix.Getpriority(unix.PRIO_PROCESS, pid)
+		if err == nil {
+			attributes, err = unix.SchedGetAttr(pid, 0)
+		}
+		crash(pid)
+	})
+	if err != nil {
+		t.Fatalf("look at the plugin: got %v, want no error", err)
+	}
+	if rank != max(own-5, 1) { // 20 less the niceness
+		t.Errorf("the plugin's niceness: got %d, want %d", 20-rank, 20-max(own-5, 1))
+	}
+	if short.Runtime != 0 && attributes.Runtime <= short.Runtime { // zero before Linux 6.12
+		t.Errorf("a turn of the plugin: got %v, want more than the server's, %v", time.Duration(attributes.Runtime), time.Duration(short.Runtime))
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/scrollery/scrollery/app/turns"
 )
 
 // niceness puts plugins behind the server: with it a process gets a third of the
@@ -62,6 +64,7 @@ func become(o Order) (int, error) {
 	if rank, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil { // 20 less its niceness
 		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 20-rank+niceness)
 	}
+	_ = turns.Usual()
 	if err := filterCalls(o); err != nil {
 		return 0, fmt.Errorf("filter system calls: %w", err)
 	}

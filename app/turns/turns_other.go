@@ -1,0 +1,9 @@
+//go:build !linux
+
+package turns
+
+// Short changes nothing here.
+func Short() error { return nil }
+
+// Usual changes nothing here.
+func Usual() error { return nil }
