@@ -197,6 +197,7 @@ func (s *Service) nicheTargets(ctx context.Context, read reader, part *nichePart
 
 // finishAll scores targets, newest first, by the videos of their kind.
 func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, targets []*standingScore) (changes []change, flags []insight.Point, err error) {
+	changes = make([]change, 0, len(targets))
 	var peers *nicheReader
 	var n *score.Niche
 	for _, v := range targets {
@@ -213,7 +214,7 @@ func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, t
 		if err := n.Finish(v.Reading, &o); err != nil {
 			return nil, nil, err
 		}
-		changes = append(changes, v.finish(&o)...)
+		changes = v.finish(changes, &o)
 		flags = s.flag(ctx, flags, v, &o)
 	}
 	return changes, flags, nil

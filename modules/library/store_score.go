@@ -17,8 +17,8 @@ import (
 
 const (
 	// creatorsAtOnce and videosAtOnce keep the transactions of scoring short, as
-	// other writes wait for them.
-	creatorsAtOnce = 200
+	// other writes wait for them. A scroll of 250 new videos is one.
+	creatorsAtOnce = 250
 	videosAtOnce   = 500
 )
 
@@ -70,20 +70,18 @@ func (s *Service) scoreCreators(ctx context.Context, tx *store.Tx) (done bool, e
 // wait for their niche, which is marked. With allByNiche the caller scores every video by
 // its niche afterwards: those that have such a score need not wait, which writes them twice.
 func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64, allByNiche bool) error {
-	videos := map[int64][]*standingScore{}
-	err := s.hot.byCreators.EachIn(ctx, tx, eachScored(func(v *standingScore) { videos[v.creator] = append(videos[v.creator], v) }), creators)
+	readings, known := map[int64][]score.Reading{}, map[int64]*standingScore{}
+	err := s.hot.byCreators.EachIn(ctx, tx, eachScored(func(v *standingScore) {
+		readings[v.creator], known[v.ID] = append(readings[v.creator], v.Reading), v
+	}), creators)
 	if err != nil {
 		return err
 	}
-	var changes []change
+	changes := make([]change, 0, len(known))
 	var flags []insight.Point
 	niches := map[score.Kind]int64{}
-	for _, id := range sortedKeys(videos) {
-		readings, known := make([]score.Reading, len(videos[id])), make(map[int64]*standingScore, len(videos[id]))
-		for i, v := range videos[id] {
-			readings[i], known[v.ID] = v.Reading, v
-		}
-		c := s.cfg.Growth.Creator(readings)
+	for _, id := range sortedKeys(readings) {
+		c := s.cfg.Growth.Creator(readings[id])
 		for i := range c.Len() {
 			o, err := c.Score(i, nil, nil)
 			if err != nil {
@@ -93,7 +91,7 @@ func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64,
 			if o.NeedsNiche() {
 				touch(niches, o.Kind, endOfTime)
 			}
-			changes = append(changes, v.become(&o, allByNiche)...)
+			changes = v.become(changes, &o, allByNiche)
 			flags = s.flag(ctx, flags, v, &o)
 		}
 	}
@@ -131,32 +129,32 @@ const (
 	awaitsNiche = 2
 )
 
-// become returns what has to change for the row to show the score, if anything. Where the
+// become appends what has to change for the row to show the score, if anything. Where the
 // niche is still to be asked, the former score stays until then.
-func (v *standingScore) become(o *score.Outlier, allByNiche bool) []change {
+func (v *standingScore) become(changes []change, o *score.Outlier, allByNiche bool) []change {
 	row := scoreRow{peers: o.CreatorPeers, ownViews: o.OwnViews, doubtful: flag(o.Doubtful)}
 	if o.NeedsNiche() {
 		row.byNiche, row.twiceBaseline, row.samples = awaitsNiche, v.row.twiceBaseline, v.row.samples
 		if allByNiche && v.row.byNiche == byNiche {
 			row.byNiche = byNiche
 		}
-		return v.put(row, v.value, v.order)
+		return v.put(changes, row, v.value, v.order)
 	}
 	row.twiceBaseline, row.samples = o.TwiceBaseline, o.SampleCount
-	return v.put(row, o.Score.Float64(), outlierOrder(o))
+	return v.put(changes, row, o.Score.Float64(), outlierOrder(o))
 }
 
 // finish is become for a video whose niche was asked.
-func (v *standingScore) finish(o *score.Outlier) []change {
+func (v *standingScore) finish(changes []change, o *score.Outlier) []change {
 	row := scoreRow{o.CreatorPeers, o.OwnViews, byNiche, o.TwiceBaseline, o.SampleCount, flag(o.Doubtful)}
-	return v.put(row, o.Score.Float64(), outlierOrder(o))
+	return v.put(changes, row, o.Score.Float64(), outlierOrder(o))
 }
 
-func (v *standingScore) put(row scoreRow, value float64, order []byte) []change {
+func (v *standingScore) put(changes []change, row scoreRow, value float64, order []byte) []change {
 	if row == v.row && value == v.value && bytes.Equal(order, v.order) {
-		return nil
+		return changes
 	}
-	return []change{{v.ID, row, v.row, value, v.value, order, v.order}}
+	return append(changes, change{v.ID, row, v.row, value, v.value, order, v.order})
 }
 
 // eachScored hands out the videos of a statement with the id, readingColumns, the creator
@@ -205,9 +203,9 @@ func (s *Service) saveScores(ctx context.Context, tx *store.Tx, changes []change
 	for i := range changes {
 		switch c := &changes[i]; {
 		case c.row.byNiche != c.was.byNiche:
-			all = append(all, append(c.values(), c.row.byNiche, nullable(c.order)))
+			all = append(all, c.values(c.row.byNiche, nullable(c.order)))
 		case !bytes.Equal(c.order, c.wasOrder):
-			orders = append(orders, append(c.values(), nullable(c.order)))
+			orders = append(orders, c.values(nullable(c.order)))
 		default:
 			numbers = append(numbers, c.values())
 		}
@@ -259,9 +257,10 @@ type change struct {
 	order, wasOrder []byte
 }
 
-func (c *change) values() []any {
+// values are what every statement takes of a change, and more of it.
+func (c *change) values(more ...any) []any {
 	r := &c.row
-	return []any{c.id, r.peers, r.ownViews, r.twiceBaseline, r.samples, r.doubtful, c.value}
+	return append(append(make([]any, 0, 7+len(more)), c.id, r.peers, r.ownViews, r.twiceBaseline, r.samples, r.doubtful, c.value), more...)
 }
 
 type scrollKey struct{}

@@ -3,6 +3,7 @@ package score
 import (
 	"cmp"
 	"math/bits"
+	"slices"
 	"strconv"
 )
 
@@ -38,6 +39,9 @@ func (d Decimal) String() string {
 // Float64 is the nearest double: what a reader of String has. The text and the
 // double's own shortest form are the same up to 15 digits, so JSON shows the double.
 func (d Decimal) Float64() float64 {
+	if d.Whole < 1<<39 { // below 2^53 ten-thousandths, so that one division rounds to the nearest
+		return float64(d.Whole*10000+int64(d.Frac)) / 10000
+	}
 	f, _ := strconv.ParseFloat(d.String(), 64) // digits and one point always parse
 	return f
 }
@@ -58,14 +62,48 @@ func ratioWide(hi, lo, den uint64) Decimal {
 	return Decimal{Whole: int64(whole), Frac: int32(frac)}
 }
 
-// twiceMedian is twice the median of sorted numbers: whole even where the median is
-// the mean of two. It is 0 for none.
-func twiceMedian(sorted []int64) int64 {
-	n := len(sorted)
+// twiceMedian is twice the median of numbers, which it reorders: whole even where the
+// median is the mean of two. It is 0 for none. Many numbers are best sorted before.
+func twiceMedian(numbers []int64) int64 {
+	n := len(numbers)
 	if n == 0 {
 		return 0
 	}
-	return sorted[(n-1)/2] + sorted[n/2]
+	upper := place(numbers, n/2)
+	if n%2 == 1 {
+		return 2 * upper
+	}
+	return slices.Max(numbers[:n/2]) + upper
+}
+
+// place reorders numbers as far as it takes for the one at i to be the one that sorting
+// puts there: none before it is greater, none behind it less. It returns that number.
+func place(numbers []int64, i int) int64 {
+	for first, last := 0, len(numbers)-1; first < last; {
+		pivot := numbers[(first+last)/2]
+		up, down := first, last
+		for up <= down {
+			for numbers[up] < pivot {
+				up++
+			}
+			for numbers[down] > pivot {
+				down--
+			}
+			if up <= down {
+				numbers[up], numbers[down] = numbers[down], numbers[up]
+				up, down = up+1, down-1
+			}
+		}
+		switch {
+		case i <= down:
+			last = down
+		case i >= up:
+			first = up
+		default:
+			return numbers[i]
+		}
+	}
+	return numbers[i]
 }
 
 // half is twice ÷ 2.

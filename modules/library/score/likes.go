@@ -1,9 +1,6 @@
 package score
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 const (
 	million = 1_000_000
@@ -49,7 +46,6 @@ func (c *Creator) doubtful(i int, why *Explanation) bool {
 	if len(rates) < fewestPeers {
 		return false
 	}
-	slices.Sort(rates)
 	twice := twiceMedian(rates)
 	if why != nil {
 		why.TwiceUsualRate = twice
@@ -62,15 +58,21 @@ func (target *peer) likeRate(p *peer) (int64, Reason) {
 	if p.Kind != target.Kind {
 		return 0, OtherKind
 	}
-	if p.usable != Used {
-		return 0, p.usable
+	return p.rate, p.rated
+}
+
+// likeRate is the likes by a million views of a reading whose counts are usable or not, and
+// why it has none.
+func (r *Reading) likeRate(usable Reason) (int64, Reason) {
+	if usable != Used {
+		return 0, usable
 	}
-	likes, reason := p.likes()
+	likes, reason := r.likes()
 	if reason != Used {
 		return 0, reason
 	}
 	hi, lo := bits.Mul64(uint64(likes), million)
-	rate, _ := bits.Div64(hi, lo, uint64(p.Views)) // likes ≤ views: at most a million
+	rate, _ := bits.Div64(hi, lo, uint64(r.Views)) // likes ≤ views: at most a million
 	return int64(rate), Used
 }
 

@@ -203,7 +203,6 @@ func (n *Niche) of(target *peer, list *nicheList) (twice int64, count int) {
 			views = append(views, p.expected)
 		}
 	}
-	slices.Sort(views)
 	return twiceMedian(views), len(views)
 }
 
@@ -277,6 +276,5 @@ func (n *Niche) explain(target *peer, why *Explanation) (twice int64, count int,
 		}
 		start = 0
 	}
-	slices.Sort(views)
 	return twiceMedian(views), len(views), nil
 }

@@ -94,7 +94,6 @@ func (c *Creator) Score(i int, niche *Niche, why *Explanation) (Outlier, error) 
 	o.CreatorPeers = len(own)
 	o.Doubtful = c.doubtful(i, why)
 	if len(own) >= fewestPeers {
-		slices.Sort(own)
 		o.on(CreatorBasis, twiceMedian(own), len(own))
 		return o, nil
 	}

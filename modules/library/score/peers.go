@@ -22,10 +22,15 @@ type peer struct {
 	share  int64
 	late   bool
 	usable Reason
+	// rate is likes by a million views where rated is Used.
+	rate  int64
+	rated Reason
 }
 
 func (t *Table) peer(r Reading) peer {
-	return peer{Reading: r, share: t.Share(r.Kind, r.Age()), late: side(r.PostedAt), usable: Usable(r.Views, r.Likes)}
+	p := peer{Reading: r, share: t.Share(r.Kind, r.Age()), late: side(r.PostedAt), usable: Usable(r.Views, r.Likes)}
+	p.rate, p.rated = r.likeRate(p.usable)
+	return p
 }
 
 // judge decides whether p may be a peer of target, for scores and explanations alike.
