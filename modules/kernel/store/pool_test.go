@@ -236,9 +236,9 @@ func TestBulkWritesLeaveMoreInTheLog(t *testing.T) {
 		bulk bool
 		want int
 	}{
-		{"before", false, 1000},
+		{"before", false, 4000},
 		{"in bulk writes", true, 16384},
-		{"after them", false, 1000},
+		{"after them", false, 4000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.bulk {

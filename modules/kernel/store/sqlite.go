@@ -58,7 +58,7 @@ func (db *DB) openSQLite(ctx context.Context) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("make database file: %w", err)
 	}
-	db.writer = sql.OpenDB(connector{address: sqliteDSN(path, writerCache, "_txlock=immediate"), watch: &db.watch})
+	db.writer = sql.OpenDB(connector{address: sqliteDSN(path, writerCache, fmt.Sprintf("_txlock=immediate&_pragma=wal_autocheckpoint(%d)", usualLog)), watch: &db.watch})
 	db.writer.SetMaxOpenConns(1)
 	// The writer connects first, since it alone may turn the file to WAL.
 	if err := connect(ctx, db.writer); err != nil {
@@ -84,9 +84,11 @@ func (db *DB) openSQLite(ctx context.Context) error {
 	return nil
 }
 
-// bulkLog is how long SQLite's log gets in bulk writes, in pages of 4 KiB: as long as
-// journal_size_limit lets the file be. usualLog is SQLite's own value.
-const bulkLog, usualLog = 16384, 1000
+// usualLog is how long SQLite's log gets, in pages of 4 KiB, before a commit copies it into
+// the file. SQLite's own 1000 is what the scoring of one scroll writes: it would copy the
+// same pages after each. Readers find a page in a log of up to 4062 at one look. bulkLog is
+// that in bulk writes: as long as journal_size_limit lets the file be.
+const bulkLog, usualLog = 16384, 4000
 
 // Bulk begins a time of many writes by this process, and end ends it. Meanwhile SQLite
 // copies its log into the file less often, so that a page that many transactions change is
