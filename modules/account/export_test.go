@@ -81,6 +81,9 @@ func opened(t *testing.T, text []byte) (Manifest, map[string]string) {
 	}
 	files := map[string]string{}
 	for _, file := range reader.File {
+		if sizesFollow := file.Flags&0x8 != 0; !sizesFollow || file.Method != zip.Deflate {
+			t.Errorf("%s: got flags %#x and method %d, want a deflated file whose sizes follow it: others end the parts that a client keeps", file.Name, file.Flags, file.Method)
+		}
 		in, err := file.Open()
 		if err != nil {
 			t.Fatal(err)
