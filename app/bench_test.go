@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,11 +33,11 @@ func benchBars() map[string]float64 {
 
 const (
 	benchVideos = 600
-	benchRounds = 15
+	benchRounds = 26
 	benchCalls  = 60
 	// benchTries is how often all is measured before a bar counts as passed: what disturbs
-	// one try on a shared machine is over in the next one. The best round of a try counts.
-	benchTries = 10
+	// a whole try on a shared machine is over in the next one.
+	benchTries = 5
 )
 
 // discard is a ResponseWriter that keeps nothing.
@@ -63,11 +64,23 @@ type measure struct {
 	name  string
 	call  func()
 	floor *measure
-	best  time.Duration
+	spent []time.Duration // a call's in each round
 }
 
-// take measures all of them in turns, so that a disturbance meets all alike, and
-// keeps the best round of each.
+// ratio is the median over the rounds of what it costs against its floor in the same round:
+// what disturbs a round disturbs both.
+func (m *measure) ratio() float64 {
+	ratios := make([]float64, len(m.spent))
+	for round, spent := range m.spent {
+		ratios[round] = float64(spent) / float64(m.floor.spent[round])
+	}
+	return medianOf(ratios)
+}
+
+// middle is the median of what a call cost.
+func (m *measure) middle() time.Duration { return time.Duration(medianOf(slices.Clone(m.spent))) }
+
+// take measures all of them in turns. The first round only fills caches.
 func take(measures []*measure) {
 	for round := range benchRounds {
 		for _, m := range measures {
@@ -76,8 +89,8 @@ func take(measures []*measure) {
 			for range benchCalls {
 				m.call()
 			}
-			if spent := (cpu() - before) / benchCalls; round > 0 && (m.best == 0 || spent < m.best) {
-				m.best = spent
+			if spent := (cpu() - before) / benchCalls; round > 0 {
+				m.spent = append(m.spent, spent)
 			}
 		}
 	}
@@ -100,9 +113,9 @@ func TestWholeRequestAgainstItsFloor(t *testing.T) {
 		)
 	}
 	var faults []string
-	for range benchTries { // each by itself: a floor that was lucky once must not stay
+	for range benchTries { // each by itself
 		for _, m := range measures {
-			m.best = 0
+			m.spent = nil
 		}
 		take(measures)
 		if faults = beyondBars(t, measures); len(faults) == 0 {
@@ -120,11 +133,11 @@ func beyondBars(t *testing.T, measures []*measure) (faults []string) {
 	bars := benchBars()
 	for _, m := range measures {
 		if m.floor == nil {
-			t.Logf("%-24s %8v", m.name, m.best)
+			t.Logf("%-24s %8v", m.name, m.middle())
 			continue
 		}
-		ratio, bar := float64(m.best)/float64(m.floor.best), bars[m.name]
-		t.Logf("%-24s %8v  %.2f of the floor, bar %.2f", m.name, m.best, ratio, bar)
+		ratio, bar := m.ratio(), bars[m.name]
+		t.Logf("%-24s %8v  %.2f of the floor, bar %.2f", m.name, m.middle(), ratio, bar)
 		if ratio > bar {
 			faults = append(faults, fmt.Sprintf("%s costs %.2f of the floor, more than %.2f", m.name, ratio, bar))
 		}

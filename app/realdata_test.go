@@ -281,7 +281,8 @@ func checkOutliers(t *testing.T, account *apptest.Caller, platform string, lates
 	}
 }
 
-func medianOf[N int64 | float64](values []N) float64 {
+// medianOf sorts the values.
+func medianOf[N ~int64 | ~float64](values []N) float64 {
 	slices.Sort(values)
 	middle := len(values) / 2
 	if len(values)%2 == 1 {
