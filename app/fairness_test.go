@@ -45,7 +45,12 @@ func TestOneTenantAtFullRate(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := serveAlone(t, c.address(t), 3000, 10, "")
 			s.readFor(t, 2*time.Second) // fills caches
-			quiet := s.readFor(t, 15*time.Second)
+			quiet := s.readFor(t, 5*time.Second)
+			for range 2 { // a machine that was disturbed in one part is not called quiet
+				if part := s.readFor(t, 5*time.Second); p99(part) < p99(quiet) {
+					quiet = part
+				}
+			}
 			ctx, rest := context.WithCancel(t.Context())
 			var work sync.WaitGroup
 			work.Go(func() { s.strain(ctx, t) })
