@@ -104,7 +104,9 @@ func (x *exported) readManifest() error {
 		return fmt.Errorf("it has format %q version %d, want %q version %d", manifest.Format, manifest.Version, exportFormat, exportVersion)
 	}
 	for _, file := range manifest.Files {
-		x.sums[file.Name] = file.SHA256
+		if x.sums[file.Name] = file.SHA256; len(file.SHA256) != hex.EncodedLen(sha256.Size) {
+			return fmt.Errorf("%s lists %s without its SHA-256", exportManifest, file.Name)
+		}
 		if part, ok := strings.CutPrefix(file.Name, "videos/"); ok && strings.HasSuffix(part, ".ndjson") {
 			x.parts = append(x.parts, strings.TrimSuffix(part, ".ndjson"))
 		}
@@ -182,6 +184,14 @@ func (v *exportedVideo) marks() Marks {
 	return Marks{v.Video.AgentMetadata, v.Archived, v.HookArchived}
 }
 
+// valid refuses what no export of this server has.
+func (v *exportedVideo) valid() error {
+	if a := v.Video.AgentMetadata; isSet(a) && a[0] != '{' {
+		return fmt.Errorf("agentMetadata of the %s video %q is not an object", v.Platform, v.ExternalID)
+	}
+	return nil
+}
+
 // record is the video without its counts, as a source would deliver it.
 func (v *exportedVideo) record(hook *stage.Evidence) stage.Record {
 	r := stage.Record{
@@ -228,8 +238,14 @@ func (x *exported) records(ctx context.Context, emit func(stage.Record) error) (
 			return videos, err
 		}
 		err = x.lines("videos/"+part+".ndjson", decoded(func(v exportedVideo) error {
-			record := v.record(hooks[v.ID])
-			for _, metrics := range readings[v.ID] {
+			if err := v.valid(); err != nil {
+				return err
+			}
+			record, all := v.record(hooks[v.ID]), readings[v.ID]
+			if len(all) == 0 { // it is a video all the same
+				all = []stage.Metrics{{}}
+			}
+			for _, metrics := range all {
 				videos++
 				record.Metrics = metrics
 				if at := metrics.ObservedAt; at != nil && v.FollowersAt != nil && *at == *v.FollowersAt {
