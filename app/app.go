@@ -298,15 +298,20 @@ func (s *Service) Wait(ctx context.Context) error {
 	}
 }
 
-// leaveProcessor has Go run on more threads than scrolls can keep busy. With as many as
-// there are processors, a few scrolls that compute have all of them, and what comes from
-// the network waits: Go looks for it every 10 ms then, and a goroutine that is ready waits
-// its turn. The kernel gives a thread that wakes up the processor much sooner. An operator
-// who sets GOMAXPROCS has what they set.
-func (c *Config) leaveProcessor() {
+// yieldToCalls has work in this process leave processors to the calls that come in.
+//
+// Go runs on more threads than scrolls can keep busy. With as many as there are processors,
+// a few scrolls that compute have all of them, and what comes from the network waits: Go
+// looks for it every 10 ms then, and a goroutine that is ready waits its turn. The kernel
+// gives a thread that wakes up the processor much sooner, and with short turns even while
+// plugins compute. An operator who sets GOMAXPROCS has what they set.
+func (c *Config) yieldToCalls(log *slog.Logger) {
 	const forCalls = 2
 	if threads := c.Scrolls.Concurrency + forCalls; os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < threads {
 		runtime.GOMAXPROCS(threads)
+	}
+	if err := turns.Short(); err != nil {
+		log.Warn("calls may wait for plugins", "error", err)
 	}
 }
 
@@ -314,10 +319,7 @@ func (c *Config) leaveProcessor() {
 // lame-duck phase, then drains. Another SIGTERM or interrupt cuts both short: what runs is
 // given back at once.
 func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
-	cfg.leaveProcessor()
-	if err := turns.Short(); err != nil {
-		log.Warn("calls may wait for plugins", "error", err)
-	}
+	cfg.yieldToCalls(log)
 	service, err := Start(ctx, cfg, log)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		log.Info("stopped before it served")
