@@ -32,10 +32,16 @@ func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error
 	level := new(slog.LevelVar)
 	level.Set(max(cfg.LogLevel, slog.LevelWarn))
 	log := NewLog(progress, level)
-	if cfg.StageValues["FEED_DIR"] == "" {
+	switch folder := cfg.StageValues["FEED_DIR"]; folder {
+	case feed.Sample:
+	case "":
 		cfg.SetStage("FEED_DIR", feed.Sample)
 		if err := cfg.Complete(); err != nil {
 			return err
+		}
+	default: // its scrolls would fail once all has started
+		if _, err := os.ReadDir(folder); err != nil {
+			return fmt.Errorf("the sample is filled from the feed folder, which must be there (leave it out for invented videos): %w", err)
 		}
 	}
 	service, err := Start(ctx, cfg, log)

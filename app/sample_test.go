@@ -2,8 +2,12 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -53,6 +57,25 @@ func TestTheSampleCanBeTried(t *testing.T) {
 	}
 	if !audited {
 		t.Errorf("got the audit entries %+v, want one of the operator", account.Changes)
+	}
+}
+
+// TestTheSampleNeedsItsFolder: it says so before anything has started.
+func TestTheSampleNeedsItsFolder(t *testing.T) {
+	t.Parallel()
+	cfg := app.Defaults()
+	cfg.DataDir = filepath.Join(t.TempDir(), "data")
+	folder := filepath.Join(t.TempDir(), "missing")
+	cfg.SetStage("FEED_DIR", folder)
+	if err := cfg.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	err := app.ServeSample(t.Context(), cfg, io.Discard, io.Discard)
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), folder) {
+		t.Errorf("got %v, want an error that names %s", err, folder)
+	}
+	if _, err := os.Stat(cfg.DataDir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the data folder: got %v, want none yet", err)
 	}
 }
 
