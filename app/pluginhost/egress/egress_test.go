@@ -108,6 +108,50 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// TestAnswersBeforeTheRequestEnds: an answer is passed on while its request is still read.
+// Were the rest of the request taken away as the answer begins, the answer would be cut off.
+func TestAnswersBeforeTheRequestEnds(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 20
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		_, err := io.ReadFull(r.Body, make([]byte, len("begin")))
+		err = errors.Join(err, control.EnableFullDuplex(), control.Flush())
+		rest, failed := io.ReadAll(r.Body)
+		if err = errors.Join(err, failed); err != nil || string(rest) != "end" {
+			t.Errorf("the rest of the request: got %q, %v, want end", rest, err)
+		}
+		_, _ = w.Write(make([]byte, size))
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections) // before it, as a handler may still wait
+	_, client, _ := setup(t, Config{Hosts: []string{"acme.example:" + port(t, server)}})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	body, request := io.Pipe()
+	defer request.Close()
+	defer context.AfterFunc(ctx, func() { _ = request.CloseWithError(ctx.Err()) })() // what sends the request waits for it
+	go func() { _, _ = io.WriteString(request, "begin") }()
+	call, err := http.NewRequestWithContext(ctx, "POST", "http://acme.example:"+port(t, server), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Do(call)
+	if err != nil {
+		t.Fatalf("the answer: got %v, want it before the request ends", err)
+	}
+	defer answer.Body.Close()
+	if _, err := io.WriteString(request, "end"); err != nil {
+		t.Fatal(err)
+	}
+	if err := request.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(answer.Body); err != nil || len(got) != size {
+		t.Errorf("the answer: got %d bytes, %v, want %d", len(got), err, size)
+	}
+}
+
 func TestEndpoint(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{

@@ -119,6 +119,12 @@ func pump(to half, from io.Reader, ends ...io.Closer) {
 
 // relay passes a plain request on, and follows nothing.
 func (p *Proxy) relay(w http.ResponseWriter, r *http.Request) {
+	// Else the rest of the request is read and closed as the answer begins: a target that
+	// answers before the end was passed on would have its connection closed for it.
+	if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+		http.Error(w, "egress: no relay over this protocol", http.StatusHTTPVersionNotSupported)
+		return
+	}
 	relay := httputil.ReverseProxy{
 		Transport: p.forward,
 		Rewrite: func(r *httputil.ProxyRequest) {
