@@ -111,7 +111,8 @@ yardstick: ## Compare with peers: load, growth, neighbours (20 minutes, with not
 	@[ -x $(YARDSTICK)/bench.sh ] || { echo 'There is no yardstick at $(YARDSTICK), which is not a part of this tree. Name its folder: make yardstick YARDSTICK=…' >&2; exit 1; }
 	$(YARDSTICK)/setup.sh
 	$(YARDSTICK)/peers/scrollery/scrollery.sh build .
-	$(YARDSTICK)/bench.sh load -n 10000 -rounds 3 -dur 2 -systems $(YARDSTICK_SYSTEMS),scrollery-first,pocketbase -workloads outliers,hooks,trends,scroll-get,health,annotate
+	$(YARDSTICK)/bench.sh load -n 10000 -rounds 3 -dur 2 -systems $(YARDSTICK_SYSTEMS),scrollery-first,pocketbase -workloads outliers,hooks,trends,scroll-get,health
+	$(YARDSTICK)/bench.sh load -n 10000 -rounds 3 -dur 2 -systems limit-sqlite+durable,scrollery,pocketbase -workloads annotate
 	$(YARDSTICK)/bench.sh grow -systems $(YARDSTICK_SYSTEMS)
 	$(YARDSTICK)/bench.sh neighbour -n 20000 -systems limit-sqlite+durable,scrollery
 
