@@ -139,37 +139,57 @@ func (s *Service) saveTrends(ctx context.Context, tx *store.Tx, subject string, 
 	return s.addTrends(ctx, tx, account, subject, rows)
 }
 
-// addTrends stores trends, some at a time: their members may be many.
+// addTrends stores trends, some at a time: those of a large window have many members.
 func (s *Service) addTrends(ctx context.Context, tx *store.Tx, account int64, subject string, rows []trendRow) error {
-	for part := range slices.Chunk(rows, trendsAtOnce) {
-		creates := make([]*ent.TrendCreate, len(part))
-		for i := range part {
-			t := &part[i]
-			head, err := renderTrend(&t.Trend)
-			if err != nil {
-				return err
-			}
-			row := tx.Ent().Trend.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetWithArchived(flag(t.withArchived)).
-				SetKey(t.Key).SetLabel(t.Label).SetPlace(t.AppendKey(nil)).SetListed(flag(t.Drop == score.Kept)).SetHead(head).SetVideoCount(t.VideoCount).
-				SetRecent(packIDs(t.RecentVideos))
-			examples := append(slices.Clone(t.Examples), 0, 0, 0)
-			row.SetNillableExample1(orNil(examples[0]))
-			row.SetNillableExample2(orNil(examples[1]))
-			row.SetNillableExample3(orNil(examples[2]))
-			if t.members != nil {
-				row.SetMembers(packMembers(t.members()))
-			}
-			creates[i] = row
+	var creates []*ent.TrendCreate
+	packed := 0
+	for i := range rows {
+		t := &rows[i]
+		row, size, err := s.trendCreate(tx, account, subject, t)
+		if err != nil {
+			return err
+		}
+		creates, packed = append(creates, row), packed+size
+		if i < len(rows)-1 && len(creates) < trendsAtOnce && packed < packedAtOnce {
+			continue
 		}
 		if err := tx.Ent().Trend.CreateBulk(creates...).Exec(ctx); err != nil {
 			return fmt.Errorf("add trends: %w", err)
 		}
+		creates, packed = creates[:0], 0
 	}
 	return nil
 }
 
-// trendsAtOnce bounds the trends of a statement.
-const trendsAtOnce = 100
+// trendsAtOnce bounds the trends of a statement, and packedAtOnce the bytes of their
+// members, but for those of the last one.
+const (
+	trendsAtOnce = 100
+	packedAtOnce = 1 << 20
+)
+
+// trendCreate is the row of a trend, and the bytes of its members.
+func (s *Service) trendCreate(tx *store.Tx, account int64, subject string, t *trendRow) (row *ent.TrendCreate, size int, err error) {
+	head, err := renderTrend(&t.Trend)
+	if err != nil {
+		return nil, 0, err
+	}
+	recent := packIDs(t.RecentVideos)
+	row = tx.Ent().Trend.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetWithArchived(flag(t.withArchived)).
+		SetKey(t.Key).SetLabel(t.Label).SetPlace(t.AppendKey(nil)).SetListed(flag(t.Drop == score.Kept)).SetHead(head).SetVideoCount(t.VideoCount).
+		SetRecent(recent)
+	examples := append(slices.Clone(t.Examples), 0, 0, 0)
+	row.SetNillableExample1(orNil(examples[0]))
+	row.SetNillableExample2(orNil(examples[1]))
+	row.SetNillableExample3(orNil(examples[2]))
+	size = len(recent)
+	if t.members != nil {
+		members := packMembers(t.members())
+		row.SetMembers(members)
+		size += len(members)
+	}
+	return row, size, nil
+}
 
 func orNil(id int64) *int64 {
 	if id == 0 {
