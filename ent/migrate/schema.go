@@ -1009,11 +1009,6 @@ var (
 				Columns: []*schema.Column{VideosColumns[1], VideosColumns[29], VideosColumns[31]},
 			},
 			{
-				Name:    "video_account_id_archived_outlier_order",
-				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[34]},
-			},
-			{
 				Name:    "video_account_id_archived_kind_outlier_order",
 				Unique:  false,
 				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[34]},

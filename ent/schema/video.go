@@ -90,7 +90,6 @@ func (Video) Indexes() []ent.Index {
 			Annotations(entsql.DescColumns("posted_at")),
 		index.Fields("account_id", "growth_kind", "by_niche", "posted_at", "id"),
 		index.Fields("account_id", "hook_hidden", "hook_order"),
-		index.Fields("account_id", "archived", "outlier_order"),
 		index.Fields("account_id", "archived", "kind", "outlier_order"),
 		index.Fields("account_id", "archived", "kind", "seen_order"),
 		index.Fields("account_id", "archived", "platform", "kind", "seen_order"),

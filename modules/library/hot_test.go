@@ -93,7 +93,7 @@ func BenchmarkHot(bench *testing.B) {
 			return tx.Ent().Library.Create().SetID(b.db.NewID()).SetAccountID(account).SetRevision(1).OnConflictColumns("account_id").
 				Update(func(u *ent.LibraryUpsert) { u.AddRevision(1) }).Exec(ctx)
 		})},
-		{"tracked", read(b.db.Hot(page{list: videos, platform: "tiktok", limit: 100}.tracked()), 2, []byte{0}, "tiktok"), func() error {
+		{"tracked", read(b.db.Hot(page{list: videos, platform: "tiktok", limit: 100}.tracked(b.db)), 2, []byte{0}, "tiktok"), func() error {
 			_, err := b.db.Ent().Video.Query().Where(video.Archived(0), video.Platform("tiktok"), video.GoneAtIsNil()).
 				Order(ent.Asc(video.FieldSeenOrder)).Limit(100).Select(video.FieldExternalID).All(b.ctx)
 			return err
@@ -198,10 +198,10 @@ func BenchmarkHot(bench *testing.B) {
 			_, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).Select(videodoc.FieldKeys).All(viewer.ByIDs(b.ctx))
 			return err
 		}},
-		{"hooks", read(b.db.Hot(page{list: hooks, limit: 25}.query(false)), 3, []byte{0}), func() error {
+		{"hooks", read(b.db.Hot(page{list: hooks, limit: 25}.query(b.db, false)), 3, []byte{0}), func() error {
 			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.HookHidden(0), video.HookOrderGT([]byte{0})).Order(ent.Asc(video.FieldHookOrder)))
 		}},
-		{"outliers", read(b.db.Hot(page{list: outliers, limit: 25}.query(false)), 2, []byte{0}), func() error {
+		{"outliers", read(b.db.Hot(page{list: outliers, limit: 25}.query(b.db, false)), 2, []byte{0}), func() error {
 			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.Archived(0), video.OutlierOrderGT([]byte{0})).Order(ent.Asc(video.FieldOutlierOrder)))
 		}},
 		{"trends", read(b.db.Hot(page{list: trends, limit: 25}.trendsQuery(b.db.Dialect())), 5, b.runs.subject, []byte{0}), func() error {
@@ -221,7 +221,7 @@ func BenchmarkHot(bench *testing.B) {
 			_, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(of...)).Select(videodoc.FieldDoc).All(b.ctx)
 			return err
 		}},
-		{"videos", read(b.db.Hot(page{list: videos, limit: 25}.query(false)), 2, []byte{0}), func() error {
+		{"videos", read(b.db.Hot(page{list: videos, limit: 25}.query(b.db, false)), 2, []byte{0}), func() error {
 			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.Archived(0), video.SeenOrderGT([]byte{0})).Order(ent.Asc(video.FieldSeenOrder)))
 		}},
 	} {

@@ -55,15 +55,16 @@ func (p page) columns() string {
 	return "d.doc"
 }
 
-// ranges are the ranges of one index that together are the list. Most lists are
-// one; where a filter is missing that the index has, each of its values is one.
+// ranges are the ranges of one index that together are the list. Where a filter is missing
+// that the index has, each of its values is a range: an index without it would cost more
+// at every change than the ranges cost a page.
 func (p page) ranges() (ranges []string) {
 	archived := []string{"0"}
 	if p.withArchived {
 		archived = append(archived, "1")
 	}
 	kindRanges := []string{p.kind}
-	if p.list == videos && p.kind == "" {
+	if p.kind == "" {
 		kindRanges = kinds()
 	}
 	for _, flag := range archived {
@@ -76,10 +77,7 @@ func (p page) ranges() (ranges []string) {
 			if p.platform != "" {
 				where += " AND platform = $2"
 			}
-			if p.list == videos || kind != "" {
-				where += " AND kind = '" + kind + "'"
-			}
-			ranges = append(ranges, where)
+			ranges = append(ranges, where+" AND kind = '"+kind+"'")
 		}
 	}
 	return ranges
@@ -89,39 +87,38 @@ func (p page) ranges() (ranges []string) {
 // prepared. $1 is the sort key to begin after, $2 the platform. It reads one row
 // more than the page has, which tells whether there is another page. Where it tells the
 // library's revision, that is the last column.
-func (p page) query(tells bool) string {
-	limit, order := strconv.Itoa(p.limit+1), p.order()
+func (p page) query(db *store.DB, tells bool) string {
+	limit, order := p.limit+1, p.order()
 	ranges, columns := p.ranges(), p.columns()
 	if tells {
 		columns += ", (SELECT revision FROM libraries WHERE {tenant})"
 	}
 	if len(ranges) == 1 {
 		return fmt.Sprintf(`SELECT v.%[1]s, %[2]s FROM videos v CROSS JOIN video_docs d
-WHERE {tenant:v} AND v.%[3]s AND v.%[1]s > $1 AND d.id = v.id ORDER BY v.%[1]s LIMIT %[4]s`,
+WHERE {tenant:v} AND v.%[3]s AND v.%[1]s > $1 AND d.id = v.id ORDER BY v.%[1]s LIMIT %[4]d`,
 			order, columns, strings.ReplaceAll(ranges[0], " AND ", " AND v."), limit)
 	}
 	return fmt.Sprintf(`SELECT k.place, %s FROM (%s) k CROSS JOIN video_docs d
-WHERE d.id = k.id ORDER BY k.place LIMIT %s`, columns, merged(ranges, order, limit), limit)
+WHERE d.id = k.id ORDER BY k.place LIMIT %d`, columns, p.firstOf(db, ranges, limit), limit)
 }
 
 // tracked is the statement of Tracked: ids instead of documents.
-func (p page) tracked() string {
-	limit, ranges := strconv.Itoa(p.limit), p.ranges()
+func (p page) tracked(db *store.DB) string {
+	ranges := p.ranges()
 	for i := range ranges {
 		ranges[i] += " AND gone_at IS NULL"
 	}
-	return fmt.Sprintf(`SELECT v.id, v.external_id FROM (%s) k CROSS JOIN videos v WHERE v.id = k.id ORDER BY k.place LIMIT %s`,
-		merged(ranges, p.order(), limit), limit)
+	return fmt.Sprintf(`SELECT v.id, v.external_id FROM (%s) k CROSS JOIN videos v WHERE v.id = k.id ORDER BY k.place LIMIT %d`,
+		p.firstOf(db, ranges, p.limit), p.limit)
 }
 
-// merged reads the first rows of each range and of these the first of all.
-func merged(ranges []string, order, limit string) string {
+// firstOf are the ids of the first videos of all ranges, with their place.
+func (p page) firstOf(db *store.DB, ranges []string, limit int) string {
 	parts := make([]string, len(ranges))
 	for i, where := range ranges {
-		parts[i] = fmt.Sprintf("SELECT * FROM (SELECT id, %[1]s AS place FROM videos WHERE {tenant} AND %[2]s AND %[1]s > $1 ORDER BY %[1]s LIMIT %[3]s) r%[4]d",
-			order, where, limit, i)
+		parts[i] = fmt.Sprintf("SELECT id, %[1]s AS place FROM videos WHERE {tenant} AND %[2]s AND %[1]s > $1", p.order(), where)
 	}
-	return strings.Join(parts, " UNION ALL ") + " ORDER BY place LIMIT " + limit
+	return db.Merged(parts, limit)
 }
 
 // trendsQuery reads trends with their examples. $1 is the subject, $2 the sort key to

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	entsql "entgo.io/ent/dialect/sql"
 
@@ -189,7 +188,7 @@ func (s *Service) Tracked(ctx context.Context, platform string, after int64, lim
 		}
 	}
 	q := page{list: videos, platform: platform, limit: limit}
-	rows, err := s.db.Hot(q.tracked()).Query(ctx, from, platform)
+	rows, err := s.db.Hot(q.tracked(s.db)).Query(ctx, from, platform)
 	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 		ref := stage.Ref{Platform: platform}
 		err := rows.Scan(&next, &ref.ExternalID)
@@ -246,7 +245,7 @@ const MaxNewest = 2000
 // first seen last at the beginning.
 func (s *Service) Newest(ctx context.Context, limit int) (ids []int64, err error) {
 	q := page{list: videos, withArchived: true, limit: MaxNewest} // one statement for every limit
-	rows, err := s.db.Hot(`SELECT k.id FROM (`+merged(q.ranges(), q.order(), strconv.Itoa(q.limit))+`) k ORDER BY k.place`).Query(ctx, []byte{0})
+	rows, err := s.db.Hot(`SELECT k.id FROM (`+q.firstOf(s.db, q.ranges(), q.limit)+`) k ORDER BY k.place`).Query(ctx, []byte{0})
 	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)

@@ -25,7 +25,7 @@ func (s *Service) read(ctx context.Context, p page) (api.Rendered, error) {
 			args = append(args, p.platform)
 		}
 		more := pager{limit: p.limit}
-		err := s.db.Hot(p.query(told != nil)).Each(ctx, func(row store.Row) (bool, error) {
+		err := s.db.Hot(p.query(s.db, told != nil)).Each(ctx, func(row store.Row) (bool, error) {
 			if told != nil {
 				*told, _ = row[len(row)-1].(int64)
 			}

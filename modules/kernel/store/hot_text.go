@@ -223,6 +223,21 @@ func singleRow(parts []part) (single []part) {
 	return single
 }
 
+// Merged is the SQL for the first rows of several ranges together, by the column place that
+// each of them has. SQLite merges what an index has in this order and reads no row more.
+// PostgreSQL would read and sort a whole range that it takes for a short one: there each
+// range ends after as many rows.
+func (db *DB) Merged(ranges []string, first int) string {
+	end := " ORDER BY place LIMIT " + strconv.Itoa(first)
+	if len(ranges) > 1 && db.Dialect() == Postgres {
+		ranges = slices.Clone(ranges)
+		for i := range ranges {
+			ranges[i] = fmt.Sprintf("SELECT * FROM (%s%s) r%d", ranges[i], end, i)
+		}
+	}
+	return strings.Join(ranges, " UNION ALL ") + end
+}
+
 // writer writes SQL together with its values.
 type writer struct {
 	sql      strings.Builder

@@ -33,13 +33,13 @@ func Page(ctx context.Context, db *store.DB, l List, f Filter, limit int, after 
 	if err != nil {
 		return nil, err
 	}
-	d, until := dialectOf(db), endOfKeys
-	statement := l.rare(d, f, len(terms))
+	until := endOfKeys
+	statement := l.rare(db, f, len(terms))
 	if !isRare {
 		if next, err = l.end(ctx, db, f, after); err != nil {
 			return nil, err
 		}
-		if statement = l.walk(d, f, len(terms)); next != nil {
+		if statement = l.walk(db, f, len(terms)); next != nil {
 			until = next
 		}
 	}
@@ -76,13 +76,13 @@ func rareFirst(ctx context.Context, db *store.DB, terms []string) (isRare bool, 
 
 // end is the last key that a page may look at; nil where it may look at all that is left.
 func (l List) end(ctx context.Context, db *store.DB, f Filter, after []byte) (end []byte, err error) {
-	parts := l.each(fmt.Sprintf("SELECT v.%[1]s AS place FROM videos v WHERE {tenant:v} AND %%s AND v.%[1]s > $1 ORDER BY v.%[1]s LIMIT 1 OFFSET %[2]d",
-		l.Order, examined/len(l.Ranges)-1))
 	args := []any{after}
 	if strings.Contains(l.Ranges[0], "$2") {
 		args = append(args, f.Platform)
 	}
-	err = db.Hot("SELECT place FROM ("+parts+") k ORDER BY place LIMIT 1").Each(ctx, func(row store.Row) (bool, error) {
+	keys := db.Merged(l.each(fmt.Sprintf("SELECT v.%[1]s AS place FROM videos v WHERE {tenant:v} AND %%s AND v.%[1]s > $1", l.Order)), examined)
+	last := fmt.Sprintf("SELECT place FROM (%s) k ORDER BY place LIMIT 1 OFFSET %d", keys, examined-1)
+	err = db.Hot(last).Each(ctx, func(row store.Row) (bool, error) {
 		end, _ = row[0].([]byte)
 		return false, nil
 	}, args...)
@@ -94,35 +94,35 @@ func (l List) end(ctx context.Context, db *store.DB, f Filter, after []byte) (en
 // the longest page.
 
 // walk looks at the rows of the list up to $3.
-func (l List) walk(d dialect, f Filter, terms int) string {
-	from, where := d.conditions(f, 0, terms)
-	parts := l.each(fmt.Sprintf("SELECT v.id, v.%[1]s AS place FROM videos v%[2]s WHERE {tenant:v} AND %%s AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[3]s ORDER BY v.%[1]s LIMIT %[4]d",
-		l.Order, from, where, MostItems+1))
-	return l.documents("SELECT id, place FROM (" + parts + ") m")
+func (l List) walk(db *store.DB, f Filter, terms int) string {
+	from, where := dialectOf(db).conditions(f, 0, terms)
+	ranges := l.each(fmt.Sprintf("SELECT v.id, v.%[1]s AS place FROM videos v%[2]s WHERE {tenant:v} AND %%s AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[3]s",
+		l.Order, from, where))
+	return l.documents(db.Merged(ranges, MostItems+1))
 }
 
 // rare looks at the videos that have the first term, which the index has found.
-func (l List) rare(d dialect, f Filter, terms int) string {
+func (l List) rare(db *store.DB, f Filter, terms int) string {
+	d := dialectOf(db)
 	from, where := d.conditions(f, 1, terms)
 	// The inner limit cuts nothing off. Without it PostgreSQL would read the whole list in
 	// order until it met the few videos.
-	return l.documents(fmt.Sprintf("SELECT id, place FROM (SELECT v.id, v.%[1]s AS place FROM (%[2]s) w CROSS JOIN videos v%[3]s WHERE v.id = w.id AND {tenant:v} AND (%[4]s) AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[5]s LIMIT %[6]d) m",
-		l.Order, d.having("$11")+" LIMIT "+strconv.Itoa(few+1), from, strings.Join(l.Ranges, " OR "), where, few+1))
+	return l.documents(fmt.Sprintf("SELECT id, place FROM (SELECT v.id, v.%[1]s AS place FROM (%[2]s) w CROSS JOIN videos v%[3]s WHERE v.id = w.id AND {tenant:v} AND (%[4]s) AND v.%[1]s > $1 AND v.%[1]s <= $3 AND %[5]s LIMIT %[6]d) m ORDER BY place LIMIT %[7]d",
+		l.Order, d.having("$11")+" LIMIT "+strconv.Itoa(few+1), from, strings.Join(l.Ranges, " OR "), where, few+1, MostItems+1))
 }
 
-// documents reads the documents of the first of the chosen videos.
+// documents reads the documents of the chosen videos, which are the first of all.
 func (l List) documents(chosen string) string {
-	return fmt.Sprintf("SELECT k.place, %s FROM (%s ORDER BY place LIMIT %d) k CROSS JOIN video_docs d WHERE d.id = k.id ORDER BY k.place",
-		l.Columns, chosen, MostItems+1)
+	return fmt.Sprintf("SELECT k.place, %s FROM (%s) k CROSS JOIN video_docs d WHERE d.id = k.id ORDER BY k.place", l.Columns, chosen)
 }
 
-// each is the statement for each of the ranges, one below the other.
-func (l List) each(statement string) string {
-	parts := make([]string, len(l.Ranges))
+// each is the statement for each of the ranges.
+func (l List) each(statement string) []string {
+	all := make([]string, len(l.Ranges))
 	for i, where := range l.Ranges {
-		parts[i] = fmt.Sprintf("SELECT * FROM ("+statement+") r%d", where, i)
+		all[i] = fmt.Sprintf(statement, where)
 	}
-	return strings.Join(parts, " UNION ALL ")
+	return all
 }
 
 // dialect has what the databases name differently.
