@@ -1,7 +1,10 @@
 package operator
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"maps"
@@ -16,20 +19,37 @@ import (
 // of a tracked series show growth as scrolls on those days would have.
 
 // runKey is the day of a run, and which of the day's readings of a video it has.
-type runKey struct{ day, nth int64 }
+type runKey struct {
+	day int64
+	nth uint32
+}
 
 // runsByDay are the readings of further runs.
 type runsByDay struct {
-	runs map[runKey][]Reading
+	runs map[runKey]*laterRun
 	// counts is how many further readings of a video a day has.
-	counts map[videoDay]int64
+	counts map[videoDay]uint32
 	// whole counts the records that are kept with their texts.
 	whole int
 }
 
 type videoDay struct {
+	video videoHash
+	day   int32
+}
+
+// laterRun are the readings of one further run: those with their texts, and the others as
+// lines of JSON, which take a quarter of the memory.
+type laterRun struct {
+	whole []Reading
+	bare  bytes.Buffer
+}
+
+// bareReading is a reading without texts.
+type bareReading struct {
 	stage.Ref
-	day int64
+	Metrics stage.Metrics
+	Part    int
 }
 
 // firstReadings have the reading of each video that the first run gets. They are all that an
@@ -53,14 +73,17 @@ func newFirstReadings() firstReadings {
 }
 
 // add notes the reading of a video that has none yet, and returns the one that it has.
-func (f *firstReadings) add(ref stage.Ref, at int64, part int) (known firstReading, isNew bool) {
-	a, b := maphash.Comparable(f.seeds[0], ref), maphash.Comparable(f.seeds[1], ref)
-	hash := videoHash{uint32(a >> 32), uint32(a), uint32(b)}
-	if known, has := f.known[hash]; has {
+func (f *firstReadings) add(video videoHash, at int64, part int) (known firstReading, isNew bool) {
+	if known, has := f.known[video]; has {
 		return known, false
 	}
-	f.known[hash] = firstReading{uint32(at >> 32), uint32(at), uint32(part)}
+	f.known[video] = firstReading{uint32(at >> 32), uint32(at), uint32(part)}
 	return firstReading{}, true
+}
+
+func (f *firstReadings) hash(ref stage.Ref) videoHash {
+	a, b := maphash.Comparable(f.seeds[0], ref), maphash.Comparable(f.seeds[1], ref)
+	return videoHash{uint32(a >> 32), uint32(a), uint32(b)}
 }
 
 const (
@@ -77,19 +100,30 @@ func (r *fileReading) isLater(rec *stage.Record, part int) bool {
 		return false
 	}
 	at := *rec.Metrics.ObservedAt
-	known, isNew := r.first.add(rec.Ref, at, part)
+	video := r.first.hash(rec.Ref)
+	known, isNew := r.first.add(video, at, part)
 	if isNew || known.at() == at {
 		return false // also the same reading again
 	}
-	later, of := &r.later, videoDay{rec.Ref, at / dayMillis}
-	key := runKey{of.day, later.counts[of]}
+	later, day := &r.later, at/dayMillis
+	of := videoDay{video, int32(day)}
+	key := runKey{day, later.counts[of]}
 	later.counts[of]++
-	kept := stage.Record{Ref: rec.Ref, Metrics: rec.Metrics}
-	if known.part != uint32(part) && later.whole < maxWhole {
-		kept = *rec
-		later.whole++
+	run := later.runs[key]
+	if run == nil {
+		run = &laterRun{}
+		later.runs[key] = run
 	}
-	later.runs[key] = append(later.runs[key], Reading{Record: kept, Part: part})
+	if known.part != uint32(part) && later.whole < maxWhole {
+		run.whole = append(run.whole, Reading{Record: *rec, Part: part})
+		later.whole++
+		return true
+	}
+	line, err := json.Marshal(bareReading{rec.Ref, rec.Metrics, part})
+	if err != nil {
+		panic(err) // numbers and texts have no value that JSON lacks
+	}
+	run.bare.Write(append(line, '\n'))
 	return true
 }
 
@@ -98,17 +132,34 @@ func (r *fileReading) nextRun() func() ([]Reading, error) {
 	key := slices.MinFunc(slices.Collect(maps.Keys(r.later.runs)), func(a, b runKey) int {
 		return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.nth, b.nth))
 	})
-	left := r.later.runs[key]
+	run := r.later.runs[key]
 	delete(r.later.runs, key)
-	return func() ([]Reading, error) {
-		if len(left) == 0 {
-			return nil, io.EOF
-		}
-		n := min(len(left), importBatch)
-		batch := left[:n]
-		left = left[n:]
+	return run.next
+}
+
+// next hands out a batch of what is left, in the end [io.EOF].
+func (l *laterRun) next() ([]Reading, error) {
+	if n := min(len(l.whole), importBatch); n > 0 {
+		batch := l.whole[:n]
+		l.whole = l.whole[n:]
 		return batch, nil
 	}
+	var batch []Reading
+	for len(batch) < importBatch {
+		line, err := l.bare.ReadBytes('\n')
+		if err != nil {
+			break // the end
+		}
+		var of bareReading
+		if err := json.Unmarshal(line, &of); err != nil {
+			return nil, fmt.Errorf("read a further reading: %w", err)
+		}
+		batch = append(batch, Reading{Record: stage.Record{Ref: of.Ref, Metrics: of.Metrics}, Part: of.Part})
+	}
+	if len(batch) == 0 {
+		return nil, io.EOF
+	}
+	return batch, nil
 }
 
 // add counts another run of the same import.
