@@ -10,7 +10,7 @@ import (
 // Video is the narrow row of a video, with the columns that lists filter and sort by. Belongs to the module library.
 //
 // The three orders are sort keys of bytes, unique because they end in the id: a
-// list is one range of one index, a page token is a key, and ties cost nothing.
+// list is a few ranges of one index, a page token is a key, and ties cost nothing.
 type Video struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

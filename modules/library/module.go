@@ -6,7 +6,7 @@
 // and archive flags belong to the caller: no scroll changes them.
 //
 // A Video's JSON is rendered when it changes and never when it is read: lists
-// join ready text, one range of one index each, whatever the size of the library.
+// join ready text, a few ranges of one index each, whatever the size of the library.
 package library
 
 import (

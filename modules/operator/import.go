@@ -137,7 +137,7 @@ type fileReading struct {
 func readFiles(ctx context.Context, order InputFiles, files []importFile) *fileReading {
 	r := &fileReading{
 		order: order, files: files, refused: make([]int, len(files)), reports: make([]formats.Report, len(files)),
-		first: newFirstReadings(), later: runsByDay{runs: map[runKey]*laterRun{}, counts: map[videoDay]uint32{}},
+		first: newFirstReadings(), later: newRunsByDay(),
 	}
 	r.pull, r.stop = iter.Pull2(func(yield func([]Reading, error) bool) {
 		for part, file := range files {

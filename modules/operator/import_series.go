@@ -33,13 +33,17 @@ type runsByDay struct {
 	whole int
 }
 
+func newRunsByDay() runsByDay {
+	return runsByDay{runs: map[runKey]*laterRun{}, counts: map[videoDay]uint32{}}
+}
+
 type videoDay struct {
 	video videoHash
 	day   int32
 }
 
 // laterRun are the readings of one further run: those with their texts, and the others as
-// lines of JSON, which take a quarter of the memory.
+// lines of JSON, which take half of the memory.
 type laterRun struct {
 	whole []Reading
 	bare  bytes.Buffer

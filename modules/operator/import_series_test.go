@@ -68,7 +68,7 @@ func TestFurtherReadings(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	r := &fileReading{first: newFirstReadings(), later: runsByDay{runs: map[runKey]*laterRun{}, counts: map[videoDay]uint32{}}}
+	r := &fileReading{first: newFirstReadings(), later: newRunsByDay()}
 	for day := range days {
 		for i := range videos {
 			if rec := reading(i, day); r.isLater(&rec, 0) != (day > 0) {
