@@ -136,10 +136,10 @@ func Backtest(ctx context.Context, order BacktestOrder) (BacktestReport, error) 
 
 func (r *fileReading) backtestFiles() []BacktestFile {
 	all := make([]BacktestFile, len(r.files))
-	for part, file := range r.files {
-		read := r.reports[part]
-		all[part] = BacktestFile{File: file.shown, Read: read.Videos - r.refused[part], Doubtful: read.Doubtful, Skipped: read.Sorted()}
-		if n := r.refused[part]; n > 0 {
+	for part, of := range r.filesRead() {
+		file, read := r.files[part], of.report
+		all[part] = BacktestFile{File: file.shown, Read: read.Videos - of.refused, Doubtful: read.Doubtful, Skipped: read.Sorted()}
+		if n := of.refused; n > 0 {
 			all[part].Skipped = append(all[part].Skipped, formats.Skip{Reason: formats.NoID, Count: n})
 		}
 	}

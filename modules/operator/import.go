@@ -2,14 +2,10 @@ package operator
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"iter"
-	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/plugins/feed/formats"
-	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // ImportOrder says what to import for whom.
@@ -117,92 +113,18 @@ func (r *ImportReport) onlyStored() {
 	}
 }
 
-// fileReading turns the reader's pushes into batches that are pulled.
-type fileReading struct {
-	order   InputFiles
-	files   []importFile
-	reports []formats.Report
-	refused []int
-	batch   []Reading
-	// together hands out all readings in the order of the files, for no runs.
-	together bool
-	// first has, of each video, the time of the reading that the first run gets.
-	first firstReadings
-	// later are further readings of videos, for runs of their own.
-	later runsByDay
-	pull  func() ([]Reading, error, bool)
-	stop  func()
-}
-
-func readFiles(ctx context.Context, order InputFiles, files []importFile) *fileReading {
-	r := &fileReading{
-		order: order, files: files, refused: make([]int, len(files)), reports: make([]formats.Report, len(files)),
-		first: newFirstReadings(), later: newRunsByDay(),
-	}
-	r.pull, r.stop = iter.Pull2(func(yield func([]Reading, error) bool) {
-		for part, file := range files {
-			report, err := r.read(ctx, file, part, yield)
-			if r.reports[part] = report; err != nil {
-				yield(nil, fmt.Errorf("read %s: %w", file.shown, err))
-				return
-			}
-		}
-		if len(r.batch) > 0 {
-			yield(r.batch, nil)
-		}
-	})
-	return r
-}
-
-// read reads one file, and yields each batch that is full.
-func (r *fileReading) read(ctx context.Context, file importFile, part int, yield func([]Reading, error) bool) (formats.Report, error) {
-	observed := r.order.observedAt(file, time.Now().UnixMilli())
-	emit := func(rec stage.Record) error {
-		if _, err := rec.Clean(); err != nil {
-			r.refused[part]++
-			return nil
-		}
-		if rec.Metrics.ObservedAt == nil { // Clean removed one that was out of bounds
-			rec.Metrics.ObservedAt = observed
-		}
-		if r.isLater(&rec, part) {
-			return nil
-		}
-		if r.batch = append(r.batch, Reading{Record: rec, Part: part}); len(r.batch) < importBatch {
-			return nil
-		}
-		full := r.batch
-		r.batch = nil
-		if !yield(full, nil) {
-			return context.Canceled
-		}
-		return nil
-	}
-	if file.dir != nil && isExport(file.name) {
-		return r.readExport(ctx, file, emit)
-	}
-	return readFormats(ctx, r.order, file, emit)
-}
-
-func (r *fileReading) next() ([]Reading, error) {
-	batch, err, more := r.pull()
-	if !more {
-		return nil, io.EOF
-	}
-	return batch, err
-}
-
 func (r *fileReading) report(done Imported) ImportReport {
 	report := ImportReport{Files: make([]ImportedFile, len(r.files)), Total: ImportedFile{Formats: map[string]int{}, Skipped: []formats.Skip{}}}
 	if done.ScrollID != 0 {
 		report.ScrollID = publicid.Format(publicid.Scroll, done.ScrollID)
 	}
+	read := r.filesRead()
 	for part, file := range r.files {
 		var tally Tally
 		if part < len(done.Parts) {
 			tally = done.Parts[part]
 		}
-		one := importedFile(file, r.reports[part], r.refused[part]+tally.Refused)
+		one := importedFile(file, read[part].report, read[part].refused+tally.Refused)
 		one.New, one.SeenAgain, one.AlreadyThere, one.Repeated = tally.New, tally.Again, tally.Same, tally.Repeated
 		report.Files[part] = one
 		report.Total.add(one)
