@@ -118,7 +118,7 @@ func TestReportOfAnImportThatIsCutOff(t *testing.T) {
 	var db *store.DB
 	running := apptest.StartBy(t, app.StartWithStore(&db))
 	var lines strings.Builder
-	for n := range 1200 { // more than is read ahead
+	for n := range 3000 { // more than is read ahead and not stored
 		fmt.Fprintf(&lines, "{\"platform\":\"tiktok\",\"externalId\":\"v%d\",\"metadata\":{\"caption\":\"%02000d\"},\"metrics\":{\"views\":9}}\n", n, n)
 	}
 	account := running.Account(t, "pro")
