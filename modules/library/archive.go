@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -44,30 +47,70 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 	if err != nil {
 		return nil, 0, err
 	}
-	var changed []*Video
-	for _, r := range records {
-		v := known[r.Ref]
-		switch {
+	made := make([]*Video, len(records)) // nil where nothing changes
+	ids := make([]int64, len(records))
+	for i, r := range records {
+		switch v := known[r.Ref]; {
 		case v == nil:
-			v = newVideo(s.db.NewID(), r, batch)
-			added = append(added, r.Ref)
+			ids[i], added = s.db.NewID(), append(added, r.Ref)
+		case !v.seen && !read[v.id] && !r.Unread && v.scrollID != batch.ScrollID:
+			reobserved++
+		}
+	}
+	eachOn(batch.threads(), len(records), func(i int) {
+		r := records[i]
+		switch v := known[r.Ref]; {
+		case v == nil:
+			made[i] = newVideo(ids[i], r, batch)
 		case v.seen || read[v.id]:
-			if !v.Merge(r, batch.said(r), batch.At) {
-				continue
+			if v.Merge(r, batch.said(r), batch.At) {
+				made[i] = v
 			}
 		case r.Unread:
 			v.Merge(r, batch.said(r), batch.At)
 			v.see(batch.At)
+			made[i] = v
 		default:
 			v.Merge(r, batch.said(r), batch.At)
 			v.Observe(r, batch.At)
-			if v.scrollID != batch.ScrollID {
-				reobserved++
-			}
+			made[i] = v
 		}
-		changed = append(changed, v)
-	}
+	})
+	changed := slices.DeleteFunc(made, func(v *Video) bool { return v == nil })
 	return added, reobserved, s.save(ctx, tx, batch, changed)
+}
+
+// eachOn calls do with the numbers below n, on so many threads at once; on one in their
+// order. A panic of do is the caller's.
+func eachOn(threads, n int, do func(i int)) {
+	if threads < 2 {
+		for i := range n {
+			do(i)
+		}
+		return
+	}
+	const atOnce = 16
+	var next atomic.Int64
+	var all sync.WaitGroup
+	var fault atomic.Pointer[any]
+	for range threads {
+		all.Go(func() {
+			defer func() {
+				if cause := recover(); cause != nil {
+					fault.Store(&cause)
+				}
+			}()
+			for end := int(next.Add(atOnce)); end-atOnce < n; end = int(next.Add(atOnce)) {
+				for i := end - atOnce; i < min(end, n); i++ {
+					do(i)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if cause := fault.Load(); cause != nil {
+		panic(*cause)
+	}
 }
 
 // Renew updates known videos from records that bring no new reading of their
@@ -170,11 +213,21 @@ type Batch struct {
 	// Once leaves out an observation of the very time at which a video was observed
 	// before, by whichever scroll: it is the same reading again.
 	Once bool
+	// Bulk says that nothing else waits for this process: it may work on two processors.
+	Bulk bool
 	// Records may be of any number; 100 to 200 make a good transaction. A video
 	// that occurs twice counts once; the earlier record fills the gaps of the later.
 	Records []stage.Record
 	// Said is what sources said of videos to whose records stages have added something.
 	Said map[stage.Ref]stage.Record
+}
+
+// threads is on how many processors the batch may be worked on.
+func (b *Batch) threads() int {
+	if b.Bulk {
+		return min(2, runtime.GOMAXPROCS(0))
+	}
+	return 1
 }
 
 // said is what a source said by a record of the batch.

@@ -1,8 +1,6 @@
 package library
 
 import (
-	"encoding/binary"
-	"hash/fnv"
 	"strconv"
 
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -67,37 +65,57 @@ func numbersOnly(r *stage.Record) bool {
 	return r.SourceURL == "" && r.PostedAt == nil && r.CreatorID == "" && r.Source == nil && r.Metadata == nil && r.Evidence == nil && r.Keys == nil
 }
 
-// digestOf is a hash of everything in a record but its numbers.
+// digestOf is a hash of everything in a record but its numbers: FNV-1a of its parts, each
+// behind its length.
 func digestOf(r *stage.Record) int64 {
-	h := fnv.New64a()
-	var size [8]byte
-	put := func(parts ...string) {
-		for _, part := range parts {
-			binary.BigEndian.PutUint64(size[:], uint64(len(part)))
-			h.Write(size[:])
-			h.Write([]byte(part))
-		}
-	}
-	put(r.SourceURL)
+	d := digest(fnvStart)
+	d.put(r.SourceURL)
 	if r.PostedAt != nil {
-		put(strconv.FormatInt(*r.PostedAt, 10))
+		d.put(strconv.FormatInt(*r.PostedAt, 10))
 	}
-	put(r.CreatorID)
+	d.put(r.CreatorID)
 	if r.Source != nil {
-		put("source", r.Source.Kind, r.Source.Handle, r.Source.SeededBy)
+		d.put("source")
+		d.put(r.Source.Kind)
+		d.put(r.Source.Handle)
+		d.put(r.Source.SeededBy)
 	}
-	put(string(r.Metadata))
+	put(&d, r.Metadata)
 	if e := r.Evidence; e != nil {
-		put("evidence", string(e.Visual))
+		d.put("evidence")
+		put(&d, e.Visual)
 		for _, text := range []*string{e.Spoken, e.OnScreenText} {
 			if text != nil {
-				put(*text)
+				d.put(*text)
 			}
-			put("")
+			d.put("")
 		}
 	}
 	for _, key := range r.Keys {
-		put(key.Key, key.Label)
+		d.put(key.Key)
+		d.put(key.Label)
 	}
-	return int64(h.Sum64())
+	return int64(d)
+}
+
+// digest is a hash that grows. It is stored with videos, so it stays as it is.
+type digest uint64
+
+const (
+	fnvStart = 14695981039346656037
+	fnvPrime = 1099511628211
+)
+
+func (d *digest) put(part string) { put(d, part) }
+
+// put hashes a part as it is, without the copy that an io.Writer needs of a text.
+func put[T ~string | ~[]byte](d *digest, part T) {
+	h := *d
+	for shift := 56; shift >= 0; shift -= 8 {
+		h = (h ^ digest(byte(len(part)>>shift))) * fnvPrime
+	}
+	for i := range len(part) {
+		h = (h ^ digest(part[i])) * fnvPrime
+	}
+	*d = h
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -66,6 +67,7 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	if len(changed) == 0 {
 		return nil
 	}
+	written := write(batch, changed)
 	if err := feed.Append(ctx, tx, changesOf(changed, batch.ScrollID)...); err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	if err := s.saveFollowers(ctx, tx, changed); err != nil {
 		return err
 	}
-	if err := s.saveRows(ctx, tx, batch, changed); err != nil {
+	if err := s.saveRows(ctx, tx, batch, changed, written); err != nil {
 		return err
 	}
 	groups, err := s.settle(ctx, tx, unsettled)
@@ -152,22 +154,46 @@ WHERE creators.id = f.column1 AND +{tenant:creators} AND (followers_at IS NULL O
 	return nil
 }
 
+// writing is what is written of videos: their documents as rows, and what searches find
+// them by.
+type writing struct {
+	docs  [][]any
+	terms []search.Terms
+}
+
+// write returns the texts of videos once they are made; where the batch may have two
+// processors, beside the caller. The videos may get a creator meanwhile, and nothing else.
+func write(batch Batch, videos []*Video) func() writing {
+	made := sync.OnceValue(func() (w writing) {
+		w.docs = make([][]any, len(videos))
+		for i, v := range videos {
+			t := v.Render()
+			w.docs[i] = []any{v.id, t.doc, t.hook, t.keys}
+			if v.hasNewWords {
+				w.terms = append(w.terms, search.Terms{Video: v.id, Terms: v.terms()})
+			}
+		}
+		return w
+	})
+	if batch.threads() > 1 {
+		go func() {
+			defer func() { _ = recover() }() // the caller meets the same panic
+			made()
+		}()
+	}
+	return made
+}
+
 // saveRows writes the rows of videos.
-func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, changed []*Video) error {
-	videos, docs := make([][]any, len(changed)), make([][]any, len(changed))
+func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, changed []*Video, written func() writing) error {
+	videos := make([][]any, len(changed))
 	var readings [][]any
-	var terms []search.Terms
 	added := 0
 	for i, v := range changed {
-		t := v.Render()
 		videos[i] = []any{
 			v.id, v.Platform, v.ExternalID, v.identity.creatorID, v.Kind(), string(v.growthKind), v.duration, v.identity.handle, flag(v.identity.handleOnly),
 			batch.Subject, v.scrollID, v.PostedAt, v.FirstSeenAt, *v.Metrics.ObservedAt, v.usableViews, v.usableAt, v.usableLikes, v.byNiche(),
 			v.goneAt, v.digest, 0, 0, 0, seenOrder(v.FirstSeenAt, v.id), nullable(v.hookOrder), v.hookChangedAt, v.opening,
-		}
-		docs[i] = []any{v.id, t.doc, t.hook, t.keys}
-		if v.hasNewWords {
-			terms = append(terms, search.Terms{Video: v.id, Terms: v.terms()})
 		}
 		for _, m := range v.readings {
 			readings = append(readings, []any{
@@ -181,10 +207,11 @@ func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, chang
 	if _, err := s.hot.saveVideos.ExecIn(ctx, tx, videos); err != nil {
 		return fmt.Errorf("save videos: %w", err)
 	}
-	if _, err := s.hot.saveDocs.ExecIn(ctx, tx, docs); err != nil {
+	texts := written()
+	if _, err := s.hot.saveDocs.ExecIn(ctx, tx, texts.docs); err != nil {
 		return fmt.Errorf("save documents: %w", err)
 	}
-	if err := search.Save(ctx, tx, s.db, terms); err != nil {
+	if err := search.Save(ctx, tx, s.db, texts.terms); err != nil {
 		return err
 	}
 	for part := range slices.Chunk(readings, readingsAtOnce) {

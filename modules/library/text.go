@@ -205,19 +205,21 @@ func beyondFloat(text jsontext.Value) bool {
 	}
 }
 
-// mayBeBeyond is false for most text without such a number: one has an exponent of two
+// mayBeBeyond is false for most valid JSON without such a number: one has an exponent of two
 // digits, or 300 digits in a row.
 func mayBeBeyond(text []byte) bool {
 	isDigit := func(at int) bool { return at < len(text) && text[at] >= '0' && text[at] <= '9' }
 	digits := 0
-	for i, c := range text {
-		if isDigit(i) {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
 			if digits++; digits >= 300 {
 				return true
 			}
 			continue
-		}
-		if (c == 'e' || c == 'E') && digits > 0 {
+		case c == '"':
+			i = stringEnd(text, i) - 1
+		case (c == 'e' || c == 'E') && digits > 0:
 			at := i + 1
 			if at < len(text) && (text[at] == '+' || text[at] == '-') {
 				at++

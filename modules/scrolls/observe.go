@@ -68,7 +68,10 @@ func (r *run) reobserveIn(ctx context.Context, tx *store.Tx, next *state, items 
 }
 
 func (r *run) batch(from *state, step string, items []item) Batch {
-	batch := Batch{ScrollID: r.id, Subject: from.subject, Stage: step, At: r.call.Now, Once: r.template.once, Records: make([]stage.Record, len(items))}
+	batch := Batch{
+		ScrollID: r.id, Subject: from.subject, Stage: step, At: r.call.Now, Once: r.template.once, Bulk: r.template.once,
+		Records: make([]stage.Record, len(items)),
+	}
 	for i := range items {
 		batch.Records[i] = items[i].record
 		if said := items[i].said; said != nil {

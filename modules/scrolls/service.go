@@ -103,7 +103,9 @@ type Batch struct {
 	// At is the time of records that have none, in Unix milliseconds.
 	At int64
 	// Once leaves out an observation at the time of the video's last one.
-	Once    bool
+	Once bool
+	// Bulk says that nothing else waits for this process: it may work on two processors.
+	Bulk    bool
 	Records []stage.Record
 	// Said is what sources said of videos to whose records stages have added something.
 	Said map[stage.Ref]stage.Record

@@ -68,7 +68,12 @@ func firstSentence(text string) (first, rest string) {
 	return text, ""
 }
 
-func isEnd(r rune) bool { return unicode.Is(unicode.Sentence_Terminal, r) || r == '…' }
+func isEnd(r rune) bool {
+	if r < utf8.RuneSelf { // most are, and the tables of Unicode take long
+		return r == '.' || r == '!' || r == '?'
+	}
+	return unicode.Is(unicode.Sentence_Terminal, r) || r == '…'
+}
 
 func isQuestion(text string) bool {
 	first, _ := firstSentence(text)
@@ -110,10 +115,10 @@ var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Kata
 // eachWord gives the words of a text until yield returns false: what is between white
 // space and has a letter or digit, or a letter of a script without spaces.
 func eachWord(text string, yield func(word string) bool) {
-	for _, field := range strings.Fields(text) {
+	for field := range strings.FieldsSeq(text) { // no more of them than yield takes
 		start := 0
 		for i, r := range field {
-			if !unicode.IsLetter(r) || !unicode.In(r, unspaced...) {
+			if r < utf8.RuneSelf || !unicode.IsLetter(r) || !unicode.In(r, unspaced...) {
 				continue
 			}
 			if strings.ContainsFunc(field[start:i], isWord) && !yield(field[start:i]) {
