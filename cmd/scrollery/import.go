@@ -128,6 +128,7 @@ func (f importFlags) order(paths []string) (operator.ImportOrder, error) {
 }
 
 func runImport(cmd *cobra.Command, o *app.Operator, order operator.ImportOrder, asJSON bool) error {
+	collectSeldom()
 	progress := newProgress(os.Stderr)
 	order.Begin, order.Watch = progress.begin, progress.read
 	report, err := o.Import(cmd.Context(), order)
