@@ -61,8 +61,8 @@ var bindings = fx.Options(
 )
 
 // accountNeeds are the needs of the module account.
-func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox.Service, c *changes.Service) account.Needs {
-	return account.Needs{Mailer: m, Accounts: k, Billing: b, Files: s, Changes: exportedChanges{c}}
+func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox.Service, c *changes.Service, l *library.Service) account.Needs {
+	return account.Needs{Mailer: m, Accounts: k, Billing: b, Files: s, Changes: exportedChanges{c}, Trends: l}
 }
 
 // scrollNeeds are the needs of the module scrolls.

@@ -105,6 +105,7 @@ var withoutTenant = []excuse{
 	{`FROM "subscriptions" WHERE "subscriptions"."account_id" IN (…)`, "a job reads the plans of accounts that it names"},
 	{`FROM libraries WHERE account_id = ANY(?::bigint[])`, "calls of several tenants that were admitted ask together, each for the revision of its own"},
 	{`FROM libraries WHERE method <> ?`, "a job looks for libraries to score again"},
+	{`FROM uncounted_videos WHERE account_id > ?`, "a job looks for trends to be counted"},
 	{`FROM "checkouts" WHERE`, "a checkout comes before its account"},
 	{`FROM "authorizations" WHERE`, "an agent signs in before its account is known"},
 	{`FROM "codes" WHERE`, "a code is asked for by a visitor without a key"},

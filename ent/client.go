@@ -40,6 +40,7 @@ import (
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
+	"github.com/scrollery/scrollery/ent/uncountedvideo"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/verdict"
@@ -111,6 +112,8 @@ type Client struct {
 	Trend *TrendClient
 	// TrendWindow is the client for interacting with the TrendWindow builders.
 	TrendWindow *TrendWindowClient
+	// UncountedVideo is the client for interacting with the UncountedVideo builders.
+	UncountedVideo *UncountedVideoClient
 	// UsageCounter is the client for interacting with the UsageCounter builders.
 	UsageCounter *UsageCounterClient
 	// UsageEvent is the client for interacting with the UsageEvent builders.
@@ -165,6 +168,7 @@ func (c *Client) init() {
 	c.Subscription = NewSubscriptionClient(c.config)
 	c.Trend = NewTrendClient(c.config)
 	c.TrendWindow = NewTrendWindowClient(c.config)
+	c.UncountedVideo = NewUncountedVideoClient(c.config)
 	c.UsageCounter = NewUsageCounterClient(c.config)
 	c.UsageEvent = NewUsageEventClient(c.config)
 	c.Verdict = NewVerdictClient(c.config)
@@ -293,6 +297,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Subscription:    NewSubscriptionClient(cfg),
 		Trend:           NewTrendClient(cfg),
 		TrendWindow:     NewTrendWindowClient(cfg),
+		UncountedVideo:  NewUncountedVideoClient(cfg),
 		UsageCounter:    NewUsageCounterClient(cfg),
 		UsageEvent:      NewUsageEventClient(cfg),
 		Verdict:         NewVerdictClient(cfg),
@@ -348,6 +353,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Subscription:    NewSubscriptionClient(cfg),
 		Trend:           NewTrendClient(cfg),
 		TrendWindow:     NewTrendWindowClient(cfg),
+		UncountedVideo:  NewUncountedVideoClient(cfg),
 		UsageCounter:    NewUsageCounterClient(cfg),
 		UsageEvent:      NewUsageEventClient(cfg),
 		Verdict:         NewVerdictClient(cfg),
@@ -389,9 +395,9 @@ func (c *Client) Use(hooks ...Hook) {
 		c.CreditBalance, c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun,
 		c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
 		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll,
-		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter,
-		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
-		c.Workspace,
+		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UncountedVideo,
+		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
+		c.WebhookDelivery, c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -405,9 +411,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.CreditBalance, c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun,
 		c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
 		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll,
-		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UsageCounter,
-		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
-		c.Workspace,
+		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UncountedVideo,
+		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
+		c.WebhookDelivery, c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -472,6 +478,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Trend.mutate(ctx, m)
 	case *TrendWindowMutation:
 		return c.TrendWindow.mutate(ctx, m)
+	case *UncountedVideoMutation:
+		return c.UncountedVideo.mutate(ctx, m)
 	case *UsageCounterMutation:
 		return c.UsageCounter.mutate(ctx, m)
 	case *UsageEventMutation:
@@ -4259,6 +4267,141 @@ func (c *TrendWindowClient) mutate(ctx context.Context, m *TrendWindowMutation) 
 	}
 }
 
+// UncountedVideoClient is a client for the UncountedVideo schema.
+type UncountedVideoClient struct {
+	config
+}
+
+// NewUncountedVideoClient returns a client for the UncountedVideo from the given config.
+func NewUncountedVideoClient(c config) *UncountedVideoClient {
+	return &UncountedVideoClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `uncountedvideo.Hooks(f(g(h())))`.
+func (c *UncountedVideoClient) Use(hooks ...Hook) {
+	c.hooks.UncountedVideo = append(c.hooks.UncountedVideo, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `uncountedvideo.Intercept(f(g(h())))`.
+func (c *UncountedVideoClient) Intercept(interceptors ...Interceptor) {
+	c.inters.UncountedVideo = append(c.inters.UncountedVideo, interceptors...)
+}
+
+// Create returns a builder for creating a UncountedVideo entity.
+func (c *UncountedVideoClient) Create() *UncountedVideoCreate {
+	mutation := newUncountedVideoMutation(c.config, OpCreate)
+	return &UncountedVideoCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of UncountedVideo entities.
+func (c *UncountedVideoClient) CreateBulk(builders ...*UncountedVideoCreate) *UncountedVideoCreateBulk {
+	return &UncountedVideoCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *UncountedVideoClient) MapCreateBulk(slice any, setFunc func(*UncountedVideoCreate, int)) *UncountedVideoCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &UncountedVideoCreateBulk{err: fmt.Errorf("calling to UncountedVideoClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*UncountedVideoCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &UncountedVideoCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for UncountedVideo.
+func (c *UncountedVideoClient) Update() *UncountedVideoUpdate {
+	mutation := newUncountedVideoMutation(c.config, OpUpdate)
+	return &UncountedVideoUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *UncountedVideoClient) UpdateOne(_m *UncountedVideo) *UncountedVideoUpdateOne {
+	mutation := newUncountedVideoMutation(c.config, OpUpdateOne, withUncountedVideo(_m))
+	return &UncountedVideoUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *UncountedVideoClient) UpdateOneID(id int64) *UncountedVideoUpdateOne {
+	mutation := newUncountedVideoMutation(c.config, OpUpdateOne, withUncountedVideoID(id))
+	return &UncountedVideoUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for UncountedVideo.
+func (c *UncountedVideoClient) Delete() *UncountedVideoDelete {
+	mutation := newUncountedVideoMutation(c.config, OpDelete)
+	return &UncountedVideoDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *UncountedVideoClient) DeleteOne(_m *UncountedVideo) *UncountedVideoDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *UncountedVideoClient) DeleteOneID(id int64) *UncountedVideoDeleteOne {
+	builder := c.Delete().Where(uncountedvideo.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &UncountedVideoDeleteOne{builder}
+}
+
+// Query returns a query builder for UncountedVideo.
+func (c *UncountedVideoClient) Query() *UncountedVideoQuery {
+	return &UncountedVideoQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeUncountedVideo},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a UncountedVideo entity by its id.
+func (c *UncountedVideoClient) Get(ctx context.Context, id int64) (*UncountedVideo, error) {
+	return c.Query().Where(uncountedvideo.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *UncountedVideoClient) GetX(ctx context.Context, id int64) *UncountedVideo {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *UncountedVideoClient) Hooks() []Hook {
+	hooks := c.hooks.UncountedVideo
+	return append(hooks[:len(hooks):len(hooks)], uncountedvideo.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *UncountedVideoClient) Interceptors() []Interceptor {
+	inters := c.inters.UncountedVideo
+	return append(inters[:len(inters):len(inters)], uncountedvideo.Interceptors[:]...)
+}
+
+func (c *UncountedVideoClient) mutate(ctx context.Context, m *UncountedVideoMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&UncountedVideoCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&UncountedVideoUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&UncountedVideoUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&UncountedVideoDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown UncountedVideo mutation op: %q", m.Op())
+	}
+}
+
 // UsageCounterClient is a client for the UsageCounter schema.
 type UsageCounterClient struct {
 	config
@@ -5344,16 +5487,16 @@ type (
 		CreditEntry, Feed, Job, Key, Library, LibraryRun, Niche, Observation,
 		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxCall,
 		SandboxFile, ScorePoint, Scroll, ScrollRecord, Subscription, Trend,
-		TrendWindow, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
-		WebhookDelivery, Workspace []ent.Hook
+		TrendWindow, UncountedVideo, UsageCounter, UsageEvent, Verdict, Video,
+		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AuditEntry, Authorization, Checkout, Code, Creator, CreditBalance,
 		CreditEntry, Feed, Job, Key, Library, LibraryRun, Niche, Observation,
 		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxCall,
 		SandboxFile, ScorePoint, Scroll, ScrollRecord, Subscription, Trend,
-		TrendWindow, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
-		WebhookDelivery, Workspace []ent.Interceptor
+		TrendWindow, UncountedVideo, UsageCounter, UsageEvent, Verdict, Video,
+		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
 	}
 )
 

@@ -40,6 +40,7 @@ import (
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
+	"github.com/scrollery/scrollery/ent/uncountedvideo"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/verdict"
@@ -136,6 +137,7 @@ func checkColumn(t, c string) error {
 			subscription.Table:    subscription.ValidColumn,
 			trend.Table:           trend.ValidColumn,
 			trendwindow.Table:     trendwindow.ValidColumn,
+			uncountedvideo.Table:  uncountedvideo.ValidColumn,
 			usagecounter.Table:    usagecounter.ValidColumn,
 			usageevent.Table:      usageevent.ValidColumn,
 			verdict.Table:         verdict.ValidColumn,

@@ -39,6 +39,7 @@ import (
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
+	"github.com/scrollery/scrollery/ent/uncountedvideo"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/verdict"
@@ -86,6 +87,7 @@ const (
 	TypeSubscription    = "Subscription"
 	TypeTrend           = "Trend"
 	TypeTrendWindow     = "TrendWindow"
+	TypeUncountedVideo  = "UncountedVideo"
 	TypeUsageCounter    = "UsageCounter"
 	TypeUsageEvent      = "UsageEvent"
 	TypeVerdict         = "Verdict"
@@ -26249,6 +26251,461 @@ func (m *TrendWindowMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *TrendWindowMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown TrendWindow edge %s", name)
+}
+
+// UncountedVideoMutation represents an operation that mutates the UncountedVideo nodes in the graph.
+type UncountedVideoMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	video_id      *int64
+	addvideo_id   *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*UncountedVideo, error)
+	predicates    []predicate.UncountedVideo
+}
+
+var _ ent.Mutation = (*UncountedVideoMutation)(nil)
+
+// uncountedvideoOption allows management of the mutation configuration using functional options.
+type uncountedvideoOption func(*UncountedVideoMutation)
+
+// newUncountedVideoMutation creates new mutation for the UncountedVideo entity.
+func newUncountedVideoMutation(c config, op Op, opts ...uncountedvideoOption) *UncountedVideoMutation {
+	m := &UncountedVideoMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeUncountedVideo,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withUncountedVideoID sets the ID field of the mutation.
+func withUncountedVideoID(id int64) uncountedvideoOption {
+	return func(m *UncountedVideoMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *UncountedVideo
+		)
+		m.oldValue = func(ctx context.Context) (*UncountedVideo, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().UncountedVideo.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withUncountedVideo sets the old UncountedVideo of the mutation.
+func withUncountedVideo(node *UncountedVideo) uncountedvideoOption {
+	return func(m *UncountedVideoMutation) {
+		m.oldValue = func(context.Context) (*UncountedVideo, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m UncountedVideoMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m UncountedVideoMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of UncountedVideo entities.
+func (m *UncountedVideoMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *UncountedVideoMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *UncountedVideoMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().UncountedVideo.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *UncountedVideoMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *UncountedVideoMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the UncountedVideo entity.
+// If the UncountedVideo object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UncountedVideoMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *UncountedVideoMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *UncountedVideoMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *UncountedVideoMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetVideoID sets the "video_id" field.
+func (m *UncountedVideoMutation) SetVideoID(i int64) {
+	m.video_id = &i
+	m.addvideo_id = nil
+}
+
+// VideoID returns the value of the "video_id" field in the mutation.
+func (m *UncountedVideoMutation) VideoID() (r int64, exists bool) {
+	v := m.video_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVideoID returns the old "video_id" field's value of the UncountedVideo entity.
+// If the UncountedVideo object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UncountedVideoMutation) OldVideoID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVideoID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVideoID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVideoID: %w", err)
+	}
+	return oldValue.VideoID, nil
+}
+
+// AddVideoID adds i to the "video_id" field.
+func (m *UncountedVideoMutation) AddVideoID(i int64) {
+	if m.addvideo_id != nil {
+		*m.addvideo_id += i
+	} else {
+		m.addvideo_id = &i
+	}
+}
+
+// AddedVideoID returns the value that was added to the "video_id" field in this mutation.
+func (m *UncountedVideoMutation) AddedVideoID() (r int64, exists bool) {
+	v := m.addvideo_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVideoID resets all changes to the "video_id" field.
+func (m *UncountedVideoMutation) ResetVideoID() {
+	m.video_id = nil
+	m.addvideo_id = nil
+}
+
+// Where appends a list predicates to the UncountedVideoMutation builder.
+func (m *UncountedVideoMutation) Where(ps ...predicate.UncountedVideo) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the UncountedVideoMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *UncountedVideoMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.UncountedVideo, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *UncountedVideoMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *UncountedVideoMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (UncountedVideo).
+func (m *UncountedVideoMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *UncountedVideoMutation) Fields() []string {
+	fields := make([]string, 0, 2)
+	if m.account_id != nil {
+		fields = append(fields, uncountedvideo.FieldAccountID)
+	}
+	if m.video_id != nil {
+		fields = append(fields, uncountedvideo.FieldVideoID)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *UncountedVideoMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case uncountedvideo.FieldAccountID:
+		return m.AccountID()
+	case uncountedvideo.FieldVideoID:
+		return m.VideoID()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *UncountedVideoMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case uncountedvideo.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case uncountedvideo.FieldVideoID:
+		return m.OldVideoID(ctx)
+	}
+	return nil, fmt.Errorf("unknown UncountedVideo field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *UncountedVideoMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case uncountedvideo.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case uncountedvideo.FieldVideoID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVideoID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown UncountedVideo field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *UncountedVideoMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, uncountedvideo.FieldAccountID)
+	}
+	if m.addvideo_id != nil {
+		fields = append(fields, uncountedvideo.FieldVideoID)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *UncountedVideoMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case uncountedvideo.FieldAccountID:
+		return m.AddedAccountID()
+	case uncountedvideo.FieldVideoID:
+		return m.AddedVideoID()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *UncountedVideoMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case uncountedvideo.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case uncountedvideo.FieldVideoID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVideoID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown UncountedVideo numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *UncountedVideoMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *UncountedVideoMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *UncountedVideoMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown UncountedVideo nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *UncountedVideoMutation) ResetField(name string) error {
+	switch name {
+	case uncountedvideo.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case uncountedvideo.FieldVideoID:
+		m.ResetVideoID()
+		return nil
+	}
+	return fmt.Errorf("unknown UncountedVideo field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *UncountedVideoMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *UncountedVideoMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *UncountedVideoMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *UncountedVideoMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *UncountedVideoMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *UncountedVideoMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *UncountedVideoMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown UncountedVideo unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *UncountedVideoMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown UncountedVideo edge %s", name)
 }
 
 // UsageCounterMutation represents an operation that mutates the UsageCounter nodes in the graph.

@@ -30,6 +30,7 @@ func OwnedTables() []string {
 		"subscriptions",
 		"trends",
 		"trend_windows",
+		"uncounted_videos",
 		"usage_counters",
 		"usage_events",
 		"verdicts",

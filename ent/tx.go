@@ -70,6 +70,8 @@ type Tx struct {
 	Trend *TrendClient
 	// TrendWindow is the client for interacting with the TrendWindow builders.
 	TrendWindow *TrendWindowClient
+	// UncountedVideo is the client for interacting with the UncountedVideo builders.
+	UncountedVideo *UncountedVideoClient
 	// UsageCounter is the client for interacting with the UsageCounter builders.
 	UsageCounter *UsageCounterClient
 	// UsageEvent is the client for interacting with the UsageEvent builders.
@@ -245,6 +247,7 @@ func (tx *Tx) init() {
 	tx.Subscription = NewSubscriptionClient(tx.config)
 	tx.Trend = NewTrendClient(tx.config)
 	tx.TrendWindow = NewTrendWindowClient(tx.config)
+	tx.UncountedVideo = NewUncountedVideoClient(tx.config)
 	tx.UsageCounter = NewUsageCounterClient(tx.config)
 	tx.UsageEvent = NewUsageEventClient(tx.config)
 	tx.Verdict = NewVerdictClient(tx.config)

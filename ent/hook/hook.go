@@ -345,6 +345,18 @@ func (f TrendWindowFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TrendWindowMutation", m)
 }
 
+// The UncountedVideoFunc type is an adapter to allow the use of ordinary
+// function as UncountedVideo mutator.
+type UncountedVideoFunc func(context.Context, *ent.UncountedVideoMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f UncountedVideoFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.UncountedVideoMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UncountedVideoMutation", m)
+}
+
 // The UsageCounterFunc type is an adapter to allow the use of ordinary
 // function as UsageCounter mutator.
 type UsageCounterFunc func(context.Context, *ent.UsageCounterMutation) (ent.Value, error)

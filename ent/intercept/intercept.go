@@ -37,6 +37,7 @@ import (
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
+	"github.com/scrollery/scrollery/ent/uncountedvideo"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/verdict"
@@ -859,6 +860,33 @@ func (f TraverseTrendWindow) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.TrendWindowQuery", q)
 }
 
+// The UncountedVideoFunc type is an adapter to allow the use of ordinary function as a Querier.
+type UncountedVideoFunc func(context.Context, *ent.UncountedVideoQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f UncountedVideoFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.UncountedVideoQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.UncountedVideoQuery", q)
+}
+
+// The TraverseUncountedVideo type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseUncountedVideo func(context.Context, *ent.UncountedVideoQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseUncountedVideo) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseUncountedVideo) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.UncountedVideoQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.UncountedVideoQuery", q)
+}
+
 // The UsageCounterFunc type is an adapter to allow the use of ordinary function as a Querier.
 type UsageCounterFunc func(context.Context, *ent.UsageCounterQuery) (ent.Value, error)
 
@@ -1134,6 +1162,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.TrendQuery, predicate.Trend, trend.OrderOption]{typ: ent.TypeTrend, tq: q}, nil
 	case *ent.TrendWindowQuery:
 		return &query[*ent.TrendWindowQuery, predicate.TrendWindow, trendwindow.OrderOption]{typ: ent.TypeTrendWindow, tq: q}, nil
+	case *ent.UncountedVideoQuery:
+		return &query[*ent.UncountedVideoQuery, predicate.UncountedVideo, uncountedvideo.OrderOption]{typ: ent.TypeUncountedVideo, tq: q}, nil
 	case *ent.UsageCounterQuery:
 		return &query[*ent.UsageCounterQuery, predicate.UsageCounter, usagecounter.OrderOption]{typ: ent.TypeUsageCounter, tq: q}, nil
 	case *ent.UsageEventQuery:

@@ -843,6 +843,25 @@ var (
 			},
 		},
 	}
+	// UncountedVideosColumns holds the columns for the "uncounted_videos" table.
+	UncountedVideosColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "video_id", Type: field.TypeInt64},
+	}
+	// UncountedVideosTable holds the schema information for the "uncounted_videos" table.
+	UncountedVideosTable = &schema.Table{
+		Name:       "uncounted_videos",
+		Columns:    UncountedVideosColumns,
+		PrimaryKey: []*schema.Column{UncountedVideosColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "uncountedvideo_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{UncountedVideosColumns[1], UncountedVideosColumns[0]},
+			},
+		},
+	}
 	// UsageCountersColumns holds the columns for the "usage_counters" table.
 	UsageCountersColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -1159,6 +1178,7 @@ var (
 		SubscriptionsTable,
 		TrendsTable,
 		TrendWindowsTable,
+		UncountedVideosTable,
 		UsageCountersTable,
 		UsageEventsTable,
 		VerdictsTable,

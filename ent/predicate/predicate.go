@@ -90,6 +90,9 @@ type Trend func(*sql.Selector)
 // TrendWindow is the predicate function for trendwindow builders.
 type TrendWindow func(*sql.Selector)
 
+// UncountedVideo is the predicate function for uncountedvideo builders.
+type UncountedVideo func(*sql.Selector)
+
 // UsageCounter is the predicate function for usagecounter builders.
 type UsageCounter func(*sql.Selector)
 

@@ -28,6 +28,7 @@ import (
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
+	"github.com/scrollery/scrollery/ent/uncountedvideo"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/ent/video"
@@ -332,6 +333,11 @@ func init() {
 	trendwindowDescEarlier := trendwindowFields[5].Descriptor()
 	// trendwindow.DefaultEarlier holds the default value on creation for the earlier field.
 	trendwindow.DefaultEarlier = trendwindowDescEarlier.Default.(int)
+	uncountedvideoMixin := schema.UncountedVideo{}.Mixin()
+	uncountedvideoMixinHooks0 := uncountedvideoMixin[0].Hooks()
+	uncountedvideo.Hooks[0] = uncountedvideoMixinHooks0[0]
+	uncountedvideoMixinInters0 := uncountedvideoMixin[0].Interceptors()
+	uncountedvideo.Interceptors[0] = uncountedvideoMixinInters0[0]
 	usagecounterMixin := schema.UsageCounter{}.Mixin()
 	usagecounterMixinHooks0 := usagecounterMixin[0].Hooks()
 	usagecounter.Hooks[0] = usagecounterMixinHooks0[0]

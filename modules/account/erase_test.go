@@ -62,6 +62,8 @@ func (w *world) After(_ context.Context, seq int64, most int) (found []Change, n
 	return found, next, nil
 }
 
+func (w *world) CountTrends(context.Context) error { return nil }
+
 func (w *world) EraseFiles(context.Context) error {
 	w.erased++
 	return nil
@@ -69,7 +71,7 @@ func (w *world) EraseFiles(context.Context) error {
 
 func setup(db *store.DB) (*world, *Service) {
 	w := &world{}
-	s := New(db, Config{BaseURL: "https://scrollery.example"}, Needs{Mailer: w, Accounts: w, Billing: w, Files: w, Changes: w}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	s := New(db, Config{BaseURL: "https://scrollery.example"}, Needs{Mailer: w, Accounts: w, Billing: w, Files: w, Changes: w, Trends: w}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	return w, s
 }
 

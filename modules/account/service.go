@@ -60,6 +60,12 @@ type Change struct {
 	New         *float64
 }
 
+// Trends is the need of the trends that an export has.
+type Trends interface {
+	// CountTrends has them count all that was archived and restored.
+	CountTrends(ctx context.Context) error
+}
+
 // Needs are what the module asks of others.
 type Needs struct {
 	Changes  Changes
@@ -67,6 +73,7 @@ type Needs struct {
 	Accounts Accounts
 	Billing  Billing
 	Files    Files
+	Trends   Trends
 }
 
 // Config is the module's part of the configuration.

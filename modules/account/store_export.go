@@ -167,6 +167,9 @@ func (s *Service) trends() entity {
 	return entity{
 		columns: []column{"subject", "key", "label", "includeArchived", "listed", "videoCount", "trend", "exampleIds"},
 		rows: func(ctx context.Context, do func(...any) error) error {
+			if err := s.needs.Trends.CountTrends(ctx); err != nil {
+				return err
+			}
 			return eachByID(ctx, func(after int64) ([]*ent.Trend, error) {
 				return s.db.Ent().Trend.Query().Where(trend.IDGT(after)).Order(trend.ByID()).Limit(rowsAtOnce).Select(read...).All(ctx)
 			}, func(r *ent.Trend) int64 { return r.ID }, func(r *ent.Trend) error {

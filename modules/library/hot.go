@@ -17,6 +17,8 @@ type hot struct {
 	markNiches, byCreators, byNiche, nichePeers *store.Hot
 
 	observed, carriers *store.Hot
+
+	archived, archive, addUncounted *store.Hot
 }
 
 func newHot(db *store.DB) hot {
@@ -80,6 +82,10 @@ WHERE {tenant} AND scroll_id IN ({list:1}) AND observed_at > $2 AND observed_at 
 		// 1.5
 		carriers: db.Hot(`SELECT v.id, v.creator_id, v.posted_at, v.archived, d.keys FROM videos v CROSS JOIN video_docs d
 WHERE +{tenant:v} AND v.id IN ({list:1}) AND d.id = v.id`),
+
+		archived:     db.Hot(`SELECT archived, hook_archived FROM videos WHERE +{tenant} AND id = $1`),
+		archive:      db.Hot(`UPDATE videos SET archived = $2, hook_archived = $3, hook_hidden = $4 WHERE +{tenant} AND id = $1`),
+		addUncounted: db.Hot(`INSERT INTO uncounted_videos ({owner}, id, video_id) VALUES ({account}, $1, $2)`),
 	}
 }
 

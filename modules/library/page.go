@@ -123,7 +123,8 @@ func (p page) firstOf(db *store.DB, ranges []string, limit int) string {
 
 // trendsQuery reads trends with their examples. $1 is the subject, $2 the sort key to
 // begin after, $3 and $4 the fewest videos and the least growth where the page asks for
-// any. A subject has thousands of trends at most, so filters need no index.
+// any. A subject has thousands of trends at most, so filters need no index. The last column
+// is null unless archived or restored videos are still to be counted.
 func (p page) trendsQuery(dialect string) string {
 	with, where := 0, ""
 	if p.withArchived {
@@ -139,7 +140,7 @@ func (p page) trendsQuery(dialect string) string {
 		}
 		where += " AND t.video_count >= $3 AND " + growth + " >= $4"
 	}
-	return fmt.Sprintf(`SELECT t.place, t.head, d1.doc, d2.doc, d3.doc FROM trends t
+	return fmt.Sprintf(`SELECT t.place, t.head, d1.doc, d2.doc, d3.doc, CASE WHEN EXISTS (SELECT 1 FROM uncounted_videos WHERE {tenant}) THEN 1 END FROM trends t
 LEFT JOIN video_docs d1 ON d1.id = t.example1 LEFT JOIN video_docs d2 ON d2.id = t.example2 LEFT JOIN video_docs d3 ON d3.id = t.example3
 WHERE {tenant:t} AND t.subject = $1 AND t.with_archived = %d AND t.listed = 1 AND t.place > $2%s ORDER BY t.place LIMIT %d`, with, where, p.limit+1)
 }

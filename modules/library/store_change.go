@@ -9,7 +9,6 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	enttrend "github.com/scrollery/scrollery/ent/trend"
-	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -21,40 +20,32 @@ import (
 // archiveVideo hides or shows a video or its hook. It returns false for a video
 // that the tenant does not have.
 func (s *Service) archiveVideo(ctx context.Context, tx *store.Tx, id int64, hookOnly, archived bool) (found bool, err error) {
-	row, err := tx.Ent().Video.Get(ctx, id)
-	if ent.IsNotFound(err) {
+	var video, hook int64
+	err = s.hot.archived.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+		found, video, hook = true, intOf(row[0], 0), intOf(row[1], 0)
 		return false, nil
-	}
+	}, id)
 	if err != nil {
 		return false, fmt.Errorf("load video %d: %w", id, err)
 	}
-	flag := 0
+	flag, changed := int64(0), &video
 	if archived {
 		flag = 1
 	}
-	if hookOnly && row.HookArchived == flag || !hookOnly && row.Archived == flag {
-		return true, nil
-	}
-	change := tx.Ent().Video.UpdateOneID(id)
 	if hookOnly {
-		change.SetHookArchived(flag).SetHookHidden(max(flag, row.Archived))
-	} else {
-		change.SetArchived(flag).SetHookHidden(max(flag, row.HookArchived))
+		changed = &hook
 	}
-	if err := change.Exec(ctx); err != nil {
+	if !found || *changed == flag {
+		return found, nil
+	}
+	*changed = flag
+	if _, err := s.hot.archive.ExecIn(ctx, tx, id, video, hook, max(video, hook)); err != nil {
 		return false, fmt.Errorf("archive video %d: %w", id, err)
 	}
-	if err := feed.Append(ctx, tx, archiving(id, hookOnly, archived)); err != nil {
-		return false, err
+	if err := feed.Append(ctx, tx, archiving(id, hookOnly, archived)); err != nil || hookOnly {
+		return true, err
 	}
-	if hookOnly {
-		return true, nil
-	}
-	docs, err := tx.Ent().VideoDoc.Get(ctx, id)
-	if err != nil {
-		return false, fmt.Errorf("load document %d: %w", id, err)
-	}
-	return true, s.recountVideo(ctx, tx, id, unpackKeys(docs.Keys), archived)
+	return true, s.addUncounted(ctx, tx, id)
 }
 
 // archiving is the entry in the feed. A hidden hook is a change of the hook: the video stays.
@@ -93,7 +84,7 @@ func (s *Service) ArchiveSubject(ctx context.Context, tx *store.Tx, subject stri
 	if err := feed.Append(ctx, tx, changes...); err != nil {
 		return 0, err
 	}
-	return count, s.recountAll(ctx, tx)
+	return count, s.addUncounted(ctx, tx, allTrends)
 }
 
 // annotate replaces the caller's annotations and returns the Video's JSON, nil
@@ -120,71 +111,71 @@ func (s *Service) annotate(ctx context.Context, tx *store.Tx, id int64, metadata
 	return []byte(t.doc), s.save(ctx, tx, Batch{}, []*Video{v})
 }
 
-// recountAll measures the trends of every subject again, after videos were archived.
-func (s *Service) recountAll(ctx context.Context, tx *store.Tx) error {
-	windows, err := tx.Ent().TrendWindow.Query().All(ctx)
-	if err != nil {
-		return fmt.Errorf("read trend windows: %w", err)
-	}
-	for _, row := range windows {
-		w, err := s.gather(ctx, within(tx), row.Subject, 0)
-		if err != nil {
-			return err
-		}
-		if w == nil {
-			continue
-		}
-		if err := s.saveTrends(ctx, tx, row.Subject, w.Totals(), trendRows(w)); err != nil {
-			return err
-		}
+// allTrends stands among the uncounted videos for more than are worth counting one by one.
+const allTrends = 0
+
+// addUncounted notes a video that was archived or restored. Counting reads all videos of
+// its keys: that is done before trends are shown, or a second later, once for all that
+// changed until then.
+func (s *Service) addUncounted(ctx context.Context, tx *store.Tx, id int64) error {
+	if _, err := s.hot.addUncounted.ExecIn(ctx, tx, s.db.NewID(), id); err != nil {
+		return fmt.Errorf("note that video %d is to be counted: %w", id, err)
 	}
 	return nil
 }
 
-// recountVideo measures the keys of a video again in every window that it is in, after it
-// was archived or restored. Nothing else is measured: what the other keys count does not
-// change, only which of them overlap with one above them.
-func (s *Service) recountVideo(ctx context.Context, tx *store.Tx, id int64, keys []stage.Key, archived bool) error {
-	if len(keys) == 0 {
-		return nil
+// countIn are the parts of counting videos again in a window. Only their own keys are
+// measured: what the other keys count does not change, only which of them overlap with one
+// above them.
+func (s *Service) countIn(ctx context.Context, window *ent.TrendWindow, videos []score.Carrier) (parts []countPart, err error) {
+	archived, keys := map[int64]bool{}, map[string]bool{}
+	for i := range videos {
+		archived[videos[i].ID] = videos[i].Archived
+		for _, key := range videos[i].Keys {
+			keys[key.Key] = true
+		}
 	}
-	texts := make([]string, len(keys))
-	for i, key := range keys {
-		texts[i] = key.Key
-	}
-	windows, err := tx.Ent().TrendWindow.Query().Where(trendwindow.NewestAtGT(0)).All(ctx)
+	rows, err := s.db.Ent().Trend.Query().Where(enttrend.Subject(window.Subject), enttrend.WithArchived(1), enttrend.KeyIn(sortedKeys(keys)...)).
+		Select(enttrend.FieldVideoCount).All(ctx)
 	if err != nil {
-		return fmt.Errorf("read trend windows: %w", err)
+		return nil, fmt.Errorf("read trends: %w", err)
 	}
-	for _, w := range windows {
-		found, err := tx.Ent().Trend.Query().Where(enttrend.Subject(w.Subject), enttrend.WithArchived(1), enttrend.KeyIn(texts...)).All(ctx)
+	var ids []int64
+	var changed []score.Trend
+	for _, row := range rows {
+		parts = append(parts, countPart{bytes: memberSize * row.VideoCount, write: func(ctx context.Context, tx *store.Tx) error {
+			t, isMember, err := recount(ctx, tx, totalsOf(window), row.ID, archived)
+			if err == nil && isMember {
+				ids, changed = append(ids, row.ID), append(changed, t)
+			}
+			return err
+		}})
+	}
+	return append(parts, countPart{write: func(ctx context.Context, tx *store.Tx) error {
+		if len(ids) == 0 {
+			return nil
+		}
+		n, err := tx.Ent().Trend.Query().Where(enttrend.IDIn(ids...)).Count(viewer.ByIDs(ctx))
+		if err == nil && n != len(ids) {
+			return errChanged // a scroll was scored meanwhile
+		}
 		if err != nil {
 			return fmt.Errorf("read trends: %w", err)
 		}
-		of := totalsOf(w)
-		var changed []score.Trend
-		for _, row := range found {
-			t, isMember, err := recount(ctx, tx, of, row, id, archived)
-			if err != nil {
-				return err
-			}
-			if isMember {
-				changed = append(changed, t)
-			}
-		}
-		if len(changed) == 0 {
-			continue
-		}
-		if err := s.relist(ctx, tx, w.Subject, changed); err != nil {
-			return err
-		}
-	}
-	return nil
+		return s.relist(ctx, tx, window.Subject, changed)
+	}}), nil
 }
 
-// recount measures a key without archived videos, after one of its own was archived or
-// restored; isMember is false where the video was not in the window.
-func recount(ctx context.Context, tx *store.Tx, of score.Totals, row *ent.Trend, id int64, archived bool) (t score.Trend, isMember bool, err error) {
+// recount measures a key without archived videos, after some were archived or restored;
+// isMember is false where none of them is in the window with it.
+func recount(ctx context.Context, tx *store.Tx, of score.Totals, id int64, archived map[int64]bool) (t score.Trend, isMember bool, err error) {
+	row, err := tx.Ent().Trend.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return t, false, errChanged
+	}
+	if err != nil {
+		return t, false, fmt.Errorf("read a trend: %w", err)
+	}
 	if row.Members == nil {
 		return t, false, errors.New("a trend has no members")
 	}
@@ -193,14 +184,14 @@ func recount(ctx context.Context, tx *store.Tx, of score.Totals, row *ent.Trend,
 		return t, false, err
 	}
 	for i := range members {
-		if members[i].ID == id {
-			members[i].Archived, isMember = archived, true
+		if now, ok := archived[members[i].ID]; ok {
+			members[i].Archived, isMember = now, true
 		}
 	}
 	if !isMember {
 		return t, false, nil
 	}
-	if err := tx.Ent().Trend.UpdateOneID(row.ID).SetMembers(packMembers(members)).Exec(ctx); err != nil {
+	if err := tx.Ent().Trend.UpdateOneID(id).SetMembers(packMembers(members)).Exec(ctx); err != nil {
 		return t, false, fmt.Errorf("save the members of a trend: %w", err)
 	}
 	return of.Measure(score.Key{Key: row.Key, Label: row.Label}, members, false), true, nil

@@ -249,33 +249,50 @@ func (s *Service) readTrends(ctx context.Context, p page) (api.Rendered, error) 
 		if !ready {
 			return b, nil, nil
 		}
-		more := pager{limit: p.limit}
-		args := []any{subject, after}
-		if p.filter.MinVideos > 0 || p.filter.MinGrowth > 0 {
-			args = append(args, p.filter.MinVideos, p.filter.MinGrowth)
+		shown, last, uncounted, err := s.appendTrends(ctx, b, p, subject, after)
+		if err != nil || !uncounted {
+			return shown, last, err
 		}
-		err := s.db.Hot(p.trendsQuery(s.db.Dialect())).Each(ctx, func(row store.Row) (bool, error) {
-			if !more.next(row) {
-				return false, nil
+		if err := s.CountTrends(ctx); err != nil {
+			return nil, nil, err
+		}
+		shown, last, _, err = s.appendTrends(ctx, b, p, subject, after)
+		return shown, last, err
+	})
+}
+
+// appendTrends appends a page of trends. uncounted reports that it does not count all that
+// was archived or restored.
+func (s *Service) appendTrends(ctx context.Context, b []byte, p page, subject string, after []byte) (shown, last []byte, uncounted bool, err error) {
+	more := pager{limit: p.limit}
+	args := []any{subject, after}
+	if p.filter.MinVideos > 0 || p.filter.MinGrowth > 0 {
+		args = append(args, p.filter.MinVideos, p.filter.MinGrowth)
+	}
+	err = s.db.Hot(p.trendsQuery(s.db.Dialect())).Each(ctx, func(row store.Row) (bool, error) {
+		if uncounted = row[len(row)-1] != nil && !p.withArchived; uncounted || !more.next(row) {
+			return false, nil
+		}
+		if more.rows > 1 {
+			b = append(b, ',')
+		}
+		b = appendColumn(b, row[1])
+		for i, example := range row[2 : len(row)-1] {
+			if example == nil {
+				break
 			}
-			if more.rows > 1 {
+			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendColumn(b, row[1])
-			for i, example := range row[2:] {
-				if example == nil {
-					break
-				}
-				if i > 0 {
-					b = append(b, ',')
-				}
-				b = appendColumn(b, example)
-			}
-			b = append(b, "]}"...)
-			return true, nil
-		}, args...)
-		return b, more.last, err
-	})
+			b = appendColumn(b, example)
+		}
+		b = append(b, "]}"...)
+		return true, nil
+	}, args...)
+	if err == nil && more.rows == 0 && !uncounted && !p.withArchived { // no row has told
+		uncounted, err = s.db.Ent().UncountedVideo.Query().Exist(ctx)
+	}
+	return b, more.last, uncounted, err
 }
 
 // pager counts rows, the first column of which is their sort key.

@@ -231,6 +231,9 @@ func (s *Service) stored(ctx context.Context, subject, key string, most int) (*i
 	if err != nil {
 		return nil, fmt.Errorf("read the trend window: %w", err)
 	}
+	if err := s.CountTrends(ctx); err != nil {
+		return nil, err
+	}
 	found := &insight.Stored{Totals: totalsOf(of)}
 	row, err := s.db.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(1), enttrend.Key(key)).Only(ctx)
 	if ent.IsNotFound(err) {
