@@ -16,7 +16,7 @@ type hot struct {
 
 	markNiches, byCreators, byNiche, nichePeers *store.Hot
 
-	observed, carriers *store.Hot
+	observed, carriers, posted *store.Hot
 
 	archived, archive, addUncounted *store.Hot
 }
@@ -82,6 +82,7 @@ WHERE {tenant} AND scroll_id IN ({list:1}) AND observed_at > $2 AND observed_at 
 		// 1.5
 		carriers: db.Hot(`SELECT v.id, v.creator_id, v.posted_at, v.archived, d.keys FROM videos v CROSS JOIN video_docs d
 WHERE +{tenant:v} AND v.id IN ({list:1}) AND d.id = v.id`),
+		posted: db.Hot(`SELECT id, creator_id, posted_at, archived FROM videos WHERE +{tenant} AND id IN ({list:1})`),
 
 		archived:     db.Hot(`SELECT archived, hook_archived FROM videos WHERE +{tenant} AND id = $1`),
 		archive:      db.Hot(`UPDATE videos SET archived = $2, hook_archived = $3, hook_hidden = $4 WHERE +{tenant} AND id = $1`),

@@ -3,7 +3,6 @@ package library
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -35,8 +34,7 @@ func withTenant(ctx context.Context, account int64) context.Context { return vie
 // reader reads in a transaction or outside of all.
 type reader struct {
 	*ent.Client
-	hot func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error)
-	// each hands out rows without the cost of database/sql.
+	// each hands out rows of a hot statement.
 	each func(ctx context.Context, query *store.Hot, do eachRow, args ...any) error
 }
 
@@ -44,17 +42,13 @@ type reader struct {
 type eachRow = func(row store.Row) (more bool, err error)
 
 func (s *Service) outside() reader {
-	return reader{s.db.Ent(), func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
-		return query.Query(ctx, args...)
-	}, func(ctx context.Context, query *store.Hot, do eachRow, args ...any) error {
+	return reader{s.db.Ent(), func(ctx context.Context, query *store.Hot, do eachRow, args ...any) error {
 		return query.Each(ctx, do, args...)
 	}}
 }
 
 func within(tx *store.Tx) reader {
-	return reader{tx.Ent(), func(ctx context.Context, query *store.Hot, args ...any) (*sql.Rows, error) {
-		return query.QueryIn(ctx, tx, args...)
-	}, func(ctx context.Context, query *store.Hot, do eachRow, args ...any) error {
+	return reader{tx.Ent(), func(ctx context.Context, query *store.Hot, do eachRow, args ...any) error {
 		return query.EachIn(ctx, tx, do, args...)
 	}}
 }

@@ -2,7 +2,6 @@ package library
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 	"slices"
@@ -54,11 +53,11 @@ func (s *Service) gather(ctx context.Context, read reader, subject string, endin
 		return nil, err
 	}
 	g := score.Gather(seen.newest, seen.span, seen.observations, s.isGeneric)
-	if err := s.eachCarrier(ctx, read, g.Videos(true), g.Add); err != nil {
+	if err := s.eachCarrier(ctx, read, g.Videos(true), true, g.Add); err != nil {
 		return nil, err
 	}
 	g.Rest()
-	if err := s.eachCarrier(ctx, read, g.Videos(false), g.Add); err != nil {
+	if err := s.eachCarrier(ctx, read, g.Videos(false), g.NeedsKeys(), g.Add); err != nil {
 		return nil, err
 	}
 	return g.Window(), nil
@@ -279,7 +278,7 @@ func (s *Service) carriers(ctx context.Context, read reader, of []score.Observat
 // carriersOf are the videos with the ids.
 func (s *Service) carriersOf(ctx context.Context, read reader, ids []int64) ([]score.Carrier, error) {
 	found := make([]score.Carrier, 0, len(ids))
-	err := s.eachCarrier(ctx, read, ids, func(c *score.Carrier) {
+	err := s.eachCarrier(ctx, read, ids, true, func(c *score.Carrier) {
 		one := *c
 		one.Keys = slices.Clone(c.Keys)
 		found = append(found, one)
@@ -287,30 +286,29 @@ func (s *Service) carriersOf(ctx context.Context, read reader, ids []int64) ([]s
 	return found, err
 }
 
-// eachCarrier calls take with each of the videos. The carrier and its list of keys are used
-// again for the next one: take copies what it keeps of them.
-func (s *Service) eachCarrier(ctx context.Context, read reader, ids []int64, take func(c *score.Carrier)) error {
+// eachCarrier calls take with each of the videos, withKeys or without any. The carrier and its
+// list of keys are used again for the next one: take copies what it keeps of them.
+func (s *Service) eachCarrier(ctx context.Context, read reader, ids []int64, withKeys bool, take func(c *score.Carrier)) error {
+	query := s.hot.carriers
+	if !withKeys {
+		query = s.hot.posted
+	}
 	var c score.Carrier
 	for part := range slices.Chunk(ids, videosAtOnce) {
-		rows, err := read.hot(ctx, s.hot.carriers, part)
-		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-			var creator, posted sql.NullInt64
-			var keys string
-			if err := rows.Scan(&c.ID, &creator, &posted, &c.Archived, &keys); err != nil {
-				return err
-			}
-			if c.Creator, c.PostedAt = creator.Int64, score.Undated; posted.Valid {
-				c.PostedAt = posted.Int64
-			}
-			c.Keys = c.Keys[:0]
-			for key, label := range packedKeys(keys) {
-				c.Keys = append(c.Keys, score.Key{Key: key, Label: label})
+		err := read.each(ctx, query, func(row store.Row) (bool, error) {
+			c.ID, c.Creator, c.PostedAt = intOf(row[0], 0), intOf(row[1], 0), intOf(row[2], score.Undated)
+			c.Archived, c.Keys = intOf(row[3], 0) != 0, c.Keys[:0]
+			if withKeys {
+				keys, _ := row[4].(string)
+				for key, label := range packedKeys(keys) {
+					c.Keys = append(c.Keys, score.Key{Key: key, Label: label})
+				}
 			}
 			take(&c)
-			return nil
-		})
+			return true, nil
+		}, part)
 		if err != nil {
-			return fmt.Errorf("read videos with keys: %w", err)
+			return fmt.Errorf("read videos of a window: %w", err)
 		}
 	}
 	return nil

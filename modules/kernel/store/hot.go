@@ -129,7 +129,7 @@ type Row = []driver.Value
 // until do returns false. The row's values may be kept, the row may not. do must
 // not write, nor take long: it may hold up those who write.
 func (s *Hot) Each(ctx context.Context, do func(row Row) (more bool, err error), args ...any) error {
-	if s.db.pool != nil || !s.fixed {
+	if s.db.pool != nil {
 		return s.eachPooled(ctx, do, args)
 	}
 	if err := ctx.Err(); err != nil {
@@ -140,13 +140,23 @@ func (s *Hot) Each(ctx context.Context, do func(row Row) (more bool, err error),
 		return err
 	}
 	// Without the caller's end: a hot read is over before it could be cut short, and
-	// a context that can end costs a goroutine or two a read.
+	// a context that can end costs a goroutine or two a read. One with a list may be
+	// longer, and ends between two rows.
 	conn, err := s.db.readerOf(ctx).Conn(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
 	defer conn.Close() //nolint:errcheck // gives the connection back
-	return conn.Raw(func(raw any) error { return raw.(*hotConn).each(query, values, true, do) })
+	each := do
+	if !s.fixed {
+		each = func(row Row) (bool, error) {
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			return do(row)
+		}
+	}
+	return conn.Raw(func(raw any) error { return raw.(*hotConn).each(query, values, s.fixed, each) })
 }
 
 // EachIn is Each in a transaction. do may not use the transaction.

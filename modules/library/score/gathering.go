@@ -81,6 +81,10 @@ func (g *Gathering) Rest() {
 	w.order(func(place int32) bool { return stays[place] })
 }
 
+// NeedsKeys reports whether the keys of the videos that come now matter. After Rest, where
+// no key can be a trend, they do not.
+func (g *Gathering) NeedsKeys() bool { return !g.rest || len(g.window.keys) > 0 }
+
 // Window is the window of the videos that were added. After Rest it has only the keys that
 // may be trends, and their members; its totals count all videos.
 func (g *Gathering) Window() *Window {

@@ -13,13 +13,16 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// gathered makes the window by a gathering, from carriers whose keys are then cleared.
+// gathered makes the window by a gathering, from carriers whose keys are then cleared, or
+// left out where the gathering does not need them.
 func gathered(t, span int64, observations []Observation, carriers []Carrier, generic func(string) bool, rest bool) *Window {
 	g := Gather(t, span, observations, generic)
 	add := func(grown bool) {
 		for _, id := range g.Videos(grown) {
 			c := carriers[slices.IndexFunc(carriers, func(c Carrier) bool { return c.ID == id })]
-			c.Keys = slices.Clone(c.Keys)
+			if c.Keys = slices.Clone(c.Keys); !g.NeedsKeys() {
+				c.Keys = nil
+			}
 			g.Add(&c)
 			clear(c.Keys)
 		}
