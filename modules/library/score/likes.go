@@ -20,8 +20,9 @@ const (
 func (c *Creator) doubtful(i int, why *Explanation) bool {
 	target := &c.peers[i]
 	likes, known := target.likes()
-	// A rate is at most 1, so that a tenth of it cannot exceed likes from here on.
-	if why == nil && (known != Used || tenth*likes >= target.Views) {
+	// A rate is at most 1, so that a tenth of it cannot exceed likes from here on. Nor does
+	// a median exceed the greatest rate.
+	if why == nil && (known != Used || tenth*likes >= target.Views || !bought(target.Views, likes, 2*c.mostRate)) {
 		return false
 	}
 	var buffer [nearestPeers]int64

@@ -77,6 +77,8 @@ type Creator struct {
 	dated int
 	// group is, by position, where those of the same posting time begin.
 	group []int32
+	// mostRate is the greatest like rate of all.
+	mostRate int64
 }
 
 // Creator sorts the readings of one creator; their order does not matter, and they are
@@ -85,6 +87,7 @@ func (t *Table) Creator(readings []Reading) *Creator {
 	c := &Creator{table: t, peers: make([]peer, len(readings)), group: make([]int32, len(readings))}
 	for i, r := range readings {
 		c.peers[i] = t.peer(r)
+		c.mostRate = max(c.mostRate, c.peers[i].rate)
 	}
 	slices.SortFunc(c.peers, func(a, b peer) int { return newestFirst(&a, &b) })
 	c.dated = sort.Search(len(c.peers), func(i int) bool { return c.peers[i].PostedAt == Undated })
@@ -173,9 +176,17 @@ func (w *walk) next() int {
 // skipDated leaves out the remaining videos that have a posting time.
 func (w *walk) skipDated() { w.same, w.newer, w.newerEnd, w.older = w.c.dated, 0, 0, w.c.dated }
 
-// own finds the expected views of the creator's own peers of the i-th video.
+// own finds the expected views of the creator's own peers of the i-th video, in no order.
 func (c *Creator) own(i int, buffer *[nearestPeers]int64, why *Explanation) []int64 {
 	target, found := &c.peers[i], buffer[:0]
+	if why == nil && len(c.peers)-1 <= nearestPeers {
+		for j := range c.peers { // all of them are the nearest
+			if p := &c.peers[j]; j != i && target.judge(p) == Used {
+				found = append(found, target.expected(p))
+			}
+		}
+		return found
+	}
 	for w := c.walk(i); ; {
 		j := w.next()
 		if j < 0 {
