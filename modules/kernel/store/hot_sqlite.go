@@ -186,7 +186,7 @@ func (t *template) rowQuery(account int64, args []any, row []any) (string, error
 		case "account", "value":
 			w.value(nil)
 		case "cell":
-			w.cast(nil, p.types[0])
+			w.cell(p.types[0])
 		}
 	}
 	return w.sql.String(), nil

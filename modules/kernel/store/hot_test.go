@@ -255,8 +255,8 @@ FROM (VALUES {values:2 TEXT,BIGINT,BIGINT}) AS n WHERE creators.id = n.column2 A
 			return
 		}
 		single, err := update.RowQuery([]any{"a", ids[1], 20})
-		wantText := `UPDATE creators SET followers = CAST(? AS BIGINT) + ?, handle = CAST(? AS TEXT) WHERE creators.id = CAST(? AS BIGINT) ` +
-			`AND +creators.account_id = ? AND dirty <= ? AND CAST(? AS BIGINT) > 0`
+		wantText := `UPDATE creators SET followers = ? + ?, handle = CAST(? AS TEXT) WHERE creators.id = ? ` +
+			`AND +creators.account_id = ? AND dirty <= ? AND ? > 0`
 		if diff := cmp.Diff(wantText, single); err != nil || diff != "" {
 			t.Errorf("the text of one row, err %v, want - got +:\n%s", err, diff)
 		}

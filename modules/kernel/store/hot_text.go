@@ -306,6 +306,16 @@ func (w *writer) rows(rows [][]any, types []string, begin func()) {
 	}
 }
 
+// cell writes the value of the one row of an UPDATE. A whole number needs no cast, as it is
+// bound as one: at each row a cast is a step of its own.
+func (w *writer) cell(to string) {
+	if to == "BIGINT" {
+		w.value(nil)
+		return
+	}
+	w.cast(nil, to)
+}
+
 func (w *writer) cast(v any, to string) {
 	w.sql.WriteString("CAST(")
 	w.value(v)
