@@ -14,7 +14,7 @@ type hot struct {
 
 	creators, saveCreators, owners, groups *store.Hot
 
-	markNiches, byCreators, byNiche, nichePeers *store.Hot
+	unmark, markNiches, byCreators, byNiche, nichePeers *store.Hot
 
 	observed, carriers, posted *store.Hot
 
@@ -65,6 +65,9 @@ WHERE EXISTS (SELECT 1 FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.
 		// Pairs: two lists would be looked up each with each.
 		groups: db.Hot(`SELECT v.id, v.creator_id, v.opening, v.hook_changed_at, v.hook_order
 FROM (VALUES {values:1 BIGINT,TEXT}) AS n CROSS JOIN videos v WHERE {tenant:v} AND v.creator_id = n.column1 AND v.opening = n.column2`),
+		// As many as creatorsAtOnce.
+		unmark: db.Hot(`UPDATE creators SET dirty = 0 WHERE +{tenant} AND id IN
+(SELECT c.id FROM creators c WHERE {tenant:c} AND c.dirty = 1 ORDER BY c.id LIMIT 250) RETURNING id`),
 		markNiches: db.Hot(`INSERT INTO niches ({owner}, id, kind, dirty, dirty_from) VALUES {rows:1}
 ON CONFLICT ({owner}, kind) DO UPDATE SET dirty = niches.dirty + 1, dirty_from = CASE
 WHEN niches.dirty > 0 AND niches.dirty_from < excluded.dirty_from THEN niches.dirty_from ELSE excluded.dirty_from END`),

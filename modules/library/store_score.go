@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
-	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/score"
 )
@@ -56,38 +54,48 @@ func (s *Service) scoreMarked(ctx context.Context, most int) error {
 // scoreCreators scores the videos of some marked creators by each other, and removes the
 // marks; done when none is left.
 func (s *Service) scoreCreators(ctx context.Context, tx *store.Tx) (done bool, err error) {
-	ids, err := tx.Ent().Creator.Query().Where(creator.Dirty(1)).Order(creator.ByID()).Limit(creatorsAtOnce).IDs(ctx)
+	var ids []int64
+	err = s.hot.unmark.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+		ids = append(ids, intOf(row[0], 0))
+		return true, nil
+	})
 	if err != nil || len(ids) == 0 {
 		return true, err
 	}
-	if err := s.scoreSome(ctx, tx, ids, false); err != nil {
-		return false, err
-	}
-	return len(ids) < creatorsAtOnce, tx.Ent().Creator.Update().Where(creator.IDIn(ids...)).SetDirty(0).Exec(viewer.ByIDs(ctx))
+	return len(ids) < creatorsAtOnce, s.scoreSome(ctx, tx, ids, false)
 }
 
 // scoreSome scores all videos of the creators by each other. Those that have too few peers
 // wait for their niche, which is marked. With allByNiche the caller scores every video by
 // its niche afterwards: those that have such a score need not wait, which writes them twice.
 func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64, allByNiche bool) error {
-	readings, known := map[int64][]score.Reading{}, map[int64]*standingScore{}
+	groups, total := map[int64][]*standingScore{}, 0
 	err := s.hot.byCreators.EachIn(ctx, tx, eachScored(func(v *standingScore) {
-		readings[v.creator], known[v.ID] = append(readings[v.creator], v.Reading), v
+		groups[v.creator] = append(groups[v.creator], v)
+		total++
 	}), creators)
 	if err != nil {
 		return err
 	}
-	changes := make([]change, 0, len(known))
+	changes := make([]change, 0, total)
 	var flags []insight.Point
+	var readings []score.Reading
 	niches := map[score.Kind]int64{}
-	for _, id := range sortedKeys(readings) {
-		c := s.cfg.Growth.Creator(readings[id])
+	for _, id := range sortedKeys(groups) {
+		group := groups[id]
+		slices.SortFunc(group, func(a, b *standingScore) int { return cmp.Compare(a.ID, b.ID) })
+		readings = readings[:0]
+		for _, v := range group {
+			readings = append(readings, v.Reading)
+		}
+		c := s.cfg.Growth.Creator(readings)
 		for i := range c.Len() {
 			o, err := c.Score(i, nil, nil)
 			if err != nil {
 				return err
 			}
-			v := known[c.At(i).ID]
+			place, _ := slices.BinarySearchFunc(group, o.ID, func(v *standingScore, id int64) int { return cmp.Compare(v.ID, id) })
+			v := group[place]
 			if o.NeedsNiche() {
 				touch(niches, o.Kind, endOfTime)
 			}
@@ -161,8 +169,13 @@ func (v *standingScore) put(changes []change, row scoreRow, value float64, order
 // and scoreColumns.
 func eachScored(do func(v *standingScore)) eachRow {
 	const reading = 6
+	var block []standingScore // some at a time
 	return func(row store.Row) (bool, error) {
-		v := &standingScore{Reading: readingOf(row), creator: intOf(row[reading], 0)}
+		if len(block) == cap(block) {
+			block = make([]standingScore, 0, 128)
+		}
+		block = append(block, standingScore{Reading: readingOf(row), creator: intOf(row[reading], 0)})
+		v := &block[len(block)-1]
 		c := row[reading+1:]
 		v.row = scoreRow{
 			peers: int(intOf(c[0], 0)), ownViews: intOf(c[1], 0), byNiche: int(intOf(c[2], 0)), twiceBaseline: intOf(c[3], 0),
