@@ -131,7 +131,10 @@ func write(ctx context.Context, tx *store.Tx, changes []Change) error {
 	raise := tx.Hot(`INSERT INTO feeds (id, {owner}, seq, floor, trim_at) VALUES ($1, {account}, $2, 0, $3)
 ON CONFLICT ({owner}) DO UPDATE SET seq = feeds.seq + excluded.seq RETURNING seq`)
 	var last int64
-	err := store.Scan(raise.QueryIn(ctx, tx, tx.NewID(), int64(len(changes)), now.Add(Keep).UnixMilli()))(func(rows *sql.Rows) error { return rows.Scan(&last) })
+	err := raise.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+		last, _ = row[0].(int64)
+		return true, nil
+	}, tx.NewID(), int64(len(changes)), now.Add(Keep).UnixMilli())
 	if err != nil {
 		return err
 	}

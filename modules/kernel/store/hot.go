@@ -298,6 +298,16 @@ func (s *Hot) ExecIn(ctx context.Context, tx *Tx, args ...any) (changed int64, e
 	if err != nil {
 		return 0, err
 	}
+	if tx.pgx == nil && s.fixed { // stays prepared; a text with lists seldom recurs
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		err = tx.pinned.Raw(func(raw any) error {
+			changed, err = raw.(*hotConn).change(query, values)
+			return err
+		})
+		return changed, err
+	}
 	result, err := tx.conn.ExecContext(ctx, query, values...)
 	if err != nil {
 		return 0, err

@@ -159,11 +159,7 @@ func (c *hotConn) changeRows(t *template, account int64, args []any, rows [][]an
 	var values []any
 	for _, row := range rows {
 		values = t.bindRow(values[:0], account, args, row)
-		result, err := c.exec(query, values...)
-		if err != nil {
-			return 0, err
-		}
-		n, err := result.RowsAffected()
+		n, err := c.change(query, values)
 		if changed += n; err != nil {
 			return 0, err
 		}
@@ -215,24 +211,45 @@ func (t *template) bindRow(values []any, account int64, args []any, row []any) [
 	return values
 }
 
+// begin begins a transaction without database/sql, which would roll it back by itself when
+// the caller's context ends, and let what runs below it run outside of any transaction.
+func (c *hotConn) begin() error {
+	_, err := c.exec("BEGIN IMMEDIATE")
+	return err
+}
+
+// end commits the transaction, or rolls it back. A commit that fails is rolled back too.
+func (c *hotConn) end(commit bool) error {
+	if commit {
+		_, err := c.exec("COMMIT")
+		if err == nil {
+			return nil
+		}
+		_, _ = c.exec("ROLLBACK") // fails where SQLite has rolled back by itself
+		return err
+	}
+	_, err := c.exec("ROLLBACK")
+	return err
+}
+
 // transact begins, does and commits.
 func (c *hotConn) transact(do func(Run) error) error {
-	if _, err := c.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := c.begin(); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	committed := false
+	ended := false
 	defer func() {
-		if !committed { // also after a panic
-			_, _ = c.exec("ROLLBACK") // fails where SQLite has rolled back by itself
+		if !ended { // also after a panic
+			_ = c.end(false)
 		}
 	}()
 	if err := do(c.run); err != nil {
 		return err
 	}
-	if _, err := c.exec("COMMIT"); err != nil {
+	ended = true
+	if err := c.end(true); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	committed = true
 	return nil
 }
 
@@ -241,6 +258,11 @@ func (c *hotConn) run(s *Hot, values ...any) (changed int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	return c.change(query, values)
+}
+
+// change is exec that returns how many rows were changed.
+func (c *hotConn) change(query string, values []any) (changed int64, err error) {
 	result, err := c.exec(query, values...)
 	if err != nil {
 		return 0, err

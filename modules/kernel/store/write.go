@@ -169,18 +169,12 @@ func (db *DB) begin(ctx context.Context) (tx *Tx, end func(commit bool) error, e
 		if err != nil {
 			return nil, nil, err
 		}
-		// Without the caller's end, or database/sql would roll back by itself, and what
-		// runs below it, see Hot.ExecIn, would run outside of any transaction.
-		raw, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
-		if err != nil {
+		if err := conn.Raw(func(raw any) error { return raw.(*hotConn).begin() }); err != nil {
 			return nil, nil, errors.Join(err, conn.Close())
 		}
-		return &Tx{db: db, conn: raw, pinned: conn}, func(commit bool) error {
+		return &Tx{db: db, conn: conn, pinned: conn}, func(commit bool) error {
 			defer conn.Close() //nolint:errcheck // gives the connection back
-			if commit {
-				return raw.Commit()
-			}
-			return raw.Rollback()
+			return conn.Raw(func(raw any) error { return raw.(*hotConn).end(commit) })
 		}, nil
 	}
 	pinned, err := db.writer.Conn(ctx)
