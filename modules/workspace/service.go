@@ -29,6 +29,7 @@ type Rules interface {
 // Service writes the briefs.
 type Service struct {
 	db      *store.DB
+	reads   reads
 	library Library
 	scrolls Scrolls
 	rules   Rules
@@ -37,12 +38,12 @@ type Service struct {
 
 // New returns the module's service.
 func New(db *store.DB, library Library, scrolls Scrolls, rules Rules) *Service {
-	return &Service{db: db, library: library, scrolls: scrolls, rules: rules, now: time.Now}
+	return &Service{db: db, reads: newReads(db), library: library, scrolls: scrolls, rules: rules, now: time.Now}
 }
 
 // Get returns the tenant's workspace, or nil where none is set.
 func (s *Service) Get(ctx context.Context) (*Workspace, error) {
-	w, err := load(ctx, s.db.Ent())
+	w, err := s.reads.load(ctx, nil)
 	if err != nil || w == nil {
 		return nil, err
 	}

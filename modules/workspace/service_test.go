@@ -366,8 +366,8 @@ func TestWorkspaceIsOfOneTenant(t *testing.T) {
 		if w, err := s.Get(mine); err != nil || show(w.Description) != "mine" {
 			t.Errorf(`the own workspace: got %+v, error %v; want the description mine`, w, err)
 		}
-		if _, err := s.Get(t.Context()); err == nil || !strings.Contains(err.Error(), "viewer") {
-			t.Errorf(`without a viewer: %v, want an error and text with "viewer"`, err)
+		if _, err := s.Get(t.Context()); err == nil || !strings.Contains(err.Error(), "account") {
+			t.Errorf(`without a viewer: %v, want an error and text with "account"`, err)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bo
 	}
 	version, err := s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		created = false
-		current, err := load(ctx, tx.Ent())
+		current, err := s.reads.load(ctx, tx)
 		switch {
 		case err != nil:
 			return err

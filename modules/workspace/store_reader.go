@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/scrollery/scrollery/ent"
-	entworkspace "github.com/scrollery/scrollery/ent/workspace"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -13,15 +11,15 @@ import (
 // Reader answers what other modules ask about the tenant's workspace. It needs the
 // database only, so that the library and the rules, which the [Service] needs, can
 // be built with it.
-type Reader struct{ db *store.DB }
+type Reader struct{ reads reads }
 
 // NewReader returns the reader of a database.
-func NewReader(db *store.DB) *Reader { return &Reader{db} }
+func NewReader(db *store.DB) *Reader { return &Reader{newReads(db)} }
 
 // Brief returns what stages may know of the workspace, and the canonical id of
 // its subject. ok is false where none is set.
 func (r *Reader) Brief(ctx context.Context) (brief stage.Brief, subject string, ok bool, err error) {
-	w, err := load(ctx, r.db.Ent())
+	w, err := r.reads.load(ctx, nil)
 	if err != nil || w == nil {
 		return brief, "", false, err
 	}
@@ -39,28 +37,26 @@ func (r *Reader) Brief(ctx context.Context) (brief stage.Brief, subject string, 
 
 // ID returns the id of the tenant's workspace; ok is false where none is set.
 func (r *Reader) ID(ctx context.Context) (id int64, ok bool, err error) {
-	id, err = r.db.Ent().Workspace.Query().OnlyID(ctx)
-	if ent.IsNotFound(err) {
-		return 0, false, nil
-	}
+	err = r.reads.id.Each(ctx, func(row store.Row) (bool, error) {
+		id, ok = row[0].(int64)
+		return false, nil
+	})
 	if err != nil {
 		return 0, false, fmt.Errorf("load workspace id: %w", err)
 	}
-	return id, true, nil
+	return id, ok, nil
 }
 
 // Subject returns the canonical id of the brief's subject, empty for a brief
 // without one; ok is false where no workspace is set.
 func (r *Reader) Subject(ctx context.Context) (canonicalID string, ok bool, err error) {
-	row, err := r.db.Ent().Workspace.Query().Select(entworkspace.FieldID, entworkspace.FieldCanonicalID).Only(ctx)
-	if ent.IsNotFound(err) {
-		return "", false, nil
-	}
+	err = r.reads.subject.Each(ctx, func(row store.Row) (bool, error) {
+		canonicalID, _ = row[0].(string)
+		ok = true
+		return false, nil
+	})
 	if err != nil {
 		return "", false, fmt.Errorf("load subject: %w", err)
 	}
-	if row.CanonicalID != nil {
-		canonicalID = *row.CanonicalID
-	}
-	return canonicalID, true, nil
+	return canonicalID, ok, nil
 }

@@ -27,7 +27,7 @@ func (s *Service) Update(ctx context.Context, sent Change, archivePrior bool) (w
 	}
 	version, err := s.write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		archived = 0
-		current, err := load(ctx, tx.Ent())
+		current, err := s.reads.load(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *Service) Update(ctx context.Context, sent Change, archivePrior bool) (w
 			return nil
 		}
 		w.UpdatedAt = max(s.now().UnixMilli(), current.UpdatedAt)
-		if err := update(ctx, tx.Ent(), w); err != nil {
+		if err := update(ctx, tx, w); err != nil {
 			return err
 		}
 		if err := changed(ctx, tx, w.ID); err != nil {
