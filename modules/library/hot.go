@@ -10,6 +10,8 @@ import "github.com/scrollery/scrollery/modules/kernel/store"
 type hot struct {
 	revision, raise *store.Hot
 
+	annotated, annotate *store.Hot
+
 	load, saveVideos, saveDocs, addObservations *store.Hot
 
 	creators, saveCreators, owners, groups *store.Hot
@@ -28,6 +30,9 @@ func newHot(db *store.DB) hot {
 		// 2.0
 		raise: db.Hot(`INSERT INTO libraries (id, {owner}, revision, videos, method) VALUES ($1, {account}, 1, 0, $2)
 ON CONFLICT ({owner}) DO UPDATE SET revision = libraries.revision + 1`),
+
+		annotated: db.Hot(`SELECT v.handle, d.doc, d.hook FROM videos v CROSS JOIN video_docs d WHERE v.id = $1 AND +{tenant:v} AND d.id = v.id`),
+		annotate:  db.Hot(`UPDATE video_docs SET doc = $2 WHERE id = $1 AND +{tenant}`),
 
 		// 1.8
 		load: db.Hot(`SELECT v.id, v.creator_id, v.handle, v.handle_only, v.scroll_id, v.usable_views, v.usable_at, v.usable_likes, v.growth_kind,

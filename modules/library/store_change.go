@@ -14,7 +14,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/score"
-	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/modules/library/search"
 )
 
 // archiveVideo hides or shows a video or its hook. It returns false for a video
@@ -88,27 +88,38 @@ func (s *Service) ArchiveSubject(ctx context.Context, tx *store.Tx, subject stri
 }
 
 // annotate replaces the caller's annotations and returns the Video's JSON, nil
-// for a video that the tenant does not have.
+// for a video that the tenant does not have. Nothing else of the video changes: it is
+// neither scored again nor counted.
 func (s *Service) annotate(ctx context.Context, tx *store.Tx, id int64, metadata json.RawMessage) (doc []byte, err error) {
-	row, err := tx.Ent().Video.Get(ctx, id)
-	if ent.IsNotFound(err) {
-		return nil, nil
-	}
+	var v *Video
+	stored := texts{}
+	err = s.hot.annotated.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+		v = &Video{id: id}
+		v.identity.handle, _ = row[0].(string)
+		stored.doc, _ = row[1].(string)
+		if hook, ok := row[2].(string); ok {
+			stored.hook = &hook
+		}
+		return false, nil
+	}, id)
 	if err != nil {
 		return nil, fmt.Errorf("load video %d: %w", id, err)
 	}
-	ref := stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID}
-	known, err := s.load(ctx, tx, 0, []stage.Ref{ref})
-	if err != nil {
+	if v == nil {
+		return nil, nil
+	}
+	if err := v.parse(stored); err != nil {
 		return nil, err
 	}
-	v := known[ref]
-	v.Annotations, v.hasNewWords = value(metadata), true
-	t := v.Render()
-	if err := feed.Append(ctx, tx, feed.Change{Kind: feed.VideoAnnotated, Video: id}); err != nil {
+	v.Annotations = value(metadata)
+	changed := v.Render().doc
+	if _, err := s.hot.annotate.ExecIn(ctx, tx, id, changed); err != nil {
+		return nil, fmt.Errorf("save document %d: %w", id, err)
+	}
+	if err := search.Save(ctx, tx, s.db, []search.Terms{{Video: id, Terms: v.terms()}}); err != nil {
 		return nil, err
 	}
-	return []byte(t.doc), s.save(ctx, tx, Batch{}, []*Video{v})
+	return []byte(changed), feed.Append(ctx, tx, feed.Change{Kind: feed.VideoAnnotated, Video: id})
 }
 
 // allTrends stands among the uncounted videos for more than are worth counting one by one.

@@ -29,14 +29,14 @@ func Save(ctx context.Context, tx *store.Tx, db *store.DB, all []Terms) error {
 		// One statement: SQLite writes the index out at the beginning of each, so that
 		// one a video makes a segment a video, and merging them takes longer than all else.
 		_, err = db.Hot(`INSERT INTO video_terms ({owner}, id, terms) SELECT {account}, CAST(t.key AS INTEGER), t.value FROM json_each($1) AS t WHERE true
-ON CONFLICT (id) DO UPDATE SET terms = excluded.terms WHERE {tenant:video_terms}`).ExecIn(ctx, tx, asObject(all))
+ON CONFLICT (id) DO UPDATE SET terms = excluded.terms WHERE {tenant:video_terms} AND video_terms.terms <> excluded.terms`).ExecIn(ctx, tx, asObject(all))
 	} else {
 		rows := make([][]any, len(all))
 		for i, one := range all {
 			rows[i] = []any{one.Video, one.Terms}
 		}
 		_, err = db.Hot(`INSERT INTO video_terms ({owner}, id, terms) VALUES {rows:1}
-ON CONFLICT (id) DO UPDATE SET terms = excluded.terms WHERE {tenant:video_terms}`).ExecIn(ctx, tx, rows)
+ON CONFLICT (id) DO UPDATE SET terms = excluded.terms WHERE {tenant:video_terms} AND video_terms.terms <> excluded.terms`).ExecIn(ctx, tx, rows)
 	}
 	if err != nil {
 		return fmt.Errorf("save the words of videos: %w", err)
