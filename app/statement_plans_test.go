@@ -120,7 +120,6 @@ var withoutTenant = []excuse{
 
 // acrossTenant are statements that name their rows and yet read more of the tenant.
 var acrossTenant = []excuse{
-	{`"rule_items"."archived" AND "rule_items"."text" IN (…)`, "texts are looked up among the archived items, whose number is bounded"},
 	{`"scrolls"."status" IN (…) AND "scrolls"."subject" = ?`, "names states; a change of the subject ends the scrolls of the former one"},
 	{`"subscriptions"."account_id" IN (…)`, "an account has one row or few"},
 	{`LEFT JOIN libraries l ON l.account_id = k.account_id`, "an account has one library"},

@@ -16035,6 +16035,8 @@ type RuleItemMutation struct {
 	addarchived_at *int64
 	created_at     *int64
 	addcreated_at  *int64
+	digest         *int64
+	adddigest      *int64
 	clearedFields  map[string]struct{}
 	done           bool
 	oldValue       func(context.Context) (*RuleItem, error)
@@ -16455,6 +16457,62 @@ func (m *RuleItemMutation) ResetCreatedAt() {
 	m.addcreated_at = nil
 }
 
+// SetDigest sets the "digest" field.
+func (m *RuleItemMutation) SetDigest(i int64) {
+	m.digest = &i
+	m.adddigest = nil
+}
+
+// Digest returns the value of the "digest" field in the mutation.
+func (m *RuleItemMutation) Digest() (r int64, exists bool) {
+	v := m.digest
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDigest returns the old "digest" field's value of the RuleItem entity.
+// If the RuleItem object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RuleItemMutation) OldDigest(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDigest is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDigest requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDigest: %w", err)
+	}
+	return oldValue.Digest, nil
+}
+
+// AddDigest adds i to the "digest" field.
+func (m *RuleItemMutation) AddDigest(i int64) {
+	if m.adddigest != nil {
+		*m.adddigest += i
+	} else {
+		m.adddigest = &i
+	}
+}
+
+// AddedDigest returns the value that was added to the "digest" field in this mutation.
+func (m *RuleItemMutation) AddedDigest() (r int64, exists bool) {
+	v := m.adddigest
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDigest resets all changes to the "digest" field.
+func (m *RuleItemMutation) ResetDigest() {
+	m.digest = nil
+	m.adddigest = nil
+}
+
 // Where appends a list predicates to the RuleItemMutation builder.
 func (m *RuleItemMutation) Where(ps ...predicate.RuleItem) {
 	m.predicates = append(m.predicates, ps...)
@@ -16489,7 +16547,7 @@ func (m *RuleItemMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *RuleItemMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.account_id != nil {
 		fields = append(fields, ruleitem.FieldAccountID)
 	}
@@ -16507,6 +16565,9 @@ func (m *RuleItemMutation) Fields() []string {
 	}
 	if m.created_at != nil {
 		fields = append(fields, ruleitem.FieldCreatedAt)
+	}
+	if m.digest != nil {
+		fields = append(fields, ruleitem.FieldDigest)
 	}
 	return fields
 }
@@ -16528,6 +16589,8 @@ func (m *RuleItemMutation) Field(name string) (ent.Value, bool) {
 		return m.ArchivedAt()
 	case ruleitem.FieldCreatedAt:
 		return m.CreatedAt()
+	case ruleitem.FieldDigest:
+		return m.Digest()
 	}
 	return nil, false
 }
@@ -16549,6 +16612,8 @@ func (m *RuleItemMutation) OldField(ctx context.Context, name string) (ent.Value
 		return m.OldArchivedAt(ctx)
 	case ruleitem.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
+	case ruleitem.FieldDigest:
+		return m.OldDigest(ctx)
 	}
 	return nil, fmt.Errorf("unknown RuleItem field %s", name)
 }
@@ -16600,6 +16665,13 @@ func (m *RuleItemMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetCreatedAt(v)
 		return nil
+	case ruleitem.FieldDigest:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDigest(v)
+		return nil
 	}
 	return fmt.Errorf("unknown RuleItem field %s", name)
 }
@@ -16620,6 +16692,9 @@ func (m *RuleItemMutation) AddedFields() []string {
 	if m.addcreated_at != nil {
 		fields = append(fields, ruleitem.FieldCreatedAt)
 	}
+	if m.adddigest != nil {
+		fields = append(fields, ruleitem.FieldDigest)
+	}
 	return fields
 }
 
@@ -16636,6 +16711,8 @@ func (m *RuleItemMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedArchivedAt()
 	case ruleitem.FieldCreatedAt:
 		return m.AddedCreatedAt()
+	case ruleitem.FieldDigest:
+		return m.AddedDigest()
 	}
 	return nil, false
 }
@@ -16672,6 +16749,13 @@ func (m *RuleItemMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddCreatedAt(v)
+		return nil
+	case ruleitem.FieldDigest:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDigest(v)
 		return nil
 	}
 	return fmt.Errorf("unknown RuleItem numeric field %s", name)
@@ -16726,6 +16810,9 @@ func (m *RuleItemMutation) ResetField(name string) error {
 		return nil
 	case ruleitem.FieldCreatedAt:
 		m.ResetCreatedAt()
+		return nil
+	case ruleitem.FieldDigest:
+		m.ResetDigest()
 		return nil
 	}
 	return fmt.Errorf("unknown RuleItem field %s", name)
@@ -16782,20 +16869,22 @@ func (m *RuleItemMutation) ResetEdge(name string) error {
 // RulesetMutation represents an operation that mutates the Ruleset nodes in the graph.
 type RulesetMutation struct {
 	config
-	op            Op
-	typ           string
-	id            *int64
-	account_id    *int64
-	addaccount_id *int64
-	version       *int
-	addversion    *int
-	text          *string
-	created_at    *int64
-	addcreated_at *int64
-	clearedFields map[string]struct{}
-	done          bool
-	oldValue      func(context.Context) (*Ruleset, error)
-	predicates    []predicate.Ruleset
+	op                Op
+	typ               string
+	id                *int64
+	account_id        *int64
+	addaccount_id     *int64
+	version           *int
+	addversion        *int
+	text              *string
+	created_at        *int64
+	addcreated_at     *int64
+	archived_items    *int
+	addarchived_items *int
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*Ruleset, error)
+	predicates        []predicate.Ruleset
 }
 
 var _ ent.Mutation = (*RulesetMutation)(nil)
@@ -17106,6 +17195,76 @@ func (m *RulesetMutation) ResetCreatedAt() {
 	m.addcreated_at = nil
 }
 
+// SetArchivedItems sets the "archived_items" field.
+func (m *RulesetMutation) SetArchivedItems(i int) {
+	m.archived_items = &i
+	m.addarchived_items = nil
+}
+
+// ArchivedItems returns the value of the "archived_items" field in the mutation.
+func (m *RulesetMutation) ArchivedItems() (r int, exists bool) {
+	v := m.archived_items
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldArchivedItems returns the old "archived_items" field's value of the Ruleset entity.
+// If the Ruleset object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RulesetMutation) OldArchivedItems(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldArchivedItems is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldArchivedItems requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldArchivedItems: %w", err)
+	}
+	return oldValue.ArchivedItems, nil
+}
+
+// AddArchivedItems adds i to the "archived_items" field.
+func (m *RulesetMutation) AddArchivedItems(i int) {
+	if m.addarchived_items != nil {
+		*m.addarchived_items += i
+	} else {
+		m.addarchived_items = &i
+	}
+}
+
+// AddedArchivedItems returns the value that was added to the "archived_items" field in this mutation.
+func (m *RulesetMutation) AddedArchivedItems() (r int, exists bool) {
+	v := m.addarchived_items
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearArchivedItems clears the value of the "archived_items" field.
+func (m *RulesetMutation) ClearArchivedItems() {
+	m.archived_items = nil
+	m.addarchived_items = nil
+	m.clearedFields[ruleset.FieldArchivedItems] = struct{}{}
+}
+
+// ArchivedItemsCleared returns if the "archived_items" field was cleared in this mutation.
+func (m *RulesetMutation) ArchivedItemsCleared() bool {
+	_, ok := m.clearedFields[ruleset.FieldArchivedItems]
+	return ok
+}
+
+// ResetArchivedItems resets all changes to the "archived_items" field.
+func (m *RulesetMutation) ResetArchivedItems() {
+	m.archived_items = nil
+	m.addarchived_items = nil
+	delete(m.clearedFields, ruleset.FieldArchivedItems)
+}
+
 // Where appends a list predicates to the RulesetMutation builder.
 func (m *RulesetMutation) Where(ps ...predicate.Ruleset) {
 	m.predicates = append(m.predicates, ps...)
@@ -17140,7 +17299,7 @@ func (m *RulesetMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *RulesetMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 5)
 	if m.account_id != nil {
 		fields = append(fields, ruleset.FieldAccountID)
 	}
@@ -17152,6 +17311,9 @@ func (m *RulesetMutation) Fields() []string {
 	}
 	if m.created_at != nil {
 		fields = append(fields, ruleset.FieldCreatedAt)
+	}
+	if m.archived_items != nil {
+		fields = append(fields, ruleset.FieldArchivedItems)
 	}
 	return fields
 }
@@ -17169,6 +17331,8 @@ func (m *RulesetMutation) Field(name string) (ent.Value, bool) {
 		return m.Text()
 	case ruleset.FieldCreatedAt:
 		return m.CreatedAt()
+	case ruleset.FieldArchivedItems:
+		return m.ArchivedItems()
 	}
 	return nil, false
 }
@@ -17186,6 +17350,8 @@ func (m *RulesetMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldText(ctx)
 	case ruleset.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
+	case ruleset.FieldArchivedItems:
+		return m.OldArchivedItems(ctx)
 	}
 	return nil, fmt.Errorf("unknown Ruleset field %s", name)
 }
@@ -17223,6 +17389,13 @@ func (m *RulesetMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetCreatedAt(v)
 		return nil
+	case ruleset.FieldArchivedItems:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetArchivedItems(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Ruleset field %s", name)
 }
@@ -17240,6 +17413,9 @@ func (m *RulesetMutation) AddedFields() []string {
 	if m.addcreated_at != nil {
 		fields = append(fields, ruleset.FieldCreatedAt)
 	}
+	if m.addarchived_items != nil {
+		fields = append(fields, ruleset.FieldArchivedItems)
+	}
 	return fields
 }
 
@@ -17254,6 +17430,8 @@ func (m *RulesetMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedVersion()
 	case ruleset.FieldCreatedAt:
 		return m.AddedCreatedAt()
+	case ruleset.FieldArchivedItems:
+		return m.AddedArchivedItems()
 	}
 	return nil, false
 }
@@ -17284,6 +17462,13 @@ func (m *RulesetMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddCreatedAt(v)
 		return nil
+	case ruleset.FieldArchivedItems:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddArchivedItems(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Ruleset numeric field %s", name)
 }
@@ -17291,7 +17476,11 @@ func (m *RulesetMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *RulesetMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(ruleset.FieldArchivedItems) {
+		fields = append(fields, ruleset.FieldArchivedItems)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -17304,6 +17493,11 @@ func (m *RulesetMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *RulesetMutation) ClearField(name string) error {
+	switch name {
+	case ruleset.FieldArchivedItems:
+		m.ClearArchivedItems()
+		return nil
+	}
 	return fmt.Errorf("unknown Ruleset nullable field %s", name)
 }
 
@@ -17322,6 +17516,9 @@ func (m *RulesetMutation) ResetField(name string) error {
 		return nil
 	case ruleset.FieldCreatedAt:
 		m.ResetCreatedAt()
+		return nil
+	case ruleset.FieldArchivedItems:
+		m.ResetArchivedItems()
 		return nil
 	}
 	return fmt.Errorf("unknown Ruleset field %s", name)

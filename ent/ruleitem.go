@@ -27,7 +27,9 @@ type RuleItem struct {
 	// ArchivedAt holds the value of the "archived_at" field.
 	ArchivedAt *int64 `json:"archived_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
-	CreatedAt    int64 `json:"created_at,omitempty"`
+	CreatedAt int64 `json:"created_at,omitempty"`
+	// Digest of the text, to find it by; 0 in rows of earlier versions.
+	Digest       int64 `json:"digest,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -38,7 +40,7 @@ func (*RuleItem) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case ruleitem.FieldArchived:
 			values[i] = new(sql.NullBool)
-		case ruleitem.FieldID, ruleitem.FieldAccountID, ruleitem.FieldPosition, ruleitem.FieldArchivedAt, ruleitem.FieldCreatedAt:
+		case ruleitem.FieldID, ruleitem.FieldAccountID, ruleitem.FieldPosition, ruleitem.FieldArchivedAt, ruleitem.FieldCreatedAt, ruleitem.FieldDigest:
 			values[i] = new(sql.NullInt64)
 		case ruleitem.FieldText:
 			values[i] = new(sql.NullString)
@@ -100,6 +102,12 @@ func (_m *RuleItem) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.CreatedAt = value.Int64
 			}
+		case ruleitem.FieldDigest:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field digest", values[i])
+			} else if value.Valid {
+				_m.Digest = value.Int64
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -155,6 +163,9 @@ func (_m *RuleItem) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))
+	builder.WriteString(", ")
+	builder.WriteString("digest=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Digest))
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -73,6 +73,20 @@ func (_c *RuleItemCreate) SetCreatedAt(v int64) *RuleItemCreate {
 	return _c
 }
 
+// SetDigest sets the "digest" field.
+func (_c *RuleItemCreate) SetDigest(v int64) *RuleItemCreate {
+	_c.mutation.SetDigest(v)
+	return _c
+}
+
+// SetNillableDigest sets the "digest" field if the given value is not nil.
+func (_c *RuleItemCreate) SetNillableDigest(v *int64) *RuleItemCreate {
+	if v != nil {
+		_c.SetDigest(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *RuleItemCreate) SetID(v int64) *RuleItemCreate {
 	_c.mutation.SetID(v)
@@ -120,6 +134,10 @@ func (_c *RuleItemCreate) defaults() error {
 		v := ruleitem.DefaultArchived
 		_c.mutation.SetArchived(v)
 	}
+	if _, ok := _c.mutation.Digest(); !ok {
+		v := ruleitem.DefaultDigest
+		_c.mutation.SetDigest(v)
+	}
 	return nil
 }
 
@@ -139,6 +157,9 @@ func (_c *RuleItemCreate) check() error {
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "RuleItem.created_at"`)}
+	}
+	if _, ok := _c.mutation.Digest(); !ok {
+		return &ValidationError{Name: "digest", err: errors.New(`ent: missing required field "RuleItem.digest"`)}
 	}
 	return nil
 }
@@ -196,6 +217,10 @@ func (_c *RuleItemCreate) createSpec() (*RuleItem, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(ruleitem.FieldCreatedAt, field.TypeInt64, value)
 		_node.CreatedAt = value
+	}
+	if value, ok := _c.mutation.Digest(); ok {
+		_spec.SetField(ruleitem.FieldDigest, field.TypeInt64, value)
+		_node.Digest = value
 	}
 	return _node, _spec
 }
@@ -300,6 +325,24 @@ func (u *RuleItemUpsert) AddArchivedAt(v int64) *RuleItemUpsert {
 // ClearArchivedAt clears the value of the "archived_at" field.
 func (u *RuleItemUpsert) ClearArchivedAt() *RuleItemUpsert {
 	u.SetNull(ruleitem.FieldArchivedAt)
+	return u
+}
+
+// SetDigest sets the "digest" field.
+func (u *RuleItemUpsert) SetDigest(v int64) *RuleItemUpsert {
+	u.Set(ruleitem.FieldDigest, v)
+	return u
+}
+
+// UpdateDigest sets the "digest" field to the value that was provided on create.
+func (u *RuleItemUpsert) UpdateDigest() *RuleItemUpsert {
+	u.SetExcluded(ruleitem.FieldDigest)
+	return u
+}
+
+// AddDigest adds v to the "digest" field.
+func (u *RuleItemUpsert) AddDigest(v int64) *RuleItemUpsert {
+	u.Add(ruleitem.FieldDigest, v)
 	return u
 }
 
@@ -420,6 +463,27 @@ func (u *RuleItemUpsertOne) UpdateArchivedAt() *RuleItemUpsertOne {
 func (u *RuleItemUpsertOne) ClearArchivedAt() *RuleItemUpsertOne {
 	return u.Update(func(s *RuleItemUpsert) {
 		s.ClearArchivedAt()
+	})
+}
+
+// SetDigest sets the "digest" field.
+func (u *RuleItemUpsertOne) SetDigest(v int64) *RuleItemUpsertOne {
+	return u.Update(func(s *RuleItemUpsert) {
+		s.SetDigest(v)
+	})
+}
+
+// AddDigest adds v to the "digest" field.
+func (u *RuleItemUpsertOne) AddDigest(v int64) *RuleItemUpsertOne {
+	return u.Update(func(s *RuleItemUpsert) {
+		s.AddDigest(v)
+	})
+}
+
+// UpdateDigest sets the "digest" field to the value that was provided on create.
+func (u *RuleItemUpsertOne) UpdateDigest() *RuleItemUpsertOne {
+	return u.Update(func(s *RuleItemUpsert) {
+		s.UpdateDigest()
 	})
 }
 
@@ -706,6 +770,27 @@ func (u *RuleItemUpsertBulk) UpdateArchivedAt() *RuleItemUpsertBulk {
 func (u *RuleItemUpsertBulk) ClearArchivedAt() *RuleItemUpsertBulk {
 	return u.Update(func(s *RuleItemUpsert) {
 		s.ClearArchivedAt()
+	})
+}
+
+// SetDigest sets the "digest" field.
+func (u *RuleItemUpsertBulk) SetDigest(v int64) *RuleItemUpsertBulk {
+	return u.Update(func(s *RuleItemUpsert) {
+		s.SetDigest(v)
+	})
+}
+
+// AddDigest adds v to the "digest" field.
+func (u *RuleItemUpsertBulk) AddDigest(v int64) *RuleItemUpsertBulk {
+	return u.Update(func(s *RuleItemUpsert) {
+		s.AddDigest(v)
+	})
+}
+
+// UpdateDigest sets the "digest" field to the value that was provided on create.
+func (u *RuleItemUpsertBulk) UpdateDigest() *RuleItemUpsertBulk {
+	return u.Update(func(s *RuleItemUpsert) {
+		s.UpdateDigest()
 	})
 }
 

@@ -90,6 +90,27 @@ func (_u *RuleItemUpdate) ClearArchivedAt() *RuleItemUpdate {
 	return _u
 }
 
+// SetDigest sets the "digest" field.
+func (_u *RuleItemUpdate) SetDigest(v int64) *RuleItemUpdate {
+	_u.mutation.ResetDigest()
+	_u.mutation.SetDigest(v)
+	return _u
+}
+
+// SetNillableDigest sets the "digest" field if the given value is not nil.
+func (_u *RuleItemUpdate) SetNillableDigest(v *int64) *RuleItemUpdate {
+	if v != nil {
+		_u.SetDigest(*v)
+	}
+	return _u
+}
+
+// AddDigest adds value to the "digest" field.
+func (_u *RuleItemUpdate) AddDigest(v int64) *RuleItemUpdate {
+	_u.mutation.AddDigest(v)
+	return _u
+}
+
 // Mutation returns the RuleItemMutation object of the builder.
 func (_u *RuleItemUpdate) Mutation() *RuleItemMutation {
 	return _u.mutation
@@ -154,6 +175,12 @@ func (_u *RuleItemUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.ArchivedAtCleared() {
 		_spec.ClearField(ruleitem.FieldArchivedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Digest(); ok {
+		_spec.SetField(ruleitem.FieldDigest, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedDigest(); ok {
+		_spec.AddField(ruleitem.FieldDigest, field.TypeInt64, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -236,6 +263,27 @@ func (_u *RuleItemUpdateOne) AddArchivedAt(v int64) *RuleItemUpdateOne {
 // ClearArchivedAt clears the value of the "archived_at" field.
 func (_u *RuleItemUpdateOne) ClearArchivedAt() *RuleItemUpdateOne {
 	_u.mutation.ClearArchivedAt()
+	return _u
+}
+
+// SetDigest sets the "digest" field.
+func (_u *RuleItemUpdateOne) SetDigest(v int64) *RuleItemUpdateOne {
+	_u.mutation.ResetDigest()
+	_u.mutation.SetDigest(v)
+	return _u
+}
+
+// SetNillableDigest sets the "digest" field if the given value is not nil.
+func (_u *RuleItemUpdateOne) SetNillableDigest(v *int64) *RuleItemUpdateOne {
+	if v != nil {
+		_u.SetDigest(*v)
+	}
+	return _u
+}
+
+// AddDigest adds value to the "digest" field.
+func (_u *RuleItemUpdateOne) AddDigest(v int64) *RuleItemUpdateOne {
+	_u.mutation.AddDigest(v)
 	return _u
 }
 
@@ -333,6 +381,12 @@ func (_u *RuleItemUpdateOne) sqlSave(ctx context.Context) (_node *RuleItem, err 
 	}
 	if _u.mutation.ArchivedAtCleared() {
 		_spec.ClearField(ruleitem.FieldArchivedAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Digest(); ok {
+		_spec.SetField(ruleitem.FieldDigest, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedDigest(); ok {
+		_spec.AddField(ruleitem.FieldDigest, field.TypeInt64, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &RuleItem{config: _u.config}

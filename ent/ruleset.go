@@ -23,8 +23,10 @@ type Ruleset struct {
 	// Text holds the value of the "text" field.
 	Text string `json:"text,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
-	CreatedAt    int64 `json:"created_at,omitempty"`
-	selectValues sql.SelectValues
+	CreatedAt int64 `json:"created_at,omitempty"`
+	// How many archived items there are beside this version; null in rows of earlier versions.
+	ArchivedItems *int `json:"archived_items,omitempty"`
+	selectValues  sql.SelectValues
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -32,7 +34,7 @@ func (*Ruleset) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case ruleset.FieldID, ruleset.FieldAccountID, ruleset.FieldVersion, ruleset.FieldCreatedAt:
+		case ruleset.FieldID, ruleset.FieldAccountID, ruleset.FieldVersion, ruleset.FieldCreatedAt, ruleset.FieldArchivedItems:
 			values[i] = new(sql.NullInt64)
 		case ruleset.FieldText:
 			values[i] = new(sql.NullString)
@@ -81,6 +83,13 @@ func (_m *Ruleset) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.CreatedAt = value.Int64
 			}
+		case ruleset.FieldArchivedItems:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field archived_items", values[i])
+			} else if value.Valid {
+				_m.ArchivedItems = new(int)
+				*_m.ArchivedItems = int(value.Int64)
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -128,6 +137,11 @@ func (_m *Ruleset) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))
+	builder.WriteString(", ")
+	if v := _m.ArchivedItems; v != nil {
+		builder.WriteString("archived_items=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -45,6 +45,20 @@ func (_c *RulesetCreate) SetCreatedAt(v int64) *RulesetCreate {
 	return _c
 }
 
+// SetArchivedItems sets the "archived_items" field.
+func (_c *RulesetCreate) SetArchivedItems(v int) *RulesetCreate {
+	_c.mutation.SetArchivedItems(v)
+	return _c
+}
+
+// SetNillableArchivedItems sets the "archived_items" field if the given value is not nil.
+func (_c *RulesetCreate) SetNillableArchivedItems(v *int) *RulesetCreate {
+	if v != nil {
+		_c.SetArchivedItems(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *RulesetCreate) SetID(v int64) *RulesetCreate {
 	_c.mutation.SetID(v)
@@ -146,6 +160,10 @@ func (_c *RulesetCreate) createSpec() (*Ruleset, *sqlgraph.CreateSpec) {
 		_spec.SetField(ruleset.FieldCreatedAt, field.TypeInt64, value)
 		_node.CreatedAt = value
 	}
+	if value, ok := _c.mutation.ArchivedItems(); ok {
+		_spec.SetField(ruleset.FieldArchivedItems, field.TypeInt, value)
+		_node.ArchivedItems = &value
+	}
 	return _node, _spec
 }
 
@@ -226,6 +244,9 @@ func (u *RulesetUpsertOne) UpdateNewValues() *RulesetUpsertOne {
 		}
 		if _, exists := u.create.mutation.CreatedAt(); exists {
 			s.SetIgnore(ruleset.FieldCreatedAt)
+		}
+		if _, exists := u.create.mutation.ArchivedItems(); exists {
+			s.SetIgnore(ruleset.FieldArchivedItems)
 		}
 	}))
 	return u
@@ -450,6 +471,9 @@ func (u *RulesetUpsertBulk) UpdateNewValues() *RulesetUpsertBulk {
 			}
 			if _, exists := b.mutation.CreatedAt(); exists {
 				s.SetIgnore(ruleset.FieldCreatedAt)
+			}
+			if _, exists := b.mutation.ArchivedItems(); exists {
+				s.SetIgnore(ruleset.FieldArchivedItems)
 			}
 		}
 	}))

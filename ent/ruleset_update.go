@@ -75,6 +75,9 @@ func (_u *RulesetUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			}
 		}
 	}
+	if _u.mutation.ArchivedItemsCleared() {
+		_spec.ClearField(ruleset.FieldArchivedItems, field.TypeInt)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -173,6 +176,9 @@ func (_u *RulesetUpdateOne) sqlSave(ctx context.Context) (_node *Ruleset, err er
 				ps[i](selector)
 			}
 		}
+	}
+	if _u.mutation.ArchivedItemsCleared() {
+		_spec.ClearField(ruleset.FieldArchivedItems, field.TypeInt)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &Ruleset{config: _u.config}

@@ -552,6 +552,7 @@ var (
 		{Name: "archived", Type: field.TypeBool, Default: false},
 		{Name: "archived_at", Type: field.TypeInt64, Nullable: true},
 		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "digest", Type: field.TypeInt64, Default: 0},
 	}
 	// RuleItemsTable holds the schema information for the "rule_items" table.
 	RuleItemsTable = &schema.Table{
@@ -564,6 +565,11 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{RuleItemsColumns[1], RuleItemsColumns[4], RuleItemsColumns[3], RuleItemsColumns[0]},
 			},
+			{
+				Name:    "ruleitem_account_id_digest",
+				Unique:  false,
+				Columns: []*schema.Column{RuleItemsColumns[1], RuleItemsColumns[7]},
+			},
 		},
 	}
 	// RulesetsColumns holds the columns for the "rulesets" table.
@@ -573,6 +579,7 @@ var (
 		{Name: "version", Type: field.TypeInt},
 		{Name: "text", Type: field.TypeString, Size: 2147483647},
 		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "archived_items", Type: field.TypeInt, Nullable: true},
 	}
 	// RulesetsTable holds the schema information for the "rulesets" table.
 	RulesetsTable = &schema.Table{

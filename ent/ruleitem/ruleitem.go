@@ -24,6 +24,8 @@ const (
 	FieldArchivedAt = "archived_at"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// FieldDigest holds the string denoting the digest field in the database.
+	FieldDigest = "digest"
 	// Table holds the table name of the ruleitem in the database.
 	Table = "rule_items"
 )
@@ -37,6 +39,7 @@ var Columns = []string{
 	FieldArchived,
 	FieldArchivedAt,
 	FieldCreatedAt,
+	FieldDigest,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -59,6 +62,8 @@ var (
 	Interceptors [1]ent.Interceptor
 	// DefaultArchived holds the default value on creation for the "archived" field.
 	DefaultArchived bool
+	// DefaultDigest holds the default value on creation for the "digest" field.
+	DefaultDigest int64
 )
 
 // OrderOption defines the ordering options for the RuleItem queries.
@@ -97,4 +102,9 @@ func ByArchivedAt(opts ...sql.OrderTermOption) OrderOption {
 // ByCreatedAt orders the results by the created_at field.
 func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByDigest orders the results by the digest field.
+func ByDigest(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDigest, opts...).ToFunc()
 }

@@ -82,6 +82,11 @@ func CreatedAt(v int64) predicate.RuleItem {
 	return predicate.RuleItem(sql.FieldEQ(FieldCreatedAt, v))
 }
 
+// Digest applies equality check predicate on the "digest" field. It's identical to DigestEQ.
+func Digest(v int64) predicate.RuleItem {
+	return predicate.RuleItem(sql.FieldEQ(FieldDigest, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.RuleItem {
 	return predicate.RuleItem(sql.FieldEQ(FieldAccountID, v))
@@ -325,6 +330,46 @@ func CreatedAtLT(v int64) predicate.RuleItem {
 // CreatedAtLTE applies the LTE predicate on the "created_at" field.
 func CreatedAtLTE(v int64) predicate.RuleItem {
 	return predicate.RuleItem(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// DigestEQ applies the EQ predicate on the "digest" field.
+func DigestEQ(v int64) predicate.RuleItem {
+	return predicate.RuleItem(sql.FieldEQ(FieldDigest, v))
+}
+
+// DigestNEQ applies the NEQ predicate on the "digest" field.
+func DigestNEQ(v int64) predicate.RuleItem {
+	return predicate.RuleItem(sql.FieldNEQ(FieldDigest, v))
+}
+
+// DigestIn applies the In predicate on the "digest" field.
+func DigestIn(vs ...int64) predicate.RuleItem {
+	return predicate.RuleItem(sql.FieldIn(FieldDigest, vs...))
+}
+
+// DigestNotIn applies the NotIn predicate on the "digest" field.
+func DigestNotIn(vs ...int64) predicate.RuleItem {
+	return predicate.RuleItem(sql.FieldNotIn(FieldDigest, vs...))
+}
+
+// DigestGT applies the GT predicate on the "digest" field.
+func DigestGT(v int64) predicate.RuleItem {
+	return predicate.RuleItem(sql.FieldGT(FieldDigest, v))
+}
+
+// DigestGTE applies the GTE predicate on the "digest" field.
+func DigestGTE(v int64) predicate.RuleItem {
+	return predicate.RuleItem(sql.FieldGTE(FieldDigest, v))
+}
+
+// DigestLT applies the LT predicate on the "digest" field.
+func DigestLT(v int64) predicate.RuleItem {
+	return predicate.RuleItem(sql.FieldLT(FieldDigest, v))
+}
+
+// DigestLTE applies the LTE predicate on the "digest" field.
+func DigestLTE(v int64) predicate.RuleItem {
+	return predicate.RuleItem(sql.FieldLTE(FieldDigest, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -20,6 +20,8 @@ const (
 	FieldText = "text"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// FieldArchivedItems holds the string denoting the archived_items field in the database.
+	FieldArchivedItems = "archived_items"
 	// Table holds the table name of the ruleset in the database.
 	Table = "rulesets"
 )
@@ -31,6 +33,7 @@ var Columns = []string{
 	FieldVersion,
 	FieldText,
 	FieldCreatedAt,
+	FieldArchivedItems,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -79,4 +82,9 @@ func ByText(opts ...sql.OrderTermOption) OrderOption {
 // ByCreatedAt orders the results by the created_at field.
 func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByArchivedItems orders the results by the archived_items field.
+func ByArchivedItems(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldArchivedItems, opts...).ToFunc()
 }

@@ -72,6 +72,11 @@ func CreatedAt(v int64) predicate.Ruleset {
 	return predicate.Ruleset(sql.FieldEQ(FieldCreatedAt, v))
 }
 
+// ArchivedItems applies equality check predicate on the "archived_items" field. It's identical to ArchivedItemsEQ.
+func ArchivedItems(v int) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldEQ(FieldArchivedItems, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.Ruleset {
 	return predicate.Ruleset(sql.FieldEQ(FieldAccountID, v))
@@ -255,6 +260,56 @@ func CreatedAtLT(v int64) predicate.Ruleset {
 // CreatedAtLTE applies the LTE predicate on the "created_at" field.
 func CreatedAtLTE(v int64) predicate.Ruleset {
 	return predicate.Ruleset(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// ArchivedItemsEQ applies the EQ predicate on the "archived_items" field.
+func ArchivedItemsEQ(v int) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldEQ(FieldArchivedItems, v))
+}
+
+// ArchivedItemsNEQ applies the NEQ predicate on the "archived_items" field.
+func ArchivedItemsNEQ(v int) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldNEQ(FieldArchivedItems, v))
+}
+
+// ArchivedItemsIn applies the In predicate on the "archived_items" field.
+func ArchivedItemsIn(vs ...int) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldIn(FieldArchivedItems, vs...))
+}
+
+// ArchivedItemsNotIn applies the NotIn predicate on the "archived_items" field.
+func ArchivedItemsNotIn(vs ...int) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldNotIn(FieldArchivedItems, vs...))
+}
+
+// ArchivedItemsGT applies the GT predicate on the "archived_items" field.
+func ArchivedItemsGT(v int) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldGT(FieldArchivedItems, v))
+}
+
+// ArchivedItemsGTE applies the GTE predicate on the "archived_items" field.
+func ArchivedItemsGTE(v int) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldGTE(FieldArchivedItems, v))
+}
+
+// ArchivedItemsLT applies the LT predicate on the "archived_items" field.
+func ArchivedItemsLT(v int) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldLT(FieldArchivedItems, v))
+}
+
+// ArchivedItemsLTE applies the LTE predicate on the "archived_items" field.
+func ArchivedItemsLTE(v int) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldLTE(FieldArchivedItems, v))
+}
+
+// ArchivedItemsIsNil applies the IsNil predicate on the "archived_items" field.
+func ArchivedItemsIsNil() predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldIsNull(FieldArchivedItems))
+}
+
+// ArchivedItemsNotNil applies the NotNil predicate on the "archived_items" field.
+func ArchivedItemsNotNil() predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldNotNull(FieldArchivedItems))
 }
 
 // And groups predicates with the AND operator between them.

@@ -198,6 +198,10 @@ func init() {
 	ruleitemDescArchived := ruleitemFields[2].Descriptor()
 	// ruleitem.DefaultArchived holds the default value on creation for the archived field.
 	ruleitem.DefaultArchived = ruleitemDescArchived.Default.(bool)
+	// ruleitemDescDigest is the schema descriptor for digest field.
+	ruleitemDescDigest := ruleitemFields[5].Descriptor()
+	// ruleitem.DefaultDigest holds the default value on creation for the digest field.
+	ruleitem.DefaultDigest = ruleitemDescDigest.Default.(int64)
 	rulesetMixin := schema.Ruleset{}.Mixin()
 	rulesetMixinHooks0 := rulesetMixin[0].Hooks()
 	ruleset.Hooks[0] = rulesetMixinHooks0[0]

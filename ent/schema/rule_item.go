@@ -21,6 +21,8 @@ func (RuleItem) Fields() []ent.Field {
 		field.Bool("archived").Default(false),
 		field.Int64("archived_at").Optional().Nillable(),
 		field.Int64("created_at").Immutable(),
+		field.Int64("digest").Default(0).
+			Comment("Digest of the text, to find it by; 0 in rows of earlier versions."),
 	}
 }
 
@@ -28,5 +30,6 @@ func (RuleItem) Fields() []ent.Field {
 func (RuleItem) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id", "archived", "position", "id"),
+		index.Fields("account_id", "digest"),
 	}
 }

@@ -18,6 +18,8 @@ func (Ruleset) Fields() []ent.Field {
 		field.Int("version").Immutable(),
 		field.Text("text").Immutable(),
 		field.Int64("created_at").Immutable(),
+		field.Int("archived_items").Optional().Nillable().Immutable().
+			Comment("How many archived items there are beside this version; null in rows of earlier versions."),
 	}
 }
 

@@ -29,9 +29,12 @@ type Item struct {
 
 // change is the difference that a new text makes to the items.
 type change struct {
-	// Removed are the ids of the rows that are deleted, some of which Saved replaces.
+	// Added are new rows, Moved rows that are in force or archived at another place now.
+	Added, Moved []Item
+	// Removed are rows that are deleted: second items of one text.
 	Removed []int64
-	Saved   []Item
+	// Archived is how many archived rows there are more than before, below 0 for fewer.
+	Archived int
 }
 
 // replace returns the difference that the version with these texts makes. active are the
@@ -48,28 +51,46 @@ func replace(active, back []Item, texts []string, version int, now int64, newID 
 	kept := make(map[int64]bool, len(texts))
 	for position, text := range texts {
 		item, ok := known[text]
-		if !ok {
-			item = Item{ID: newID(), Text: text, CreatedAt: now}
-		}
 		delete(known, text)
-		kept[item.ID] = true
-		if ok && item.ArchivedAt == nil && item.Position == position {
+		if !ok {
+			item = Item{ID: newID(), Text: text, CreatedAt: now, Position: position}
+			kept[item.ID] = true
+			out.Added = append(out.Added, item)
 			continue
 		}
-		if ok {
-			out.Removed = append(out.Removed, item.ID)
+		kept[item.ID] = true
+		if item.ArchivedAt != nil {
+			out.Archived--
+		} else if item.Position == position {
+			continue
 		}
 		item.ArchivedAt, item.Position = nil, position
-		out.Saved = append(out.Saved, item)
+		out.Moved = append(out.Moved, item)
 	}
 	for place, item := range active {
-		if kept[item.ID] {
-			continue
-		}
-		out.Removed = append(out.Removed, item.ID)
-		if known[item.Text].ID == item.ID { // else a second item of the same text
+		switch {
+		case kept[item.ID]:
+		case known[item.Text].ID == item.ID:
 			item.ArchivedAt, item.Position = &now, place-version*maxItems
-			out.Saved = append(out.Saved, item)
+			out.Moved = append(out.Moved, item)
+			out.Archived++
+		default: // a second item of the same text
+			out.Removed = append(out.Removed, item.ID)
+		}
+	}
+	return out
+}
+
+// others returns the texts that none of the items has.
+func others(texts []string, items []Item) []string {
+	has := make(map[string]bool, len(items))
+	for _, item := range items {
+		has[item.Text] = true
+	}
+	var out []string
+	for _, text := range texts {
+		if !has[text] {
+			out = append(out, text)
 		}
 	}
 	return out

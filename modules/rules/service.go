@@ -23,13 +23,14 @@ type Workspace interface {
 // Service keeps the rulesets.
 type Service struct {
 	db        *store.DB
+	hot       hot
 	workspace Workspace
 	now       func() time.Time
 }
 
 // New returns the module's service.
 func New(db *store.DB, workspace Workspace) *Service {
-	return &Service{db: db, workspace: workspace, now: time.Now}
+	return &Service{db: db, hot: newHot(db), workspace: workspace, now: time.Now}
 }
 
 // Get returns the ruleset in force, nil before the first, and its items: those
@@ -51,15 +52,15 @@ func (s *Service) Get(ctx context.Context) (*Rules, []Item, error) {
 // alone would not promise beside a writer.
 func (s *Service) read(ctx context.Context, archived bool) (*Rules, []Item, error) {
 	for {
-		rules, err := latest(ctx, s.db.Ent())
+		rules, _, err := s.hot.load(ctx, outside)
 		if err != nil || rules == nil {
 			return nil, nil, err
 		}
-		items, err := loadItems(ctx, s.db.Ent(), archived)
+		items, err := s.hot.items(ctx, outside, archived)
 		if err != nil {
 			return nil, nil, err
 		}
-		version, err := latestVersion(ctx, s.db.Ent())
+		version, err := s.hot.version(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -119,35 +120,8 @@ func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bo
 		if err := tx.Lock(ctx, "rules", account); err != nil {
 			return err
 		}
-		current, err := latest(ctx, tx.Ent())
-		if err != nil {
-			return err
-		}
-		if created = current == nil || current.Text != text; !created {
-			rules = *current
-			return nil
-		}
-		rules = Rules{Version: 1, Text: text, CreatedAt: s.now().UnixMilli()}
-		if current != nil {
-			rules.Version = current.Version + 1
-			rules.CreatedAt = max(rules.CreatedAt, current.CreatedAt)
-		}
-		active, err := loadItems(ctx, tx.Ent(), false)
-		if err != nil {
-			return err
-		}
-		back, err := loadBack(ctx, tx.Ent(), texts)
-		if err != nil {
-			return err
-		}
-		if err := insert(ctx, tx.Ent(), s.db.NewID(), rules); err != nil {
-			return err
-		}
-		err = feed.Append(ctx, tx, feed.Change{Kind: feed.RulesChanged, Old: feed.Number(rules.Version - 1), New: feed.Number(rules.Version)})
-		if err != nil {
-			return err
-		}
-		return saveItems(ctx, tx.Ent(), replace(active, back, texts, rules.Version, rules.CreatedAt, s.db.NewID))
+		rules, created, err = s.putIn(ctx, tx, text, texts)
+		return err
 	})
 	if err != nil {
 		return rules, false, fmt.Errorf("put rules: %w", err)
@@ -156,9 +130,46 @@ func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bo
 	return rules, created, nil
 }
 
+// putIn is Put in its transaction, without the workspace.
+func (s *Service) putIn(ctx context.Context, tx *store.Tx, text string, texts []string) (rules Rules, created bool, err error) {
+	read := within(tx)
+	current, archived, err := s.hot.load(ctx, read)
+	if err != nil {
+		return rules, false, err
+	}
+	if current != nil && current.Text == text {
+		return *current, false, nil
+	}
+	rules = Rules{Version: 1, Text: text, CreatedAt: s.now().UnixMilli()}
+	if current != nil {
+		rules.Version = current.Version + 1
+		rules.CreatedAt = max(rules.CreatedAt, current.CreatedAt)
+	}
+	active, err := s.hot.items(ctx, read, false)
+	if err != nil {
+		return rules, false, err
+	}
+	back, err := s.hot.back(ctx, read, others(texts, active))
+	if err != nil {
+		return rules, false, err
+	}
+	diff := replace(active, back, texts, rules.Version, rules.CreatedAt, s.db.NewID)
+	if archived, err = s.hot.trim(ctx, read, archived, &diff); err != nil {
+		return rules, false, err
+	}
+	if err := s.hot.insert(ctx, tx, s.db.NewID(), rules, archived); err != nil {
+		return rules, false, err
+	}
+	err = feed.Append(ctx, tx, feed.Change{Kind: feed.RulesChanged, Old: feed.Number(rules.Version - 1), New: feed.Number(rules.Version)})
+	if err != nil {
+		return rules, false, err
+	}
+	return rules, true, s.hot.save(ctx, tx, diff)
+}
+
 // Version returns the version of the ruleset in force; 0 before the first.
 func (s *Service) Version(ctx context.Context) (int, error) {
-	return latestVersion(ctx, s.db.Ent())
+	return s.hot.version(ctx)
 }
 
 // Active returns the ruleset in force as stages see it; version 0 before the first.

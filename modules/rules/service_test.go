@@ -164,6 +164,63 @@ func TestArchivedItemsAreBounded(t *testing.T) {
 	})
 }
 
+// Rows of earlier versions have no digests, and their rulesets no number of archived items.
+func TestItemsOfEarlierVersionsComeBackAndAreBounded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := viewer.As(t.Context(), db.NewID())
+		other := viewer.As(t.Context(), db.NewID())
+		s := rules.New(db, workspace(7))
+		put(t, other, s, "theirs")
+		put(t, other, s, "A")
+		many := func(name string, items int) string {
+			var b strings.Builder
+			for i := range items {
+				fmt.Fprintf(&b, "%s %d\n", name, i)
+			}
+			return b.String()
+		}
+		put(t, ctx, s, "oldest\nB")
+		put(t, ctx, s, many("early", 500))
+		put(t, ctx, s, many("late", 500))
+		put(t, ctx, s, "A") // 1,002 left, and the two oldest are gone
+		err := db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+			for _, change := range []string{"UPDATE rule_items SET digest = 0", "UPDATE rulesets SET archived_items = NULL"} {
+				if _, err := tx.Exec(ctx, change); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, texts, before := get(t, ctx, s)
+		if got, want := len(texts), 1+rules.MaxArchived; got != want || before["oldest"].ID != 0 {
+			t.Fatalf("got %d items, the oldest is %+v; want %d without it", got, before["oldest"], want)
+		}
+		put(t, ctx, s, "early 499\nX") // one comes back, and A leaves
+		put(t, ctx, s, "X\nY\nearly 498")
+		put(t, ctx, s, "Z") // X, Y and early 498 leave: three more than there is place for
+		_, texts, after := get(t, ctx, s)
+		if got, want := len(texts), 1+rules.MaxArchived; got != want {
+			t.Errorf("got %d items, want %d", got, want)
+		}
+		for _, text := range []string{"early 498", "early 499"} {
+			if after[text].ID != before[text].ID || before[text].ID == 0 {
+				t.Errorf("%s: got %+v, want the id of %+v", text, after[text], before[text])
+			}
+		}
+		for text, kept := range map[string]bool{"early 497": false, "early 495": false, "early 494": true, "A": true} {
+			if got := after[text].ID != 0; got != kept {
+				t.Errorf("%s is kept: got %t, want %t", text, got, kept)
+			}
+		}
+		_, texts, _ = get(t, other, s)
+		want(t, texts, "A", "[theirs]")
+	})
+}
+
 func TestRacingPutsGetAVersionEach(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

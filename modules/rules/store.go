@@ -3,35 +3,84 @@ package rules
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 
 	"github.com/scrollery/scrollery/ent"
-	"github.com/scrollery/scrollery/ent/predicate"
-	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
-	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// latest returns the viewer's ruleset in force without its workspace, or nil.
-func latest(ctx context.Context, client *ent.Client) (*Rules, error) {
-	row, err := client.Ruleset.Query().Order(ent.Desc(ruleset.FieldVersion)).First(ctx)
-	if ent.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load rules: %w", err)
-	}
-	return &Rules{Version: row.Version, Text: row.Text, CreatedAt: row.CreatedAt}, nil
+// hot holds the module's hot statements; everything else goes through Ent.
+type hot struct {
+	db *store.DB
+
+	latest, number, active, listed, found *store.Hot
+
+	addVersion, addItems, moveItems *store.Hot
 }
 
-func latestVersion(ctx context.Context, client *ent.Client) (int, error) {
-	versions, err := client.Ruleset.Query().Order(ent.Desc(ruleset.FieldVersion)).Limit(1).Select(ruleset.FieldVersion).Ints(ctx)
+const itemColumns = `id, text, archived_at, created_at, position`
+
+func newHot(db *store.DB) hot {
+	return hot{
+		db:     db,
+		latest: db.Hot(`SELECT version, text, created_at, archived_items FROM rulesets WHERE {tenant} ORDER BY version DESC LIMIT 1`),
+		number: db.Hot(`SELECT version FROM rulesets WHERE {tenant} ORDER BY version DESC LIMIT 1`),
+		active: db.Hot(`SELECT ` + itemColumns + ` FROM rule_items WHERE {tenant} AND archived = FALSE ORDER BY position, id`),
+		listed: db.Hot(`SELECT ` + itemColumns + ` FROM rule_items WHERE {tenant} ORDER BY archived, position, id`),
+		// By the digest, of which 0 stands for any; the other index has all archived items.
+		found: db.Hot(`SELECT ` + itemColumns + ` FROM rule_items
+WHERE {tenant} AND digest IN ({list:1}) AND archived AND text IN ({list:2}) ORDER BY position, id`),
+		addVersion: db.Hot(`INSERT INTO rulesets (id, {owner}, version, text, created_at, archived_items) VALUES ($1, {account}, $2, $3, $4, $5)`),
+		addItems:   db.Hot(`INSERT INTO rule_items ({owner}, id, text, position, archived, created_at, digest) VALUES {rows:1}`),
+		moveItems: db.Hot(`UPDATE rule_items SET position = m.column2, archived = m.column3, archived_at = m.column4, digest = m.column5
+FROM (VALUES {values:1 BIGINT,BIGINT,BOOLEAN,BIGINT,BIGINT}) AS m WHERE rule_items.id = m.column1 AND +{tenant:rule_items}`),
+	}
+}
+
+// reader runs a statement and hands out its rows, in a transaction or outside of all.
+type reader func(ctx context.Context, s *store.Hot, do func(row store.Row) (more bool, err error), args ...any) error
+
+func outside(ctx context.Context, s *store.Hot, do func(row store.Row) (more bool, err error), args ...any) error {
+	return s.Each(ctx, do, args...)
+}
+
+func within(tx *store.Tx) reader {
+	return func(ctx context.Context, s *store.Hot, do func(row store.Row) (more bool, err error), args ...any) error {
+		return s.EachIn(ctx, tx, do, args...)
+	}
+}
+
+// uncounted is the number of archived items that a version of earlier times has.
+const uncounted = -1
+
+// load returns the viewer's ruleset in force without its workspace, or nil, and how many
+// archived items there are, or uncounted.
+func (h *hot) load(ctx context.Context, read reader) (rules *Rules, archived int, err error) {
+	err = read(ctx, h.latest, func(row store.Row) (bool, error) {
+		rules = &Rules{Version: int(number(row[0])), CreatedAt: number(row[2])}
+		rules.Text, _ = row[1].(string)
+		if archived = uncounted; row[3] != nil {
+			archived = int(number(row[3]))
+		}
+		return false, nil
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("load rules: %w", err)
+	}
+	return rules, archived, nil
+}
+
+// version returns that of the viewer's ruleset in force; 0 before the first.
+func (h *hot) version(ctx context.Context) (version int, err error) {
+	err = h.number.Each(ctx, func(row store.Row) (bool, error) {
+		version = int(number(row[0]))
+		return false, nil
+	})
 	if err != nil {
 		return 0, fmt.Errorf("load rules version: %w", err)
 	}
-	if len(versions) == 0 {
-		return 0, nil
-	}
-	return versions[0], nil
+	return version, nil
 }
 
 // loadVersions returns rulesets below a version, newest first, without their workspace;
@@ -52,69 +101,123 @@ func loadVersions(ctx context.Context, client *ent.Client, before, limit int) ([
 	return out, nil
 }
 
-// loadItems returns the viewer's items in the order in which they are listed, without
-// the archived ones unless they are asked for.
-func loadItems(ctx context.Context, client *ent.Client, archived bool) ([]Item, error) {
+// items returns the viewer's items in the order in which they are listed, without the
+// archived ones unless they are asked for.
+func (h *hot) items(ctx context.Context, read reader, archived bool) ([]Item, error) {
 	if archived {
-		return itemsWhere(ctx, client)
+		return loadItems(ctx, read, h.listed)
 	}
-	return itemsWhere(ctx, client, ruleitem.Archived(false))
+	return loadItems(ctx, read, h.active)
 }
 
-// loadBack returns the archived items that have one of the texts.
-func loadBack(ctx context.Context, client *ent.Client, texts []string) ([]Item, error) {
-	return itemsWhere(ctx, client, ruleitem.Archived(true), ruleitem.TextIn(texts...))
+// back returns the archived items that have one of the texts.
+func (h *hot) back(ctx context.Context, read reader, texts []string) ([]Item, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	digests := []int64{0}
+	for _, text := range texts {
+		digests = append(digests, digest(text))
+	}
+	return loadItems(ctx, read, h.found, digests, texts)
 }
 
-func itemsWhere(ctx context.Context, client *ent.Client, where ...predicate.RuleItem) ([]Item, error) {
-	rows, err := client.RuleItem.Query().Where(where...).
-		Order(ent.Asc(ruleitem.FieldArchived, ruleitem.FieldPosition, ruleitem.FieldID)).
-		All(ctx)
+func loadItems(ctx context.Context, read reader, s *store.Hot, args ...any) (items []Item, err error) {
+	err = read(ctx, s, func(row store.Row) (bool, error) {
+		item := Item{ID: number(row[0]), CreatedAt: number(row[3]), Position: int(number(row[4]))}
+		item.Text, _ = row[1].(string)
+		if row[2] != nil {
+			at := number(row[2])
+			item.ArchivedAt = &at
+		}
+		items = append(items, item)
+		return true, nil
+	}, args...)
 	if err != nil {
 		return nil, fmt.Errorf("load rule items: %w", err)
-	}
-	items := make([]Item, len(rows))
-	for i, row := range rows {
-		items[i] = Item{ID: row.ID, Text: row.Text, ArchivedAt: row.ArchivedAt, CreatedAt: row.CreatedAt, Position: row.Position}
 	}
 	return items, nil
 }
 
-// insert adds a version of the rules.
-func insert(ctx context.Context, client *ent.Client, id int64, rules Rules) error {
-	account, _, _ := viewer.Tenant(ctx)
-	err := client.Ruleset.Create().SetID(id).SetAccountID(account).
-		SetVersion(rules.Version).SetText(rules.Text).SetCreatedAt(rules.CreatedAt).Exec(ctx)
+// trim adds the archived items to the difference that are beyond the newest MaxArchived,
+// and returns how many there are after it; archived is how many there were. It counts them
+// only for the first version that has their number: to step over MaxArchived rows at each
+// put would take longer than all else.
+func (h *hot) trim(ctx context.Context, read reader, archived int, diff *change) (int, error) {
+	if archived == uncounted {
+		count := h.db.Hot(`SELECT COUNT(*) FROM rule_items WHERE {tenant} AND archived = TRUE`)
+		err := read(ctx, count, func(row store.Row) (bool, error) {
+			archived = int(number(row[0]))
+			return false, nil
+		})
+		if err != nil {
+			return 0, fmt.Errorf("count archived rule items: %w", err)
+		}
+	}
+	if archived += diff.Archived; archived <= MaxArchived {
+		return archived, nil
+	}
+	back := make(map[int64]bool, len(diff.Moved))
+	for _, item := range diff.Moved {
+		back[item.ID] = true
+	}
+	// At most maxItems of them come back, and as many others are archived.
+	oldest := h.db.Hot(fmt.Sprintf(`SELECT id FROM rule_items WHERE {tenant} AND archived = TRUE ORDER BY position DESC, id DESC LIMIT %d`, 2*maxItems))
+	err := read(ctx, oldest, func(row store.Row) (bool, error) {
+		if id := number(row[0]); !back[id] {
+			diff.Removed = append(diff.Removed, id)
+			archived--
+		}
+		return archived > MaxArchived, nil
+	})
 	if err != nil {
+		return 0, fmt.Errorf("find the oldest rule items: %w", err)
+	}
+	return archived, nil
+}
+
+// insert adds a version of the rules, beside so many archived items.
+func (h *hot) insert(ctx context.Context, tx *store.Tx, id int64, rules Rules, archived int) error {
+	if _, err := h.addVersion.ExecIn(ctx, tx, id, rules.Version, rules.Text, rules.CreatedAt, archived); err != nil {
 		return fmt.Errorf("insert rules %d: %w", rules.Version, err)
 	}
 	return nil
 }
 
-// saveItems writes a difference, and deletes archived items beyond the newest
-// MaxArchived.
-func saveItems(ctx context.Context, client *ent.Client, diff change) error {
-	account, _, _ := viewer.Tenant(ctx)
-	if _, err := client.RuleItem.Delete().Where(ruleitem.IDIn(diff.Removed...)).Exec(viewer.ByIDs(ctx)); err != nil {
-		return fmt.Errorf("delete rule items: %w", err)
+// save writes a difference.
+func (h *hot) save(ctx context.Context, tx *store.Tx, diff change) error {
+	if len(diff.Removed) > 0 {
+		drop := h.db.Hot(`DELETE FROM rule_items WHERE +{tenant} AND id IN ({list:1})`)
+		if _, err := drop.ExecIn(ctx, tx, diff.Removed); err != nil {
+			return fmt.Errorf("delete rule items: %w", err)
+		}
 	}
-	creates := make([]*ent.RuleItemCreate, len(diff.Saved))
-	for i, item := range diff.Saved {
-		creates[i] = client.RuleItem.Create().SetID(item.ID).SetAccountID(account).SetText(item.Text).
-			SetPosition(item.Position).SetArchived(item.ArchivedAt != nil).SetNillableArchivedAt(item.ArchivedAt).
-			SetCreatedAt(item.CreatedAt)
+	moved := make([][]any, len(diff.Moved))
+	for i, item := range diff.Moved {
+		moved[i] = []any{item.ID, item.Position, item.ArchivedAt != nil, item.ArchivedAt, digest(item.Text)}
 	}
-	if err := client.RuleItem.CreateBulk(creates...).Exec(ctx); err != nil {
-		return fmt.Errorf("insert rule items: %w", err)
+	if len(moved) > 0 {
+		if _, err := h.moveItems.ExecIn(ctx, tx, moved); err != nil {
+			return fmt.Errorf("move rule items: %w", err)
+		}
 	}
-	oldest, err := client.RuleItem.Query().Where(ruleitem.Archived(true)).
-		Order(ent.Asc(ruleitem.FieldPosition, ruleitem.FieldID)).
-		Offset(MaxArchived).Limit(maxItems).IDs(ctx)
-	if err != nil || len(oldest) == 0 {
-		return err
+	added := make([][]any, len(diff.Added))
+	for i, item := range diff.Added {
+		added[i] = []any{item.ID, item.Text, item.Position, item.ArchivedAt != nil, item.CreatedAt, digest(item.Text)}
 	}
-	if _, err := client.RuleItem.Delete().Where(ruleitem.IDIn(oldest...)).Exec(viewer.ByIDs(ctx)); err != nil {
-		return fmt.Errorf("delete archived rule items: %w", err)
+	if len(added) > 0 {
+		if _, err := h.addItems.ExecIn(ctx, tx, added); err != nil {
+			return fmt.Errorf("insert rule items: %w", err)
+		}
 	}
 	return nil
 }
+
+// digest is what an item is found by, with its text. It is never 0.
+func digest(text string) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // never fails
+	return max(int64(h.Sum64()>>1), 1)
+}
+
+func number(value any) int64 { n, _ := value.(int64); return n }
