@@ -43,7 +43,7 @@ type Confiner struct {
 // New takes the command line that starts this program again, so that it answers
 // [launch.Verb]. With without, it builds no boxes. The caller closes the Confiner.
 func New(self []string, without bool) *Confiner {
-	c := &Confiner{self: self, starter: newStarter()}
+	c := &Confiner{self: self, starter: newStarter(self)}
 	c.missing = sync.OnceValue(c.try)
 	if without {
 		c.missing = func() error { return errWithout }

@@ -18,6 +18,13 @@ var errNoLinux = errors.New("only Linux has namespaces")
 
 func ownGroup(*exec.Cmd) {}
 
+func (s *starter) begin(command *exec.Cmd) error { return command.Start() }
+
+// helper is for systems with namespaces.
+type helper struct{}
+
+func (*helper) close() {}
+
 func killGroup(command *exec.Cmd) { _ = command.Process.Kill() }
 
 func awaitExit(command *exec.Cmd) (reap func() error) {

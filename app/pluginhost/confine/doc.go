@@ -20,8 +20,11 @@
 //
 // # The box
 //
-// The host starts the running binary again with [LaunchVerb], in new user, mount, PID,
-// IPC, UTS, cgroup and network namespaces. This launcher
+// The running binary is started again with [LaunchVerb], in new user, mount, PID, IPC,
+// UTS, cgroup and network namespaces. A small helper of the host does so, since the host
+// would stand still while the tables of its memory are copied; the new process is the
+// host's child all the same. The host does it itself where the box begins in a cgroup, or
+// where a helper does not work. This launcher
 //
 //  1. dies with the host (PR_SET_PDEATHSIG), and all of its namespace with it;
 //  2. compares the SHA-256 of the opened file, and shows that same open file, or a copy

@@ -1,7 +1,6 @@
 package confine
 
 import (
-	"os"
 	"os/exec"
 	"syscall"
 
@@ -15,13 +14,8 @@ func ownGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// boxed has a process begin in namespaces of its own. It is root of them, which is no
-// one outside, and gives that up before it runs anything.
-func boxed(attr *syscall.SysProcAttr) {
-	attr.Cloneflags = launch.Namespaces
-	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
-	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
-}
+// boxed has a process begin in namespaces of its own.
+func boxed(attr *syscall.SysProcAttr) { launch.Apart(attr) }
 
 func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 

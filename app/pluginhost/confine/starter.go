@@ -9,8 +9,12 @@ import (
 // the kernel, the parent of a process is the thread that started it, and the
 // parent-death signal comes when that thread ends.
 type starter struct {
+	self []string
 	work chan start
 	done chan struct{}
+
+	helper *helper // nil while there is none; of the thread alone
+	alone  bool    // helpers do not work here; of the thread alone
 }
 
 type start struct {
@@ -18,15 +22,16 @@ type start struct {
 	result  chan error
 }
 
-func newStarter() *starter {
-	s := &starter{work: make(chan start), done: make(chan struct{})}
+func newStarter(self []string) *starter {
+	s := &starter{self: self, work: make(chan start), done: make(chan struct{})}
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the host
 		for {
 			select {
 			case one := <-s.work:
-				one.result <- one.command.Start()
+				one.result <- s.begin(one.command)
 			case <-s.done:
+				s.helper.close()
 				return
 			}
 		}

@@ -17,6 +17,9 @@ import (
 // nothing else.
 const Verb = "plugin-launch"
 
+// Starter is the launcher's argument for the process that starts launchers for the host.
+const Starter = "+"
+
 // Trial is the launcher's argument that does nothing, for a box that is only tried.
 const Trial = "-"
 
@@ -37,8 +40,11 @@ func init() {
 // and runs the binary: in a box as its only child, else in its own place. It returns an
 // exit code.
 func run(order string) int {
-	if order == Trial {
+	switch order {
+	case Trial:
 		return 0
+	case Starter:
+		return attendStarts()
 	}
 	var o Order
 	if json.Unmarshal([]byte(order), &o) != nil || o.Path == "" {

@@ -27,3 +27,6 @@ func become(o Order) (int, error) {
 	}
 	return command.ProcessState.ExitCode(), err
 }
+
+// attendStarts is for systems with namespaces.
+func attendStarts() int { return exitLaunch }
