@@ -7,7 +7,7 @@ import (
 )
 
 // UncountedVideo is a video that was archived or restored since trends were last counted.
-// Trends are shown only when there is none. Belongs to the module library.
+// They are counted before trends are shown. Belongs to the module library.
 type UncountedVideo struct{ ent.Schema }
 
 // Mixin makes it tenant-private.

@@ -92,6 +92,7 @@ WHERE {tenant} AND scroll_id IN ({list:1}) AND observed_at > $2 AND observed_at 
 WHERE +{tenant:v} AND v.id IN ({list:1}) AND d.id = v.id`),
 		posted: db.Hot(`SELECT id, creator_id, posted_at, archived FROM videos WHERE +{tenant} AND id IN ({list:1})`),
 
+		// 5.7, the three together.
 		archived:     db.Hot(`SELECT archived, hook_archived FROM videos WHERE +{tenant} AND id = $1`),
 		archive:      db.Hot(`UPDATE videos SET archived = $2, hook_archived = $3, hook_hidden = $4 WHERE +{tenant} AND id = $1`),
 		addUncounted: db.Hot(`INSERT INTO uncounted_videos ({owner}, id, video_id) VALUES ({account}, $1, $2)`),

@@ -16,6 +16,7 @@ import (
 	enttrend "github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -92,6 +93,24 @@ func BenchmarkHot(bench *testing.B) {
 		{"raise", write(b.raise), write(func(ctx context.Context, tx *store.Tx) error {
 			return tx.Ent().Library.Create().SetID(b.db.NewID()).SetAccountID(account).SetRevision(1).OnConflictColumns("account_id").
 				Update(func(u *ent.LibraryUpsert) { u.AddRevision(1) }).Exec(ctx)
+		})},
+		{"archived and archive", write(func(ctx context.Context, tx *store.Tx) error {
+			found, err := b.archiveVideo(ctx, tx, ids[0], false, true)
+			if err == nil && !found {
+				err = errors.New("no video")
+			}
+			return err
+		}), write(func(ctx context.Context, tx *store.Tx) error {
+			if _, err := tx.Ent().Video.Get(ctx, ids[0]); err != nil {
+				return err
+			}
+			if err := tx.Ent().Video.UpdateOneID(ids[0]).SetArchived(1).SetHookHidden(1).Exec(ctx); err != nil {
+				return err
+			}
+			if err := feed.Append(ctx, tx, archiving(ids[0], false, true)); err != nil {
+				return err
+			}
+			return tx.Ent().UncountedVideo.Create().SetID(b.db.NewID()).SetAccountID(account).SetVideoID(ids[0]).Exec(ctx)
 		})},
 		{"tracked", read(b.db.Hot(page{list: videos, platform: "tiktok", limit: 100}.tracked(b.db)), 2, []byte{0}, "tiktok"), func() error {
 			_, err := b.db.Ent().Video.Query().Where(video.Archived(0), video.Platform("tiktok"), video.GoneAtIsNil()).

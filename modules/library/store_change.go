@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"slices"
 
+	entsql "entgo.io/ent/dialect/sql"
+
 	"github.com/scrollery/scrollery/ent"
 	enttrend "github.com/scrollery/scrollery/ent/trend"
+	"github.com/scrollery/scrollery/ent/trendwindow"
+	"github.com/scrollery/scrollery/ent/uncountedvideo"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -133,6 +137,77 @@ func (s *Service) addUncounted(ctx context.Context, tx *store.Tx, id int64) erro
 		return fmt.Errorf("note that video %d is to be counted: %w", id, err)
 	}
 	return nil
+}
+
+// CountTrends counts in the tenant's trends what was archived or restored before the call
+// and is not counted yet. Two may do so at once: what one has counted, the other finds done.
+func (s *Service) CountTrends(ctx context.Context) error {
+	last, err := s.db.Ent().UncountedVideo.Query().Order(uncountedvideo.ByID(entsql.OrderDesc())).FirstID(ctx)
+	if ent.IsNotFound(err) {
+		return nil
+	}
+	for try := 1; err == nil; {
+		var found bool
+		found, err = s.countSome(ctx, last)
+		if errors.Is(err, errChanged) && try < countTries {
+			try, err = try+1, nil
+			continue
+		}
+		if !found {
+			break
+		}
+	}
+	return err
+}
+
+// countSome counts some of the videos up to the last one. found is false where there are none.
+func (s *Service) countSome(ctx context.Context, last int64) (found bool, err error) {
+	rows, err := s.db.Ent().UncountedVideo.Query().Where(uncountedvideo.IDLTE(last)).Order(uncountedvideo.ByID()).Limit(uncountedAtOnce).All(ctx)
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	parts, err := s.countParts(ctx, rows)
+	if err != nil {
+		return false, err
+	}
+	return true, s.writeParts(ctx, parts)
+}
+
+// countParts are the parts of counting the videos; the last one ends it.
+func (s *Service) countParts(ctx context.Context, rows []*ent.UncountedVideo) (parts []countPart, err error) {
+	ids, videos := make([]int64, len(rows)), make([]int64, len(rows))
+	for i, row := range rows {
+		ids[i], videos[i] = row.ID, row.VideoID
+	}
+	slices.Sort(videos)
+	carriers, err := s.carriersOf(ctx, s.outside(), slices.Compact(videos))
+	if err != nil {
+		return nil, err
+	}
+	windows, err := s.db.Ent().TrendWindow.Query().Where(trendwindow.NewestAtGT(0)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read trend windows: %w", err)
+	}
+	for _, w := range windows {
+		if videos[0] == allTrends {
+			if err := s.measureTrends(ctx, w.Subject, 0); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		of, err := s.countIn(ctx, w, carriers)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, of...)
+	}
+	return append(parts, countPart{write: func(ctx context.Context, tx *store.Tx) error {
+		n, err := tx.Ent().UncountedVideo.Delete().Where(uncountedvideo.IDIn(ids...)).Exec(viewer.ByIDs(ctx))
+		if err == nil && n != len(ids) {
+			return errChanged // others have counted meanwhile
+		}
+		return err
+	}}), nil
 }
 
 // countIn are the parts of counting videos again in a window. Only their own keys are
