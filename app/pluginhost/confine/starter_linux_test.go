@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestAHelperStartsBoxes: the process of a box is a child of the host, and after the helper's death another one starts boxes.
@@ -68,13 +69,18 @@ func TestAHelperTakesTheLastValue(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(plugin(command)) + "/environ")
+	path, got := "/proc/"+strconv.Itoa(plugin(command))+"/environ", ""
+	for end := time.Now().Add(20 * time.Second); got == "" && err == nil && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		var text []byte // none before the plugin's program has begun
+		text, err = os.ReadFile(path)
+		got = string(text)
+	}
 	command.Kill()
 	_ = command.AwaitExit()()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := string(text); strings.Contains(got, "first") || !strings.Contains(got, "MARK=last") {
+	if strings.Contains(got, "first") || !strings.Contains(got, "MARK=last") {
 		t.Errorf("the environment: got %q, want the last MARK alone", got)
 	}
 }
