@@ -3,9 +3,9 @@ package library
 import "github.com/scrollery/scrollery/modules/kernel/store"
 
 // hot holds the library's hot statements; everything else goes through Ent. The
-// number at each is how many times the processor time Ent takes for the same work,
-// on SQLite with 10,000 videos, by BenchmarkHot; below 1.3 a statement moves to
-// Ent. The texts of pages are in page.go: hooks 2.7, outliers 21, trends 1.8,
+// number at a statement that was measured is how many times the processor time Ent
+// takes for the same work, on SQLite with 10,000 videos, by BenchmarkHot; below 1.3
+// it moves to Ent. The texts of pages are in page.go: hooks 2.7, outliers 21, trends 1.8,
 // the library 70, tracked videos 8.6.
 type hot struct {
 	revision, raise *store.Hot
