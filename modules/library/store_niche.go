@@ -19,8 +19,8 @@ const (
 	// nicheAtOnce is how many videos of one part of a niche are read together; the
 	// statement names it too.
 	nicheAtOnce = 2000
-	// nicheTogether is how many are scored before they are written, in the order of the
-	// rows on disk: the more, the fewer pages each transaction writes.
+	// nicheTogether is about how many, of all kinds, are scored before they are written, in
+	// the order of the rows on disk: the more, the fewer pages each transaction writes.
 	nicheTogether = 10_000
 	// nicheInScroll bounds the videos of a kind that a scroll waits for, beside those
 	// that it touched; the queue scores the others after it.
@@ -56,21 +56,34 @@ func (s *Service) markNiches(ctx context.Context, tx *store.Tx, niches map[score
 
 // scoreNiches scores the videos that depend on a marked niche: those that wait for it, and
 // those posted within a year of a change. The newest come first; of a niche with more than
-// most of them the rest is left to the queue.
+// most of them the rest is left to the queue. The mark of a kind is removed where all of it
+// was scored and the kind did not change meanwhile.
 func (s *Service) scoreNiches(ctx context.Context, most int) error {
 	marked, err := s.db.Ent().Niche.Query().Where(niche.DirtyGT(0)).Order(niche.ByKind()).All(ctx)
 	if err != nil {
 		return fmt.Errorf("read niches: %w", err)
 	}
-	behind := false
+	var parts []nichePart
 	for _, row := range marked {
-		done, err := s.scoreNiche(ctx, row, most)
-		if err != nil {
-			return fmt.Errorf("score niche of %s: %w", row.Kind, err)
-		}
-		behind = behind || !done
+		parts = append(parts, nicheParts(row)...)
 	}
-	if !behind {
+	for left := len(parts) > 0; left; {
+		if parts, err = s.scoreParts(ctx, parts, most); err != nil {
+			return fmt.Errorf("score niches: %w", err)
+		}
+		left = slices.ContainsFunc(parts, func(p nichePart) bool { return !p.ended })
+	}
+	behind := map[score.Kind]bool{}
+	for _, part := range parts {
+		behind[part.kind] = behind[part.kind] || part.behind
+	}
+	return s.unmarkNiches(ctx, marked, behind)
+}
+
+// unmarkNiches removes the marks of kinds that are not behind, nor changed since they were
+// read, and has the queue score the others.
+func (s *Service) unmarkNiches(ctx context.Context, marked []*ent.Niche, behind map[score.Kind]bool) error {
+	if len(marked) == 0 {
 		return nil
 	}
 	account, err := tenant(ctx)
@@ -78,6 +91,20 @@ func (s *Service) scoreNiches(ctx context.Context, most int) error {
 		return err
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		queue := false
+		for _, row := range marked {
+			if behind[score.Kind(row.Kind)] {
+				queue = true
+				continue
+			}
+			err := tx.Ent().Niche.Update().Where(niche.Kind(row.Kind), niche.Dirty(row.Dirty)).SetDirty(0).Exec(ctx)
+			if err != nil {
+				return fmt.Errorf("remove the mark of %s: %w", row.Kind, err)
+			}
+		}
+		if !queue {
+			return nil
+		}
 		return tx.Enqueue(ctx, store.Job{Kind: nicheJob, Args: nicheArgs{account, scrollOf(ctx)}, UniqueKey: fmt.Sprint(account)})
 	})
 }
@@ -98,47 +125,6 @@ func (s *Service) finishNiches(ctx context.Context, args json.RawMessage) error 
 	return s.scoreNiches(atScroll(withTenant(ctx, of.Account), of.Scroll), math.MaxInt)
 }
 
-// scoreNiche scores the videos of a kind, at most most of those that did not change
-// themselves, and removes the mark where it came to the end and the kind did not change
-// meanwhile.
-func (s *Service) scoreNiche(ctx context.Context, row *ent.Niche, most int) (done bool, err error) {
-	kind, from := score.Kind(row.Kind), row.DirtyFrom
-	if from != endOfTime && from > startOfTime+score.Apart {
-		from -= score.Apart
-	}
-	done = true
-	for _, part := range []nichePart{ // those that wait come last, or they would be among the others too
-		{kind: kind, state: byNiche, isUndated: true, from: startOfTime},
-		{kind: kind, state: byNiche, from: from},
-		{kind: kind, state: awaitsNiche, isUndated: true, from: startOfTime},
-		{kind: kind, state: awaitsNiche, from: startOfTime},
-	} {
-		if part.state == byNiche && row.DirtyFrom == endOfTime {
-			continue
-		}
-		part.before, part.id = endOfTime, endOfTime
-		if part.isUndated {
-			part.id = startOfTime
-		}
-		for more := true; more; {
-			if part.state == byNiche && part.scored >= most {
-				done = false
-				break
-			}
-			if more, err = s.scorePart(ctx, &part); err != nil {
-				return false, err
-			}
-		}
-	}
-	if !done {
-		return false, nil
-	}
-	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return tx.Ent().Niche.Update().Where(niche.Kind(row.Kind), niche.Dirty(row.Dirty)).SetDirty(0).Exec(ctx)
-	})
-	return true, err
-}
-
 // nichePart is a range of the videos of a kind that are scored by it: newest first, of one
 // time the greatest id first, from where the last call ended. Those without a time come by
 // id, the least first.
@@ -149,55 +135,90 @@ type nichePart struct {
 	from       int64
 	before, id int64 // posting time and id of the last one
 	scored     int
+	// ended: nothing of it is left to score, or the rest is left behind, to the queue.
+	ended, behind bool
 }
 
-// scorePart scores the next videos of the part; more where there may be others.
-func (s *Service) scorePart(ctx context.Context, part *nichePart) (more bool, err error) {
-	var last *standingScore
-	var count int
-	err = s.update(ctx, func(ctx context.Context, read reader) (writes, error) {
-		targets, err := s.nicheTargets(ctx, read, part)
-		if err != nil {
-			return nil, err
-		}
-		if last, count = nil, len(targets); count > 0 {
-			last = targets[count-1]
-		}
-		changes, flags, err := s.finishAll(ctx, read, part.kind, targets)
-		return s.scoreWrites(changes, flags), err
-	})
-	if last != nil {
-		part.before, part.id = last.PostedAt, last.ID
+// nicheParts are those of a marked kind.
+func nicheParts(row *ent.Niche) (parts []nichePart) {
+	kind, from := score.Kind(row.Kind), row.DirtyFrom
+	if from != endOfTime && from > startOfTime+score.Apart {
+		from -= score.Apart
 	}
-	part.scored += count
-	return count == nicheTogether, err
+	if row.DirtyFrom != endOfTime {
+		parts = []nichePart{
+			{kind: kind, state: byNiche, isUndated: true, from: startOfTime, before: endOfTime, id: startOfTime},
+			{kind: kind, state: byNiche, from: from, before: endOfTime, id: endOfTime},
+		}
+	}
+	// Those that wait come last, or they would be among the others too.
+	return append(parts,
+		nichePart{kind: kind, state: awaitsNiche, isUndated: true, from: startOfTime, before: endOfTime, id: startOfTime},
+		nichePart{kind: kind, state: awaitsNiche, from: startOfTime, before: endOfTime, id: endOfTime})
 }
 
-// nicheTargets are the next videos of a part, at most nicheTogether.
-func (s *Service) nicheTargets(ctx context.Context, read reader, part *nichePart) (targets []*standingScore, err error) {
+// scoreParts scores the next videos of the parts, in their order, some nicheTogether of them,
+// and returns the parts as they are after it. Videos of several kinds are written together,
+// as they lie side by side on disk: each transaction writes a page once.
+func (s *Service) scoreParts(ctx context.Context, parts []nichePart, most int) (after []nichePart, err error) {
+	err = s.update(ctx, func(ctx context.Context, read reader) (writes, error) {
+		after = slices.Clone(parts)
+		var changes []change
+		var flags []insight.Point
+		room := nicheTogether
+		for i := range after {
+			part := &after[i]
+			for room > 0 && !part.ended {
+				limit := room
+				if part.state == byNiche {
+					if limit = min(room, most-part.scored); limit <= 0 {
+						part.ended, part.behind = true, true
+						break
+					}
+				}
+				targets, err := s.nicheTargets(ctx, read, part, limit)
+				if err != nil {
+					return nil, err
+				}
+				room -= len(targets)
+				if changes, flags, err = s.finishAll(ctx, read, part.kind, targets, changes, flags); err != nil {
+					return nil, fmt.Errorf("%s: %w", part.kind, err)
+				}
+			}
+		}
+		return s.scoreWrites(changes, flags), nil
+	})
+	return after, err
+}
+
+// nicheTargets are the next videos of a part: all that are left, or at least limit.
+func (s *Service) nicheTargets(ctx context.Context, read reader, part *nichePart, limit int) (targets []*standingScore, err error) {
 	take := eachScored(func(v *standingScore) { targets = append(targets, v) })
-	before, id := part.before, part.id
-	for known := -nicheAtOnce; len(targets) == known+nicheAtOnce && len(targets) < nicheTogether; {
-		known = len(targets)
+	for known := 0; !part.ended && known < limit; known = len(targets) {
 		if part.isUndated {
-			err = read.each(ctx, s.undatedByNiche(), take, string(part.kind), part.state, id)
+			err = read.each(ctx, s.undatedByNiche(), take, string(part.kind), part.state, part.id)
 		} else {
-			err = read.each(ctx, s.hot.byNiche, take, string(part.kind), part.state, max(part.from, startOfTime+1), before, id)
+			err = read.each(ctx, s.hot.byNiche, take, string(part.kind), part.state, max(part.from, startOfTime+1), part.before, part.id)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read videos of a niche: %w", err)
 		}
 		if len(targets) > 0 {
 			last := targets[len(targets)-1]
-			before, id = last.PostedAt, last.ID
+			part.before, part.id = last.PostedAt, last.ID
 		}
+		part.ended = len(targets) < known+nicheAtOnce
 	}
+	part.scored += len(targets)
 	return targets, nil
 }
 
-// finishAll scores targets, newest first, by the videos of their kind.
-func (s *Service) finishAll(ctx context.Context, read reader, kind score.Kind, targets []*standingScore) (changes []change, flags []insight.Point, err error) {
-	changes = make([]change, 0, len(targets))
+// finishAll scores targets, newest first, by the videos of their kind, and appends what
+// changes.
+func (s *Service) finishAll(
+	ctx context.Context, read reader, kind score.Kind, targets []*standingScore, changes []change, flags []insight.Point,
+) ([]change, []insight.Point, error) {
+	changes = slices.Grow(changes, len(targets))
 	var peers *nicheReader
 	var n *score.Niche
 	for _, v := range targets {

@@ -66,8 +66,10 @@ func (s *Service) raise(ctx context.Context, tx *store.Tx) error {
 }
 
 // revision is the library's current one; 0 before its first video.
-func (s *Service) revision(ctx context.Context) (revision int64, err error) {
-	err = s.hot.revision.Each(ctx, func(row store.Row) (bool, error) {
+func (s *Service) revision(ctx context.Context) (int64, error) { return s.revisionBy(ctx, s.outside()) }
+
+func (s *Service) revisionBy(ctx context.Context, read reader) (revision int64, err error) {
+	err = read.each(ctx, s.hot.revision, func(row store.Row) (bool, error) {
 		revision, _ = row[0].(int64)
 		return false, nil
 	})
@@ -128,11 +130,11 @@ func (s *Service) writeUnchanged(ctx context.Context, revision int64, found writ
 	for _, write := range found {
 		revision++ // by hold
 		err := s.hold(ctx, func(ctx context.Context, tx *store.Tx) error {
-			row, err := tx.Ent().Library.Query().Only(ctx)
+			now, err := s.revisionBy(ctx, within(tx))
 			if err != nil {
-				return fmt.Errorf("read library revision: %w", err)
+				return err
 			}
-			if row.Revision != revision {
+			if now != revision {
 				return errChanged
 			}
 			return write(ctx, tx)
