@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"log/slog"
+	"os"
 	"time"
 
 	"modernc.org/sqlite"
@@ -59,4 +60,16 @@ func Cached(conn *sql.Conn) (bytes int, err error) {
 		return err
 	})
 	return bytes, err
+}
+
+// OnSync replaces how SQLite's log is written to the disk.
+func (db *DB) OnSync(sync func(log *os.File) error) { db.wal.Sync = sync }
+
+// OnCheckpoint replaces how it is copied into the database's file.
+func (db *DB) OnCheckpoint(copy func() error) { db.wal.IntoDB = copy }
+
+// Synchronous is SQLite's setting for what the writer commits outside of transactions.
+func (db *DB) Synchronous(ctx context.Context) (setting int, err error) {
+	err = db.writer.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&setting)
+	return setting, err
 }

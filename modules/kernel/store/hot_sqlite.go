@@ -16,6 +16,8 @@ import (
 type connector struct {
 	address string
 	watch   *watch
+	// settles: what a connection commits by [hotConn.end] is not on the disk yet.
+	settles bool
 	// most is how many bytes of pages a connection may have in its cache when its work is
 	// done; with more it is closed. 0: any number.
 	most int
@@ -32,7 +34,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("sqlite's connection, a %T, lacks a method", raw), raw.Close())
 	}
-	return &hotConn{sqliteConn: conn, watch: c.watch, most: c.most, hot: map[string]hotStmt{}}, nil
+	return &hotConn{sqliteConn: conn, watch: c.watch, settles: c.settles, most: c.most, hot: map[string]hotStmt{}}, nil
 }
 
 // sqliteConn is what database/sql looks for in a connection of the driver.
@@ -59,32 +61,74 @@ type hotStmt interface {
 // database/sql, which would lock, copy and watch at every step.
 type hotConn struct {
 	sqliteConn
-	watch *watch
-	most  int
-	hot   map[string]hotStmt
-	args  []driver.NamedValue
-	row   Row
+	watch   *watch
+	settles bool
+	most    int
+	hot     map[string]hotStmt
+	args    []driver.NamedValue
+	row     Row
+
+	within  bool  // a transaction that begin has begun
+	normal  bool  // its synchronous is NORMAL, not FULL
+	changes int64 // SQLite's total_changes at the end of the last transaction
 }
 
-// Prepare, PrepareContext, ExecContext and QueryContext are the connection's own, watched.
+// Prepare, PrepareContext, BeginTx, ExecContext and QueryContext are the connection's own,
+// watched. What commits by itself is on the disk when they return.
 func (c *hotConn) Prepare(query string) (driver.Stmt, error) {
+	if err := c.synchronous(false); err != nil {
+		return nil, err
+	}
 	c.watch.see(query)
 	return c.sqliteConn.Prepare(query)
 }
 
 func (c *hotConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if err := c.synchronous(false); err != nil {
+		return nil, err
+	}
 	c.watch.see(query)
 	return c.sqliteConn.PrepareContext(ctx, query)
 }
 
+func (c *hotConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if err := c.synchronous(false); err != nil {
+		return nil, err
+	}
+	return c.sqliteConn.BeginTx(ctx, opts)
+}
+
 func (c *hotConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.synchronous(false); err != nil {
+		return nil, err
+	}
 	c.watch.see(query)
 	return c.sqliteConn.ExecContext(ctx, query, args)
 }
 
 func (c *hotConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.synchronous(false); err != nil {
+		return nil, err
+	}
 	c.watch.see(query)
 	return c.sqliteConn.QueryContext(ctx, query, args)
+}
+
+// synchronous sets that commits of a connection that settles are on the disk only later
+// (normal), or at once. Within a transaction of begin it changes nothing.
+func (c *hotConn) synchronous(normal bool) error {
+	if !c.settles || c.within || c.normal == normal {
+		return nil
+	}
+	text := "PRAGMA synchronous = FULL"
+	if normal {
+		text = "PRAGMA synchronous = NORMAL"
+	}
+	if _, err := c.sqliteConn.ExecContext(context.Background(), text, nil); err != nil {
+		return err
+	}
+	c.normal = normal
+	return nil
 }
 
 // IsValid reports whether the connection stays open after its work.
@@ -214,43 +258,57 @@ func (t *template) bindRow(values []any, account int64, args []any, row []any) [
 // begin begins a transaction without database/sql, which would roll it back by itself when
 // the caller's context ends, and let what runs below it run outside of any transaction.
 func (c *hotConn) begin() error {
+	if err := c.synchronous(true); err != nil {
+		return err
+	}
+	c.within = true // before the statement is prepared
 	_, err := c.exec("BEGIN IMMEDIATE")
+	c.within = err == nil
 	return err
 }
 
 // end commits the transaction, or rolls it back. A commit that fails is rolled back too.
-func (c *hotConn) end(commit bool) error {
-	if commit {
-		_, err := c.exec("COMMIT")
-		if err == nil {
-			return nil
-		}
-		_, _ = c.exec("ROLLBACK") // fails where SQLite has rolled back by itself
-		return err
+// unsettled means that it has changed something that a power cut could undo.
+func (c *hotConn) end(commit bool) (unsettled bool, err error) {
+	defer func() { c.within = false }()
+	if !commit {
+		_, err := c.exec("ROLLBACK")
+		return false, err
 	}
-	_, err := c.exec("ROLLBACK")
-	return err
+	before := c.changes
+	if err := c.each("SELECT total_changes()", nil, true, func(row Row) (bool, error) {
+		c.changes, _ = row[0].(int64)
+		return false, nil
+	}); err != nil {
+		_, _ = c.exec("ROLLBACK")
+		return false, err
+	}
+	if _, err = c.exec("COMMIT"); err != nil {
+		_, _ = c.exec("ROLLBACK") // fails where SQLite has rolled back by itself
+		return false, err
+	}
+	return c.normal && c.changes != before, nil
 }
 
 // transact begins, does and commits.
-func (c *hotConn) transact(do func(Run) error) error {
+func (c *hotConn) transact(do func(Run) error) (unsettled bool, err error) {
 	if err := c.begin(); err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return false, fmt.Errorf("begin: %w", err)
 	}
 	ended := false
 	defer func() {
 		if !ended { // also after a panic
-			_ = c.end(false)
+			_, _ = c.end(false)
 		}
 	}()
 	if err := do(c.run); err != nil {
-		return err
+		return false, err
 	}
 	ended = true
-	if err := c.end(true); err != nil {
-		return fmt.Errorf("commit: %w", err)
+	if unsettled, err = c.end(true); err != nil {
+		return false, fmt.Errorf("commit: %w", err)
 	}
-	return nil
+	return unsettled, nil
 }
 
 func (c *hotConn) run(s *Hot, values ...any) (changed int64, err error) {

@@ -16,6 +16,8 @@ import (
 	entsql "entgo.io/ent/dialect/sql"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/scrollery/scrollery/modules/kernel/store/wal"
 )
 
 // Page caches in KiB. They are what a large database costs in resident memory,
@@ -58,7 +60,11 @@ func (db *DB) openSQLite(ctx context.Context) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("make database file: %w", err)
 	}
-	db.writer = sql.OpenDB(connector{address: sqliteDSN(path, writerCache, fmt.Sprintf("_txlock=immediate&_pragma=wal_autocheckpoint(%d)", usualLog)), watch: &db.watch})
+	db.wal = wal.New(path+"-wal", db.checkpoint)
+	db.writer = sql.OpenDB(connector{
+		address: sqliteDSN(path, writerCache, fmt.Sprintf("_txlock=immediate&_pragma=wal_autocheckpoint(%d)", usualLog)),
+		watch:   &db.watch, settles: true,
+	})
 	db.writer.SetMaxOpenConns(1)
 	// The writer connects first, since it alone may turn the file to WAL.
 	if err := connect(ctx, db.writer); err != nil {
@@ -120,9 +126,28 @@ func (db *DB) Bulk(ctx context.Context) (end func(), err error) {
 	}, nil
 }
 
+// checkpointFor bounds a checkpoint of everything.
+const checkpointFor = 30 * time.Second
+
+// checkpoint copies everything that is committed from SQLite's log into the file, and
+// writes that to the disk.
+func (db *DB) checkpoint() error {
+	ctx, cancel := context.WithTimeout(context.Background(), checkpointFor)
+	defer cancel()
+	var busy, pages, copied int64
+	if err := db.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(FULL)").Scan(&busy, &pages, &copied); err != nil {
+		return fmt.Errorf("copy the log into the file: %w", err)
+	}
+	if busy != 0 || copied != pages {
+		return fmt.Errorf("copy the log into the file: %d of %d pages, busy %d", copied, pages, busy)
+	}
+	return nil
+}
+
 func (db *DB) sqlitePath() string { return filepath.Join(db.cfg.DataDir, "scrollery.db") }
 
-// sqliteDSN: FULL, since under NORMAL a power cut loses answered writes.
+// sqliteDSN: FULL, since under NORMAL a power cut loses answered writes, unless who answers
+// waits for the disk, see [wal.Log].
 func sqliteDSN(path string, cache int, more string) string {
 	pragmas := []string{
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",

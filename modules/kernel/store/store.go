@@ -31,6 +31,7 @@ import (
 	_ "github.com/scrollery/scrollery/ent/runtime" // hooks and interceptors: the tenant rule
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store/direct"
+	"github.com/scrollery/scrollery/modules/kernel/store/wal"
 )
 
 // The dialects that [DB.Dialect] answers.
@@ -118,6 +119,8 @@ type DB struct {
 	hots  sync.Map
 	trace atomic.Pointer[Trace]
 	watch watch
+	// wal is SQLite's log.
+	wal *wal.Log
 	// wake signals the runner in this process that a job was committed.
 	wake    chan struct{}
 	health  health
@@ -162,7 +165,7 @@ func (db *DB) closePools() error {
 		err = errors.Join(err, db.writer.Close())
 	}
 	if db.apart != nil {
-		err = errors.Join(err, db.apart.Close())
+		err = errors.Join(err, db.apart.Close(), db.wal.Close())
 	}
 	if db.pool != nil {
 		db.pool.Close()

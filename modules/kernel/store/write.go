@@ -47,6 +47,7 @@ type Tx struct {
 	tails    []Tail
 
 	unchanged bool
+	unawaited bool
 	number    string // of the transaction at the server; known where something rides
 }
 
@@ -149,8 +150,10 @@ func (db *DB) Apply(ctx context.Context, do func(run Run) error) error {
 		if err != nil {
 			return fmt.Errorf("begin: %w", err)
 		}
-		defer conn.Close() //nolint:errcheck // gives the connection back
-		return conn.Raw(func(raw any) error { return raw.(*hotConn).transact(do) })
+		unsettled := false
+		err = conn.Raw(func(raw any) (err error) { unsettled, err = raw.(*hotConn).transact(do); return err })
+		_ = conn.Close() // gives the connection back
+		return db.settle(unsettled, err)
 	})
 }
 
@@ -162,6 +165,24 @@ func (db *DB) writerConn(ctx context.Context) (*sql.Conn, error) {
 	return conn, outOfPatience(ctx, waiting, err)
 }
 
+// settle waits until what was committed is on the disk, if it is not. Others may write
+// meanwhile, and wait for the same turn of the disk.
+func (db *DB) settle(unsettled bool, err error) error {
+	if err != nil || !unsettled {
+		return err
+	}
+	if err := db.wal.Settle(); err != nil {
+		return fmt.Errorf("%w: %w", apierr.ErrUnknown, err)
+	}
+	return nil
+}
+
+// Unawaited says that no one is told of what the transaction changes, and nothing outside
+// of the database follows from it: it need not be on the disk when Write returns. A power
+// cut may undo it, together with all that was committed after it. Everything else waits
+// for the disk, and so for this too. On PostgreSQL it changes nothing.
+func (tx *Tx) Unawaited() { tx.unawaited = true }
+
 // begin opens a transaction; end commits it or rolls it back, once.
 func (db *DB) begin(ctx context.Context) (tx *Tx, end func(commit bool) error, err error) {
 	if db.pool == nil {
@@ -172,9 +193,12 @@ func (db *DB) begin(ctx context.Context) (tx *Tx, end func(commit bool) error, e
 		if err := conn.Raw(func(raw any) error { return raw.(*hotConn).begin() }); err != nil {
 			return nil, nil, errors.Join(err, conn.Close())
 		}
-		return &Tx{db: db, conn: conn, pinned: conn}, func(commit bool) error {
-			defer conn.Close() //nolint:errcheck // gives the connection back
-			return conn.Raw(func(raw any) error { return raw.(*hotConn).end(commit) })
+		tx = &Tx{db: db, conn: conn, pinned: conn}
+		return tx, func(commit bool) error {
+			unsettled := false
+			err := conn.Raw(func(raw any) (err error) { unsettled, err = raw.(*hotConn).end(commit); return err })
+			_ = conn.Close() // gives the connection back
+			return db.settle(unsettled && !tx.unawaited, err)
 		}, nil
 	}
 	pinned, err := db.writer.Conn(ctx)

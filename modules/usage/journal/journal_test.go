@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/modules/kernel/datasync"
 )
 
 // taken collects what is handed to it.
@@ -178,7 +180,7 @@ func TestPowerCut(t *testing.T) {
 	if err := j.Reopen(new(taken).take); err != nil {
 		t.Fatal(err)
 	}
-	j.sync = datasync
+	j.sync = datasync.File
 	add(t, j, "again")
 	want(t, "after it was opened again", read(t, dir), []string{"again"})
 }

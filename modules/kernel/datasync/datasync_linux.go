@@ -1,4 +1,4 @@
-package journal
+package datasync
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// datasync writes the file's content to the disk, and of its metadata what that needs.
-func datasync(file *os.File) error {
+// File writes a file's content to the disk, and of its metadata what that needs.
+func File(file *os.File) error {
 	for {
 		err := unix.Fdatasync(int(file.Fd()))
 		if !errors.Is(err, unix.EINTR) {
