@@ -39,6 +39,9 @@ func (s *Service) state(ctx context.Context) (last, floor int64, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("read the feed's state: %w", err)
 	}
+	if err := s.db.Settled(ctx); err != nil { // before a number is told
+		return 0, 0, fmt.Errorf("read the feed's state: %w", err)
+	}
 	return last, floor, nil
 }
 
@@ -60,6 +63,9 @@ func (s *Service) window(ctx context.Context, after, most int64) (found []Change
 		return nil
 	})
 	if err != nil {
+		return nil, 0, 0, fmt.Errorf("read changes: %w", err)
+	}
+	if err := s.db.Settled(ctx); err != nil { // before a number is told
 		return nil, 0, 0, fmt.Errorf("read changes: %w", err)
 	}
 	return found, last, floor, nil

@@ -225,13 +225,13 @@ func (p *pages) put(key pageKey, value rendered) {
 	}
 }
 
-// etag identifies a page's state. The account is in it: another tenant's page at the
-// same revision must not pass for this one.
-func (k pageKey) etag(at stamp) string {
+// etag identifies a page's state, of an epoch of the database. The account is in it:
+// another tenant's page at the same revision must not pass for this one.
+func (k pageKey) etag(at stamp, epoch string) string {
 	h := fnv.New64a()
 	for _, part := range []string{
 		strconv.FormatInt(k.account, 36), string(rune(k.list)), strconv.Itoa(k.limit), strconv.FormatBool(k.withArchived),
-		k.kind, k.platform, k.token, at.subject, strconv.Itoa(at.completed),
+		k.kind, k.platform, k.token, at.subject, strconv.Itoa(at.completed), epoch,
 	} {
 		h.Write([]byte(part))
 		h.Write([]byte{0})

@@ -92,7 +92,7 @@ func (s *Service) page(ctx context.Context, p page, at stamp, render renderer) (
 		return api.Rendered{}, err
 	}
 	if ok {
-		return api.Rendered{Body: known.body, NextPageToken: known.next, ETag: key.etag(at)}, nil
+		return api.Rendered{Body: known.body, NextPageToken: known.next, ETag: key.etag(at, s.db.Epoch())}, nil
 	}
 	buffer := s.pages.buffers.Get().(*[]byte)
 	body, last, err := s.render(ctx, (*buffer)[:0], after, &at, render)
@@ -104,7 +104,7 @@ func (s *Service) page(ctx context.Context, p page, at stamp, render renderer) (
 		next = p.list.token(last)
 	}
 	body = p.close(body, next)
-	made := api.Rendered{Body: body, NextPageToken: next, ETag: key.etag(at)}
+	made := api.Rendered{Body: body, NextPageToken: next, ETag: key.etag(at, s.db.Epoch())}
 	if s.pages.cache == nil {
 		made.Done = func() { *buffer = body; s.pages.buffers.Put(buffer) }
 		return made, nil

@@ -5,8 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/power"
 )
 
 // trust is the time for which a stored count is used. Files that are added by other
@@ -39,7 +40,7 @@ func (f *Folder) counted(lock *os.File) (count, error) {
 	found, err := fmt.Sscanf(string(text[:n]), "%s %d %d %d\n", &boot, &c.used, &c.entries, &walked)
 	c.walked = time.UnixMilli(walked)
 	age := time.Since(c.walked)
-	if err == nil && found == 4 && boot == thisBoot() && age >= 0 && age < trust {
+	if err == nil && found == 4 && boot == power.Boot() && age >= 0 && age < trust {
 		return c, nil
 	}
 	return f.recount()
@@ -67,7 +68,7 @@ func changing(lock *os.File) error {
 
 // keep stores the count after a change. If that fails, the next write counts again.
 func (c count) keep(lock *os.File) {
-	if boot := thisBoot(); boot != "" {
+	if boot := power.Boot(); boot != "" {
 		text := fmt.Sprintf("%s %d %d %d\n", boot, c.used, c.entries, c.walked.UnixMilli())
 		if _, err := lock.WriteAt([]byte(text), 0); err != nil {
 			_ = lock.Truncate(0)
@@ -88,10 +89,4 @@ func (f *Folder) made(name string) (entries int, err error) {
 		entries++
 	}
 	return entries, nil
-}
-
-// thisBoot returns the system's boot id, or "" if there is none.
-func thisBoot() string {
-	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(text))
 }

@@ -158,6 +158,40 @@ func TestWhoWaitsForTheDisk(t *testing.T) {
 	}
 }
 
+// TestWhatIsToldIsOnTheDisk: a reader can see a write before it is there, of this process or
+// of another one, but not tell of it.
+func TestWhatIsToldIsOnTheDisk(t *testing.T) {
+	t.Parallel()
+	cfg := storetest.SQLiteConfig(t)
+	db, other := storetest.Open(t, cfg), storetest.Open(t, cfg)
+	d := &disk{t: t, dir: cfg.DataDir}
+	db.OnSync(d.sync)
+	for i, by := range []*store.DB{db, other, nil} {
+		if by != nil {
+			err := by.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+				tx.Unawaited()
+				_, err := tx.Exec(ctx, addAccount, i+1)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.turns = 0
+		if err := db.Settled(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if want := min(1, 2-i); d.turns != want {
+			t.Errorf("reader %d: got %d turns of the disk, want %d", i, d.turns, want)
+		}
+		for id := range min(i+1, 2) {
+			if !has(t, d.left, int64(id)+1, "", "-wal") {
+				t.Errorf("reader %d tells of account %d, which a power cut would undo", i, id+1)
+			}
+		}
+	}
+}
+
 // TestADiskThatFails: what the log's file cannot keep goes into the database's; where that
 // fails too, the writer hears that it is not known.
 func TestADiskThatFails(t *testing.T) {

@@ -119,8 +119,9 @@ type DB struct {
 	hots  sync.Map
 	trace atomic.Pointer[Trace]
 	watch watch
-	// wal is SQLite's log.
-	wal *wal.Log
+	// wal is SQLite's log, settled the version that [DB.Settled] saw on the disk.
+	wal     *wal.Log
+	settled atomic.Int64
 	// wake signals the runner in this process that a job was committed.
 	wake    chan struct{}
 	health  health

@@ -15,6 +15,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/power"
 )
 
 // writeTries is how often a transaction is begun before its conflict is an error.
@@ -177,10 +178,34 @@ func (db *DB) settle(unsettled bool, err error) error {
 	return nil
 }
 
+// Settled returns once everything that was read before the call is on the disk. It is for
+// readers who tell others of numbers that a power cut would give again to something else:
+// on SQLite a transaction can be read a moment before it is there, see [Tx.Unawaited].
+func (db *DB) Settled(ctx context.Context) error {
+	version, ok, err := db.Version(ctx)
+	if err != nil || !ok || db.settled.Load() == version {
+		return err
+	}
+	if err := db.wal.Settle(); err != nil {
+		return err
+	}
+	db.settled.Store(version)
+	return nil
+}
+
+// Epoch is part of what tells whether a reader's copy is out of date: a power cut can undo
+// what was read, so that other changes get its numbers. It is empty where none can.
+func (db *DB) Epoch() string {
+	if db.pool != nil {
+		return ""
+	}
+	return power.Boot()
+}
+
 // Unawaited says that no one is told of what the transaction changes, and nothing outside
 // of the database follows from it: it need not be on the disk when Write returns. A power
-// cut may undo it, together with all that was committed after it. Everything else waits
-// for the disk, and so for this too. On PostgreSQL it changes nothing.
+// cut may undo it. Whatever waits for the disk later waits for this too. On PostgreSQL it
+// changes nothing.
 func (tx *Tx) Unawaited() { tx.unawaited = true }
 
 // begin opens a transaction; end commits it or rolls it back, once.

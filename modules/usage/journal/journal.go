@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/scrollery/scrollery/modules/kernel/datasync"
+	"github.com/scrollery/scrollery/modules/kernel/power"
 	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 )
 
@@ -54,7 +54,7 @@ type Journal struct {
 // Open hands the entries that earlier processes left to take, and opens the files of this
 // process in the folder, which is made where it is missing.
 func Open(dir string, take Take) (*Journal, error) {
-	j := &Journal{dir: dir, sync: datasync.File}
+	j := &Journal{dir: dir, sync: power.Sync}
 	if err := j.open(take); err != nil {
 		return nil, fmt.Errorf("open the journal: %w", err)
 	}

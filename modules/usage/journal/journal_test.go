@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/scrollery/scrollery/modules/kernel/datasync"
+	"github.com/scrollery/scrollery/modules/kernel/power"
 )
 
 // taken collects what is handed to it.
@@ -180,7 +180,7 @@ func TestPowerCut(t *testing.T) {
 	if err := j.Reopen(new(taken).take); err != nil {
 		t.Fatal(err)
 	}
-	j.sync = datasync.File
+	j.sync = power.Sync
 	add(t, j, "again")
 	want(t, "after it was opened again", read(t, dir), []string{"again"})
 }

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/scrollery/scrollery/modules/kernel/datasync"
+	"github.com/scrollery/scrollery/modules/kernel/power"
 )
 
 // Log is the write-ahead log of a database. It is safe for concurrent use.
@@ -39,7 +39,7 @@ type Log struct {
 // New returns the log at a path, of a database whose connections stay open as long as it is
 // used.
 func New(path string, intoDB func() error) *Log {
-	return &Log{path: path, IntoDB: intoDB, Sync: datasync.File}
+	return &Log{path: path, IntoDB: intoDB, Sync: power.Sync}
 }
 
 // Settle returns once everything that was committed before the call is on the disk. After

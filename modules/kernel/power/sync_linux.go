@@ -1,4 +1,4 @@
-package datasync
+package power
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// File writes a file's content to the disk, and of its metadata what that needs.
-func File(file *os.File) error {
+// Sync writes a file's content to the disk, and of its metadata what that needs.
+func Sync(file *os.File) error {
 	for {
 		err := unix.Fdatasync(int(file.Fd()))
 		if !errors.Is(err, unix.EINTR) {
