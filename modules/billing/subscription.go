@@ -55,16 +55,17 @@ type Subscriptions struct {
 	db  *store.DB
 	cfg Config
 	now func() time.Time
+	of  *store.Hot // each start and each run of a scroll asks for it
 }
 
 // NewSubscriptions returns the subscriptions kept in db.
 func NewSubscriptions(db *store.DB, cfg Config) *Subscriptions {
-	return &Subscriptions{db: db, cfg: cfg, now: time.Now}
+	return &Subscriptions{db: db, cfg: cfg, now: time.Now, of: db.Hot(`SELECT plan, interval, status, period_end, external_id FROM subscriptions WHERE {tenant}`)}
 }
 
 // Of returns the account's subscription.
 func (s *Subscriptions) Of(ctx context.Context, accountID int64) (Subscription, error) {
-	sub, err := s.find(ctx, s.db.Ent(), accountID)
+	sub, err := s.read(ctx, accountID)
 	if err != nil {
 		return Subscription{}, fmt.Errorf("load subscription of %d: %w", accountID, err)
 	}

@@ -31,7 +31,7 @@ func (r *run) archive(ctx context.Context) error {
 		return err
 	}
 	return r.finish(ctx, Archive, func(ctx context.Context, tx *store.Tx, _ *state) error {
-		return deleteRecords(ctx, tx, r.id)
+		return r.s.hot.forget(ctx, tx, r.id)
 	})
 }
 

@@ -122,6 +122,39 @@ func BenchmarkHot(b *testing.B) {
 			func() error { return hot.counted.Each(ctx, ignore, w.subject) },
 			func() error { _, err := scrolls.Query().Where(done...).Count(ctx); return err },
 		},
+		"active": {
+			func() error { var n int; return hot.active.Each(ctx, into(&n)) },
+			func() error {
+				_, err := scrolls.Query().Where(active(), scroll.Or(scroll.TemplateIsNil(), scroll.TemplateNotIn(importTemplate, youngTemplate))).Count(ctx)
+				return err
+			},
+		},
+		// Twenty in a transaction, so that the commit counts for little.
+		"lock and save": {
+			func() error {
+				return w.twenty(func(ctx context.Context, tx *store.Tx) error {
+					_, err := hot.lockRow(ctx, tx, ended.ID)
+					if err == nil {
+						_, err = hot.save.ExecIn(ctx, tx, ended.ID, 1, 1, Plan, "", noProgress, 0, "", 0)
+					}
+					return err
+				})
+			},
+			func() error {
+				return w.twenty(func(ctx context.Context, tx *store.Tx) error {
+					_, err := tx.Ent().Scroll.Update().Where(scroll.ID(ended.ID)).AddAttempt(0).Save(ctx)
+					if err == nil {
+						_, err = tx.Ent().Scroll.Get(ctx, ended.ID)
+					}
+					if err == nil {
+						_, err = tx.Ent().Scroll.Update().Where(scroll.ID(ended.ID), scroll.Attempt(1), scroll.Status(Running)).
+							SetHeartbeatAt(1).SetUpdatedAt(1).SetStage(Plan).SetCheckpoint("").SetProgress(noProgress).SetNewVideos(0).
+							SetSubject("").SetRulesVersion(0).Save(ctx)
+					}
+					return err
+				})
+			},
+		},
 		"rewrite": {
 			func() error {
 				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return r.rewriteItems(ctx, tx, items) })
@@ -165,6 +198,18 @@ func (w *world) write(do func(context.Context, *store.Tx) error) {
 	if err := w.db.Write(tenant(), do); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// twenty runs do twenty times in one transaction of the tenant.
+func (w *world) twenty(do func(context.Context, *store.Tx) error) error {
+	return w.db.Write(tenant(), func(ctx context.Context, tx *store.Tx) error {
+		for range 20 {
+			if err := do(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // benchmarkWorld is a world on SQLite, and a bare connection with the same settings.

@@ -38,7 +38,7 @@ const failedSource = "failed"
 func (r *run) collect(ctx context.Context) error {
 	err := r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
 		next.step, next.progress = Collect, Progress{Percent: r.state.progress.Percent, Plan: r.state.progress.Plan}
-		return deleteRecords(ctx, tx, r.id)
+		return r.s.hot.forget(ctx, tx, r.id)
 	})
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, crea
 			return err
 		}
 		if start.IdempotencyKey != nil {
-			if scroll, err = findByKey(ctx, tx, *start.IdempotencyKey); scroll != nil || err != nil {
+			if scroll, err = s.hot.findByKey(ctx, tx, *start.IdempotencyKey); scroll != nil || err != nil {
 				tx.Unchanged()
 				return err
 			}
@@ -65,7 +65,7 @@ func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, crea
 		if !briefed {
 			return apierr.New(apierr.WorkspaceRequired, "Set a workspace before you start a scroll.")
 		}
-		active, err := countActive(ctx, tx)
+		active, err := s.hot.countActive(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (s *Service) startDue(ctx context.Context, row dueRow) error {
 		if err := s.enqueuePass(ctx, tx, passArgs{row.AccountID, row.ID, s.now().UnixMilli(), next}); err != nil {
 			return err
 		}
-		active, err := countActive(ctx, tx)
+		active, err := s.hot.countActive(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (s *Service) pass(ctx context.Context, args passArgs) error {
 		if err != nil {
 			return err
 		}
-		before, err := findByKey(ctx, tx, key)
+		before, err := s.hot.findByKey(ctx, tx, key)
 		if err != nil || before != nil || due != args.Until || s.cfg.ObserveYoung == 0 {
 			tx.Unchanged()
 			return err
@@ -236,7 +236,7 @@ func (s *Service) pass(ctx context.Context, args passArgs) error {
 		if err != nil {
 			return err
 		}
-		active, err := countActive(ctx, tx)
+		active, err := s.hot.countActive(ctx, tx)
 		if err != nil {
 			return err
 		}

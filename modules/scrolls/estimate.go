@@ -164,7 +164,7 @@ func (s *Service) estimateStart(ctx context.Context, e *Estimate) error {
 	if e.Budget, err = s.needs.Plans.BudgetLeft(ctx); err != nil {
 		return fmt.Errorf("estimate scroll: budget: %w", err)
 	}
-	if e.Active, err = s.db.Ent().Scroll.Query().Where(active(), started()).Count(ctx); err != nil {
+	if err = s.hot.active.Each(ctx, into(&e.Active)); err != nil {
 		return fmt.Errorf("estimate scroll: active ones: %w", err)
 	}
 	e.MaxActive, e.MinUnits, e.MaxUnits = limits.ActiveScrolls, s.cfg.StartUnits, s.cfg.StartUnits

@@ -152,8 +152,9 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 		return nil, 0, fmt.Errorf("limits: %w", err)
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		tx.Unawaited()
 		r, wait = nil, 0
-		row, err := lockRow(ctx, tx, args.Scroll)
+		row, err := s.hot.lockRow(ctx, tx, args.Scroll)
 		if err != nil || row == nil || (row.Status != Queued && row.Status != Running) {
 			return err
 		}
@@ -169,15 +170,15 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 		}
 		switch {
 		case !limits.Active:
-			err = failRow(ctx, tx, row, subscriptionInactive, now)
+			err = s.failRow(ctx, tx, row, subscriptionInactive, now)
 		case row.Attempt >= most:
-			err = failRow(ctx, tx, row, internalFailure, now)
+			err = s.failRow(ctx, tx, row, internalFailure, now)
 		case s.overtime(row):
-			err = failRow(ctx, tx, row, string(stage.StageTimeout), now)
+			err = s.failRow(ctx, tx, row, string(stage.StageTimeout), now)
 		default:
 			failed = false
 			r = s.newRun(row, limits)
-			err = startRow(ctx, tx, row, r.state.step, now)
+			err = s.hot.startRow(ctx, tx, row, r.state.step, now)
 		}
 		tx.AfterCommit(func() {
 			s.signals.changed(row.ID)

@@ -180,7 +180,10 @@ func (r *run) settle(ctx context.Context, err error) error {
 }
 
 // taken reports whether the scroll was cancelled or has another worker meanwhile.
-func (r *run) taken(ctx context.Context) bool { return errors.Is(r.pulse(ctx), errLost) }
+func (r *run) taken(ctx context.Context) bool {
+	now, err := r.s.load(ctx, r.id)
+	return err == nil && (now == nil || now.Status != Running || now.Attempts != r.attempt)
+}
 
 // retryOrFail starts the scroll again where that can help, or fails it.
 func (r *run) retryOrFail(ctx context.Context, failure string, cause error, retry bool, retryAt *int64) error {
@@ -253,6 +256,7 @@ func (r *run) commit(ctx context.Context, must bool, do func(ctx context.Context
 	var next state
 	write := must || r.s.now().Sub(r.written) >= r.s.cfg.ProgressEvery
 	err := r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		tx.Unawaited() // until the scroll ends, no one counts on it
 		next = r.state
 		next.progress = next.progress.clone()
 		now := r.s.now().UnixMilli()

@@ -148,26 +148,8 @@ func completedOf(ctx context.Context, db *store.DB, ids []int64) ([]int64, error
 	return db.Ent().Scroll.Query().Where(scroll.IDIn(ids...), scroll.Status(Completed)).IDs(viewer.ByIDs(ctx))
 }
 
-// findByKey reads the scroll of an idempotency key; nil where there is none.
-func findByKey(ctx context.Context, tx *store.Tx, key string) (*Scroll, error) {
-	row, err := tx.Ent().Scroll.Query().Where(scroll.IdempotencyKey(key)).Only(ctx)
-	if ent.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return fromRow(row)
-}
-
 // active selects the scrolls that have not ended.
 func active() predicate.Scroll { return scroll.StatusIn(Queued, Running) }
-
-// started selects the scrolls that a tenant or their schedule started: imports belong to
-// the operator, and passes between scrolls take no place of theirs.
-func started() predicate.Scroll {
-	return scroll.Or(scroll.TemplateIsNil(), scroll.TemplateNotIn(importTemplate, youngTemplate))
-}
 
 // isPassing reports whether young videos are being read again.
 func isPassing(ctx context.Context, tx *store.Tx) (bool, error) {
@@ -184,28 +166,6 @@ func dueAt(ctx context.Context, tx *store.Tx, id int64) (int64, error) {
 		return 0, err
 	}
 	return row.NextAt, nil
-}
-
-// countActive counts what the limit of active scrolls applies to.
-func countActive(ctx context.Context, tx *store.Tx) (int, error) {
-	return tx.Ent().Scroll.Query().Where(active(), started()).Count(ctx)
-}
-
-// insert writes a queued scroll with its job.
-func (s *Service) insert(ctx context.Context, tx *store.Tx, account int64, subject string, start Start) (*Scroll, error) {
-	now := s.now()
-	row, err := tx.Ent().Scroll.Create().SetID(s.db.NewID()).SetAccountID(account).SetStatus(Queued).SetProgress(noProgress).
-		SetNillableSchedule(start.Schedule).SetNillableTemplate(start.Template).SetNillablePrompt(start.Prompt).
-		SetNillableIdempotencyKey(start.IdempotencyKey).SetSubject(subject).
-		SetCreatedAt(now.UnixMilli()).SetUpdatedAt(now.UnixMilli()).Save(ctx)
-	if err != nil {
-		return nil, err
-	}
-	created, err := fromRow(row)
-	if err != nil {
-		return nil, err
-	}
-	return created, s.enqueue(ctx, tx, account, row.ID, 1, now)
 }
 
 // dueRow is a recurrence whose time has come.
@@ -319,29 +279,4 @@ func (s *Service) forgetDrops(ctx context.Context, below int64, limit int) (remo
 		removed = limit // some may have been judged again meanwhile; more may be left
 	}
 	return removed, err
-}
-
-// hot are the statements that BenchmarkHot shows to be at least 1.3 times as fast as
-// the same work through Ent. The ratio beside each was measured on SQLite.
-type hot struct {
-	get     *store.Hot // 3.6: a poll of one scroll
-	counted *store.Hot // 2.7: how many scrolls a subject completed, for lists
-	judge   *store.Hot // 4.0: the verdicts of a batch of records, in one statement
-	rewrite *store.Hot // 4.6: the records of a batch with their findings
-}
-
-// columns are what a Scroll is read from.
-const columns = `id, status, stage, progress, attempt, new_videos, failure_code, schedule, template,
-	created_at, updated_at, started_at, completed_at`
-
-func newHot(db *store.DB) hot {
-	return hot{
-		get:     db.Hot("SELECT " + columns + " FROM scrolls WHERE {tenant} AND id = $1"),
-		counted: db.Hot("SELECT count(*) FROM scrolls WHERE {tenant} AND status = 'completed' AND subject = $1"),
-		judge: db.Hot(`UPDATE scroll_records
-			SET dropped_by = v.column2, rank = v.column3 FROM (VALUES {values:2 BIGINT,TEXT,FLOAT8}) AS v
-			WHERE scroll_records.id = v.column1 AND +scroll_id = $1 AND +{tenant:scroll_records}`),
-		rewrite: db.Hot(`UPDATE scroll_records SET record = v.column2 FROM (VALUES {values:2 BIGINT,TEXT}) AS v
-			WHERE scroll_records.id = v.column1 AND +scroll_id = $1 AND +{tenant:scroll_records}`),
-	}
 }

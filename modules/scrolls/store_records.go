@@ -281,12 +281,6 @@ func (r *run) removeItems(ctx context.Context, tx *store.Tx, items []item) error
 	return err
 }
 
-// deleteRecords deletes all records of a scroll.
-func deleteRecords(ctx context.Context, tx *store.Tx, scroll int64) error {
-	_, err := tx.Ent().ScrollRecord.Delete().Where(scrollrecord.ScrollID(scroll)).Exec(ctx)
-	return err
-}
-
 // writeVerdicts writes the results of the screens: to the records, and to where they
 // outlive the scroll.
 func (r *run) writeVerdicts(ctx context.Context, tx *store.Tx, verdicts []*verdict) error {

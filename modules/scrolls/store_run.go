@@ -34,74 +34,15 @@ type claimRow struct {
 	state            state
 }
 
-// lockRow reads a scroll and keeps others from changing it; nil where there is none.
-func lockRow(ctx context.Context, tx *store.Tx, id int64) (*claimRow, error) {
-	// An update that changes nothing locks the row on both dialects.
-	if n, err := tx.Ent().Scroll.Update().Where(scroll.ID(id)).AddAttempt(0).Save(ctx); n == 0 || err != nil {
-		return nil, err
-	}
-	row, err := tx.Ent().Scroll.Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	progress, err := parseProgress(row.Progress)
-	if err != nil {
-		return nil, err
-	}
-	text := func(value *string) string {
-		if value == nil {
-			return ""
-		}
-		return *value
-	}
-	return &claimRow{
-		ID: row.ID, Account: row.AccountID, Status: row.Status, Attempt: row.Attempt, HeartbeatAt: row.HeartbeatAt,
-		StartedAt: row.StartedAt, Template: text(row.Template), Prompt: text(row.Prompt),
-		state: state{
-			checkpoint: row.Checkpoint, newVideos: row.NewVideos, progress: progress,
-			subject: row.Subject, rulesVersion: row.RulesVersion,
-		},
-	}, nil
-}
-
 // errLost is what a worker gets that no longer owns its scroll.
 var errLost = errors.New("the scroll has another worker or has ended")
 
 // one returns errLost for a change that found no row.
-func one(changed int, err error) error {
+func one(changed int64, err error) error {
 	if err == nil && changed != 1 {
 		return errLost
 	}
 	return err
-}
-
-// startRow makes the attempt after the row's own the one that may commit.
-func startRow(ctx context.Context, tx *store.Tx, row *claimRow, step string, now int64) error {
-	update := tx.Ent().Scroll.Update().Where(scroll.ID(row.ID), scroll.Attempt(row.Attempt)).
-		SetStatus(Running).SetStage(step).AddAttempt(1).SetHeartbeatAt(now).SetUpdatedAt(now)
-	if row.StartedAt == nil {
-		update.SetStartedAt(now)
-	}
-	if err := one(update.Save(ctx)); err != nil || row.StartedAt != nil {
-		return err
-	}
-	return changefeed.Append(ctx, tx, changefeed.Change{Kind: changefeed.ScrollStarted, Scroll: row.ID})
-}
-
-// endRow ends a scroll of an attempt that has not ended, and deletes its records.
-func endRow(ctx context.Context, tx *store.Tx, id int64, attempt int, status, failure string, now int64) error {
-	update := tx.Ent().Scroll.Update().Where(scroll.ID(id), scroll.Attempt(attempt), active()).
-		SetStatus(status).ClearStage().SetCompletedAt(now).SetUpdatedAt(now)
-	if failure != "" {
-		update.SetFailureCode(failure)
-	}
-	if err := one(update.Save(ctx)); err != nil {
-		return err
-	}
-	if err := changefeed.Append(ctx, tx, ending(id, status, failure)); err != nil {
-		return err
-	}
-	return deleteRecords(ctx, tx, id)
 }
 
 // ending is the entry in the feed of a scroll that has ended.
@@ -117,7 +58,7 @@ func ending(id int64, status, failure string) changefeed.Change {
 }
 
 // failRow fails a scroll that has no worker.
-func failRow(ctx context.Context, tx *store.Tx, row *claimRow, code string, now int64) error {
+func (s *Service) failRow(ctx context.Context, tx *store.Tx, row *claimRow, code string, now int64) error {
 	why := &Failure{Cause: words(code), Tries: row.Attempt}
 	if row.StartedAt != nil {
 		step := nextStep(row.state.checkpoint)
@@ -129,10 +70,11 @@ func failRow(ctx context.Context, tx *store.Tx, row *claimRow, code string, now 
 		return fmt.Errorf("render progress: %w", err)
 	}
 	update := tx.Ent().Scroll.Update().Where(scroll.ID(row.ID), scroll.Attempt(row.Attempt), active()).SetProgress(string(text))
-	if err := one(update.Save(ctx)); err != nil {
+	n, err := update.Save(ctx)
+	if err := one(int64(n), err); err != nil {
 		return err
 	}
-	return endRow(ctx, tx, row.ID, row.Attempt, Failed, code, now)
+	return s.hot.endRow(ctx, tx, row.ID, row.Attempt, Failed, code, now)
 }
 
 // lost finds active scrolls, of all tenants, that had no heartbeat since a time: first
@@ -176,36 +118,11 @@ func (s *Service) Across(ctx context.Context, status string, limit int) ([]Load,
 	return all, err
 }
 
-// change updates the row where it still belongs to the worker, or fails with errLost.
-func (r *run) change(ctx context.Context, tx *store.Tx, set func(*ent.ScrollUpdate)) error {
-	update := tx.Ent().Scroll.Update().Where(scroll.ID(r.id), scroll.Attempt(r.attempt), scroll.Status(Running))
-	set(update)
-	return one(update.Save(ctx))
-}
-
-// fence locks the row, or fails with errLost, and writes the heartbeat.
-func (r *run) fence(ctx context.Context, tx *store.Tx, now int64) error {
-	return r.change(ctx, tx, func(u *ent.ScrollUpdate) { u.SetHeartbeatAt(now) })
-}
-
 // pulse is a fence and nothing else.
 func (r *run) pulse(ctx context.Context) error {
 	return r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		tx.Unawaited()
 		return r.fence(ctx, tx, r.s.now().UnixMilli())
-	})
-}
-
-// save writes the worker's part of the row.
-func (r *run) save(ctx context.Context, tx *store.Tx, next state, now int64) error {
-	progress := next.progress
-	progress.Coverage = coverage.Shorten(progress.Coverage, r.s.cfg.MaxCoverage)
-	text, err := json.Marshal(progress)
-	if err != nil {
-		return fmt.Errorf("render progress: %w", err)
-	}
-	return r.change(ctx, tx, func(u *ent.ScrollUpdate) {
-		u.SetHeartbeatAt(now).SetStage(next.step).SetCheckpoint(next.checkpoint).SetProgress(string(text)).SetNewVideos(next.newVideos).
-			SetSubject(next.subject).SetRulesVersion(next.rulesVersion).SetUpdatedAt(now)
 	})
 }
 
@@ -215,9 +132,6 @@ func (r *run) end(ctx context.Context, status, failure string, why *Failure) err
 	defer r.mu.Unlock()
 	err := r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		now := r.s.now().UnixMilli()
-		if err := r.fence(ctx, tx, now); err != nil {
-			return err
-		}
 		next := r.state
 		next.progress.Failure = why
 		if status == Completed {
@@ -227,7 +141,7 @@ func (r *run) end(ctx context.Context, status, failure string, why *Failure) err
 		if err := r.save(ctx, tx, next, now); err != nil {
 			return err
 		}
-		return endRow(ctx, tx, r.id, r.attempt, status, failure, now)
+		return r.s.hot.endRow(ctx, tx, r.id, r.attempt, status, failure, now)
 	})
 	if err == nil {
 		r.s.signals.changed(r.id)
@@ -238,9 +152,9 @@ func (r *run) end(ctx context.Context, status, failure string, why *Failure) err
 
 // putDown leaves the scroll to another start, whose number follows attempt.
 func (r *run) putDown(ctx context.Context, tx *store.Tx, attempt int) error {
-	return r.change(ctx, tx, func(u *ent.ScrollUpdate) {
-		u.SetHeartbeatAt(0).SetAttempt(attempt).SetUpdatedAt(r.s.now().UnixMilli())
-	})
+	n, err := tx.Ent().Scroll.Update().Where(scroll.ID(r.id), scroll.Attempt(r.attempt), scroll.Status(Running)).
+		SetHeartbeatAt(0).SetAttempt(attempt).SetUpdatedAt(r.s.now().UnixMilli()).Save(ctx)
+	return one(int64(n), err)
 }
 
 // insertImport writes the scroll of an import, started. It has no job: its command
@@ -273,12 +187,6 @@ func (s *Service) importPulse(ctx context.Context, id int64) (*ent.Scroll, error
 		return nil, nil
 	}
 	return row, err
-}
-
-// runNumber counts the workspace's runs from 1. Imports are no runs of it.
-func (s *Service) runNumber(ctx context.Context) (int, error) {
-	completed, err := s.db.Ent().Scroll.Query().Where(scroll.Status(Completed), started()).Count(ctx)
-	return completed + 1, err
 }
 
 // coverageBefore is the coverage of the last completed scrolls of the same subject
@@ -324,7 +232,7 @@ func activeOf(ctx context.Context, tx *store.Tx, subject string) ([]int64, error
 }
 
 // cancelRow cancels a scroll; done is false where it had ended.
-func cancelRow(ctx context.Context, tx *store.Tx, id, now int64) (done bool, err error) {
+func (h *hot) cancelRow(ctx context.Context, tx *store.Tx, id, now int64) (done bool, err error) {
 	n, err := tx.Ent().Scroll.Update().Where(scroll.ID(id), active()).
 		SetStatus(Cancelled).ClearStage().SetUpdatedAt(now).SetCompletedAt(now).Save(ctx)
 	if err != nil || n == 0 {
@@ -333,5 +241,5 @@ func cancelRow(ctx context.Context, tx *store.Tx, id, now int64) (done bool, err
 	if err := changefeed.Append(ctx, tx, ending(id, Cancelled, "")); err != nil {
 		return false, err
 	}
-	return true, deleteRecords(ctx, tx, id)
+	return true, h.forget(ctx, tx, id)
 }

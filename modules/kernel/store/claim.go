@@ -51,7 +51,7 @@ func (s *sqliteQueue) claim(ctx context.Context) ([]claimed, error) {
 	err = s.q.db.Write(ctx, func(ctx context.Context, tx *Tx) error {
 		for _, job := range jobs {
 			lease := now + (s.q.workers[job.kind].Timeout + time.Minute).Milliseconds()
-			if _, err := tx.Exec(ctx, "UPDATE jobs SET lease_until = $1, attempt = $2 WHERE id = $3", lease, job.attempt, job.id); err != nil {
+			if _, err := s.lease.ExecIn(ctx, tx, job.id, lease, job.attempt); err != nil {
 				return err
 			}
 		}
@@ -119,11 +119,18 @@ func (s *sqliteQueue) do(ctx context.Context, job claimed) {
 
 // settlement is the change that a run's result asks for.
 func (s *sqliteQueue) settlement(ctx context.Context, job claimed, result error) func(ctx context.Context, tx *Tx) error {
-	query, args := "DELETE FROM jobs WHERE id = $1", []any{job.id}
+	if result == nil {
+		return func(ctx context.Context, tx *Tx) error {
+			tx.Unawaited() // at worst the job runs again
+			_, err := s.done.ExecIn(ctx, tx, job.id)
+			return err
+		}
+	}
+	var query string
+	args := []any{job.id}
 	now := time.Now()
 	var later *snoozed
 	switch {
-	case result == nil:
 	case errors.As(result, &later):
 		query = "UPDATE jobs SET lease_until = 0, attempt = $2, run_at = $3 WHERE id = $1"
 		args = append(args, job.attempt-1, now.Add(later.wait).UnixMilli())
@@ -137,9 +144,6 @@ func (s *sqliteQueue) settlement(ctx context.Context, job claimed, result error)
 	return func(ctx context.Context, tx *Tx) error {
 		if _, err := tx.Exec(ctx, query, args...); err != nil {
 			return err
-		}
-		if result == nil {
-			return nil
 		}
 		_, err := tx.Exec(ctx, "DELETE FROM jobs WHERE run_at <= $1 AND lease_until = $2", now.UnixMilli(), dead)
 		return err

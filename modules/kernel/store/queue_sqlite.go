@@ -26,7 +26,15 @@ const (
 )
 
 // jobsTable writes jobs on SQLite.
-type jobsTable struct{ db *DB }
+type jobsTable struct {
+	db  *DB
+	add *Hot
+}
+
+func newJobsTable(db *DB) *jobsTable {
+	return &jobsTable{db, db.HotTenantless(`INSERT INTO jobs (id, kind, args, unique_key, attempt, max_attempts, run_at, lease_until, last_error, created_at)
+		VALUES ($1, $2, $3, $4, 0, $5, $6, 0, '', $7) ON CONFLICT (unique_key) DO NOTHING`, queueOfAll)}
+}
 
 func (j *jobsTable) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawMessage) error {
 	var unique any
@@ -37,9 +45,7 @@ func (j *jobsTable) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawM
 	if job.RunAt.IsZero() {
 		job.RunAt = now
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO jobs (id, kind, args, unique_key, attempt, max_attempts, run_at, lease_until, last_error, created_at)
-		VALUES ($1, $2, $3, $4, 0, $5, $6, 0, '', $7) ON CONFLICT (unique_key) DO NOTHING`,
-		j.db.NewID(), job.Kind, string(args), unique, job.MaxAttempts, job.RunAt.UnixMilli(), now.UnixMilli())
+	_, err := j.add.ExecIn(ctx, tx, j.db.NewID(), job.Kind, string(args), unique, job.MaxAttempts, job.RunAt.UnixMilli(), now.UnixMilli())
 	tx.wake = true
 	return err
 }
@@ -51,6 +57,8 @@ type sqliteQueue struct {
 	lock *flock.Lock
 	due  *Hot
 	next *Hot
+	// lease and done begin and end a run.
+	lease, done *Hot
 
 	quit    chan struct{} // closed to take no more jobs
 	stopped sync.Once
@@ -72,6 +80,8 @@ func newSQLiteQueue(q *Queue) *sqliteQueue {
 			WHERE run_at <= $1 AND lease_until BETWEEN 0 AND $1 AND kind IN (SELECT value FROM json_each($2))
 			AND id NOT IN (SELECT value FROM json_each($3)) ORDER BY run_at, id LIMIT `+claimBatch, queueOfAll),
 		next:    q.db.HotTenantless(`SELECT run_at FROM jobs WHERE run_at > $1 ORDER BY run_at LIMIT 1`, queueOfAll),
+		lease:   q.db.HotTenantless(`UPDATE jobs SET lease_until = $2, attempt = $3 WHERE id = $1`, queueOfAll),
+		done:    q.db.HotTenantless(`DELETE FROM jobs WHERE id = $1`, queueOfAll),
 		quit:    make(chan struct{}),
 		looped:  make(chan struct{}),
 		ended:   make(chan struct{}, 1),

@@ -83,7 +83,7 @@ func (db *DB) openSQLite(ctx context.Context) error {
 		reader: entsql.Conn{ExecQuerier: newPrepared(db.reader)},
 		apart:  entsql.Conn{ExecQuerier: newPrepared(db.apart)},
 	}
-	db.jobs = &jobsTable{db: db}
+	db.jobs = newJobsTable(db)
 	if _, _, err := db.Version(ctx); err != nil { // at once, for the sake of spareCache
 		return errors.Join(err, db.writer.Close(), db.reader.Close(), db.apart.Close())
 	}
