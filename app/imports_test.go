@@ -37,6 +37,7 @@ var rules = []rule{
 	{"modules/kernel/webpage", []string{"modules/kernel/weburl", "plugins/stage"}, "a page is returned as a type of the SDK"},
 	{"modules/kernel/audit", []string{"modules/kernel", "ent"}, "an audit entry is a row"},
 	{"modules/kernel/feed", []string{"modules/kernel"}, "an entry of a feed is written in the transaction of its change"},
+	{"modules/kernel/files", []string{"modules/kernel/power"}, "a count may be older than a power cut"},
 	{"modules/kernel/mail", []string{"modules/kernel/secret"}, "a boundary between parts is random"},
 	{"modules/kernel", nil, "these helpers import nothing else of the tree"},
 	{"modules/operator", []string{"modules/kernel", "modules/library/score", "plugins/stage", "plugins/feed/formats"}, "an import reads files as the feed does, and a backtest calls pure definitions; everything else is a need"},

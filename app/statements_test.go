@@ -95,6 +95,7 @@ func TestHotStatementsKeepToTheirTenant(t *testing.T) {
 // liveWith makes the calls that a journey leaves out.
 func liveWith(t *testing.T, owner *apptest.Caller) {
 	t.Helper()
+	owner.Scroll(t, `{"prompt":"new hooks","idempotencyKey":"live-with-it"}`)
 	ids := idsIn(t, owner, everything(t, owner))
 	for _, call := range []string{
 		fmt.Sprintf(`POST /v1/library/archive {"videoId":%q,"archived":true}`, ids["vid_"][0]),
