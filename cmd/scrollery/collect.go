@@ -8,15 +8,16 @@ import (
 )
 
 const (
-	// spareHeap is how many bytes of garbage may gather where little is in use.
+	// spareHeap is how many bytes of garbage may gather, whatever is in use: an import is
+	// bounded in memory, and Go's own pace lets as much gather as is in use.
 	spareHeap = 48 << 20
-	// usualPercent is Go's own pace: as much garbage as is in use. mostPercent bounds the
-	// pace of a small heap.
-	usualPercent, mostPercent = 100, 300
+	// leastPercent bounds the pace of a large heap, which would else be searched without
+	// end; mostPercent that of a small one.
+	leastPercent, mostPercent = 25, 300
 )
 
-// collectSeldom has garbage collected less often while little memory is in use, until the
-// process ends. A pace that the environment sets stays.
+// collectSeldom has garbage collected less often while little memory is in use, and more
+// often while much is, until the process ends. A pace that the environment sets stays.
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
 		paceGC()
@@ -33,5 +34,5 @@ func paceGC() {
 
 // gcPercent is the pace for so many bytes in use.
 func gcPercent(inUse uint64) int {
-	return int(min(max(spareHeap*100/max(inUse, 1), usualPercent), mostPercent))
+	return int(min(max(spareHeap*100/max(inUse, 1), leastPercent), mostPercent))
 }

@@ -25,7 +25,8 @@ type fileReading struct {
 	// together hands out all readings in the order of the files, for no runs. It is set
 	// before the first batch is taken.
 	together bool
-	// first has, of each video, the time of the reading that the first run gets.
+	// first has, of each video, the time of the reading that the first run gets. It is
+	// forgotten once all is read: what was read is scored in that memory.
 	first firstReadings
 	// later are further readings of videos, for runs of their own. They may be used once
 	// next has returned io.EOF.
@@ -118,7 +119,9 @@ func (r *fileReading) readAll() {
 	}
 	if len(r.batch) > 0 {
 		_ = r.hand(readBatch{readings: r.batch})
+		r.batch = nil
 	}
+	r.first, r.later.counts = firstReadings{}, nil
 }
 
 // hand waits until the batch has a place. It fails once the reading was stopped.
