@@ -164,6 +164,7 @@ type rendered struct {
 	stamp stamp
 	body  []byte
 	next  string
+	tag   string // see etag
 }
 
 // stamp is the state of the library that a page shows. Subject and completed are
@@ -183,7 +184,7 @@ func newPages(limit int64) (*pages, error) {
 	p.cache, err = otter.New(&otter.Options[pageKey, rendered]{
 		MaximumWeight: uint64(limit),
 		Weigher: func(key pageKey, value rendered) uint32 {
-			return uint32(len(value.body) + len(value.next) + len(key.token) + len(value.stamp.subject) + 200)
+			return uint32(len(value.body) + len(value.next) + len(value.tag) + len(key.token) + len(value.stamp.subject) + 200)
 		},
 	})
 	return p, err

@@ -92,7 +92,7 @@ func (s *Service) page(ctx context.Context, p page, at stamp, render renderer) (
 		return api.Rendered{}, err
 	}
 	if ok {
-		return api.Rendered{Body: known.body, NextPageToken: known.next, ETag: key.etag(at, s.db.Epoch())}, nil
+		return api.Rendered{Body: known.body, NextPageToken: known.next, ETag: known.tag}, nil
 	}
 	buffer := s.pages.buffers.Get().(*[]byte)
 	body, last, err := s.render(ctx, (*buffer)[:0], after, &at, render)
@@ -113,7 +113,7 @@ func (s *Service) page(ctx context.Context, p page, at stamp, render renderer) (
 	*buffer = body
 	s.pages.buffers.Put(buffer)
 	s.see(account, at.revision)
-	s.pages.put(key, rendered{stamp: at, body: made.Body, next: next})
+	s.pages.put(key, rendered{stamp: at, body: made.Body, next: next, tag: made.ETag})
 	return made, nil
 }
 
