@@ -22,7 +22,7 @@ type hot struct {
 
 	byKey, active, insert        *store.Hot // 2.8: a start: the scroll of a key, how many are active, a new one
 	lock, start, beat, save, end *store.Hot // 3.7: what a worker writes of its scroll
-	runs, records                *store.Hot // 2.7: how many scrolls were completed; deletes the records of one
+	runs, records                *store.Hot // not measured: how many scrolls were completed; deletes the records of one
 }
 
 // columns are what a Scroll is read from.

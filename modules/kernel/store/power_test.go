@@ -27,6 +27,15 @@ type disk struct {
 	err   error // of the disk
 }
 
+// onDisk returns an empty database and its disk.
+func onDisk(t *testing.T) (*store.DB, *disk) {
+	t.Helper()
+	cfg := storetest.SQLiteConfig(t)
+	db, d := storetest.Open(t, cfg), &disk{t: t, dir: cfg.DataDir}
+	db.OnSync(d.sync)
+	return db, d
+}
+
 func (d *disk) sync(*os.File) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,10 +80,7 @@ func has(t *testing.T, dir string, account int64, endings ...string) bool {
 // TestPowerCut cuts the power after each of many writes at once: what has returned is there.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
-	cfg := storetest.SQLiteConfig(t)
-	db := storetest.Open(t, cfg)
-	d := &disk{t: t, dir: cfg.DataDir}
-	db.OnSync(d.sync)
+	db, d := onDisk(t)
 	add := db.HotTenantless(addAccount, "a test")
 	writes := []func(ctx context.Context, id int64) error{
 		func(ctx context.Context, id int64) error {
@@ -113,10 +119,7 @@ func TestPowerCut(t *testing.T) {
 // TestWhoWaitsForTheDisk counts turns of the disk.
 func TestWhoWaitsForTheDisk(t *testing.T) {
 	t.Parallel()
-	cfg := storetest.SQLiteConfig(t)
-	db := storetest.Open(t, cfg)
-	d := &disk{t: t, dir: cfg.DataDir}
-	db.OnSync(d.sync)
+	db, d := onDisk(t)
 	write := func(do func(ctx context.Context, tx *store.Tx) error) func() error {
 		return func() error { return db.Write(t.Context(), do) }
 	}
@@ -162,10 +165,8 @@ func TestWhoWaitsForTheDisk(t *testing.T) {
 // of another one, but not tell of it.
 func TestWhatIsToldIsOnTheDisk(t *testing.T) {
 	t.Parallel()
-	cfg := storetest.SQLiteConfig(t)
-	db, other := storetest.Open(t, cfg), storetest.Open(t, cfg)
-	d := &disk{t: t, dir: cfg.DataDir}
-	db.OnSync(d.sync)
+	db, d := onDisk(t)
+	other := storetest.Open(t, store.Config{DataDir: d.dir})
 	for i, by := range []*store.DB{db, other, nil} {
 		if by != nil {
 			err := by.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
@@ -196,17 +197,15 @@ func TestWhatIsToldIsOnTheDisk(t *testing.T) {
 // fails too, the writer hears that it is not known.
 func TestADiskThatFails(t *testing.T) {
 	t.Parallel()
-	cfg := storetest.SQLiteConfig(t)
-	db := storetest.Open(t, cfg)
-	d := &disk{t: t, dir: cfg.DataDir, err: errors.New("the disk is gone")}
-	db.OnSync(d.sync)
+	db, d := onDisk(t)
+	d.err = errors.New("the disk is gone")
 	write := func(id int64) error {
 		return db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error { _, err := tx.Exec(ctx, addAccount, id); return err })
 	}
 	if err := write(1); err != nil {
 		t.Fatal(err)
 	}
-	if !has(t, cfg.DataDir, 1, "") {
+	if !has(t, d.dir, 1, "") {
 		t.Error("a write has returned that is neither in the log on the disk nor in the database's file")
 	}
 	db.OnCheckpoint(func() error { return d.err })

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -53,6 +54,7 @@ func TestOneTurnServesAllWhoWait(t *testing.T) {
 		all.Go(settle)
 	}
 	for l.asked.Load() != 1+others {
+		runtime.Gosched()
 	}
 	close(held)
 	all.Wait()
