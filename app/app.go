@@ -19,7 +19,6 @@ import (
 
 	"github.com/scrollery/scrollery/app/ops"
 	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/app/turns"
 	"github.com/scrollery/scrollery/docs"
 	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
@@ -30,6 +29,7 @@ import (
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/turns"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/oauth"

@@ -27,7 +27,7 @@ var rules = []rule{
 	{"cmd/scrollery/customer", []string{"proto/gen"}, "a customer's command is a client, and knows nothing of the server"},
 	{"cmd", []string{"app", "modules", "plugins", "proto/gen"}, "cmd starts what app composes, and its tests call it as clients do"},
 	{"app/demo", nil, "the demonstration is a client: it speaks HTTP only"},
-	{"app/pluginhost/confine", nil, "confinement knows processes, and nothing of stages"},
+	{"app/pluginhost/confine", []string{"modules/kernel/turns"}, "confinement knows processes and their turns, and nothing of stages"},
 	{"app/pluginhost/egress", []string{"modules/kernel/weburl"}, "the proxy knows which addresses are public, and nothing of stages"},
 	{"app/pluginhost/programs", []string{"app/pluginhost", "plugins/programs", "modules", "proto/gen"}, "the programs answer needs of modules"},
 	{"app/pluginhost", []string{"app/pluginhost", "plugins/stage", "proto/gen"}, "the host knows the protocol and no module"},

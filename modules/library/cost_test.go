@@ -3,10 +3,12 @@ package library
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/turns"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -74,5 +76,59 @@ func TestScoringAScrollCosts(t *testing.T) {
 				t.Logf("scored again: %.0f a second", float64(size)/(used()-began).Seconds())
 			})
 		}
+	}
+}
+
+// TestReadsBesideRescoring measures the lists of a library while all of its scores change,
+// 100 reads a second, as a server does both.
+func TestReadsBesideRescoring(t *testing.T) {
+	measured(t)
+	if err := turns.Short(); err != nil {
+		t.Fatal(err)
+	}
+	size := slices.Max(sizes())
+	b := setup(t, storetest.SQLite(t))
+	for from := 0; from < size; from += 2000 {
+		b.archive(1, now-60*day, wide(from, 2000, size/60, now-60*day)...)
+	}
+	b.complete(1)
+	quiet := b.readUntil(time.After(5 * time.Second))
+	var beside []time.Duration
+	var spent time.Duration
+	rescored := 0
+	for ; spent < 5*time.Second; rescored += size {
+		b.run(`UPDATE videos SET score = score + 1, twice_baseline = twice_baseline + 1`)
+		b.run(`UPDATE libraries SET method = 'another'`)
+		ended, began := make(chan time.Time), time.Now()
+		var err error
+		go turns.Aside(func() { err = b.RescoreAll(t.Context()); close(ended) }) // as the queue does
+		beside = append(beside, b.readUntil(ended)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spent += time.Since(began)
+	}
+	at := func(times []time.Duration, percent int) time.Duration {
+		slices.Sort(times)
+		return times[len(times)*percent/100]
+	}
+	slower := float64(at(beside, 99)) / float64(at(quiet, 99))
+	t.Logf("%d videos: quiet p50 %v, p99 %v; beside rescoring, %.0f videos a second, p50 %v, p99 %v, %.2f times, bar 1.5",
+		size, at(quiet, 50), at(quiet, 99), float64(rescored)/spent.Seconds(), at(beside, 50), at(beside, 99), slower)
+}
+
+// readUntil reads the first page of lists in turns, and returns how long each took.
+func (b *bundle) readUntil(end <-chan time.Time) (took []time.Duration) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for i := 0; ; i++ {
+		select {
+		case <-end:
+			return took
+		case <-tick.C:
+		}
+		began := time.Now()
+		b.read(page{list: []list{outliers, hooks, videos}[i%3], limit: 25})
+		took = append(took, time.Since(began))
 	}
 }

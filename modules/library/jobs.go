@@ -15,7 +15,7 @@ const nicheJob = "library.niches"
 
 // Workers returns the work of the module.
 func (s *Service) Workers() []store.Worker {
-	return []store.Worker{{Kind: nicheJob, Timeout: time.Hour, Work: s.finishNiches}}
+	return []store.Worker{{Kind: nicheJob, Timeout: time.Hour, Aside: true, Work: s.finishNiches}}
 }
 
 // Periodics returns the module's housekeeping: libraries that were scored by former rules
@@ -23,9 +23,9 @@ func (s *Service) Workers() []store.Worker {
 // trends, and videos from before searches get their words.
 func (s *Service) Periodics() []store.Periodic {
 	return []store.Periodic{
-		{Kind: "library.rescore", Every: 30 * time.Second, Run: s.RescoreAll},
+		{Kind: "library.rescore", Every: 30 * time.Second, Aside: true, Run: s.RescoreAll},
 		{Kind: "library.trends", Every: time.Second, Run: s.CountAll},
-		{Kind: "library.index", Every: 30 * time.Second, Run: s.IndexAll},
+		{Kind: "library.index", Every: 30 * time.Second, Aside: true, Run: s.IndexAll},
 	}
 }
 

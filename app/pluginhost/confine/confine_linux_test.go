@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/scrollery/scrollery/app/pluginhost/confine/launch"
-	"github.com/scrollery/scrollery/app/turns"
+	"github.com/scrollery/scrollery/modules/kernel/turns"
 )
 
 // TestMain makes the test binary its own launcher, and the process that it confines.

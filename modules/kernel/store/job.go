@@ -37,6 +37,10 @@ type Worker struct {
 	// Concurrency bounds the jobs of this kind that run at once in this process.
 	// Default 1.
 	Concurrency int
+	// Aside: no one waits for it, so it comes after all else that the process does. It
+	// should hold the writer of SQLite briefly, as each of its steps takes longer beside
+	// others.
+	Aside bool
 	// Work returns nil, a decision ([Snooze], [Cancel]), or an error, after which
 	// the job is tried again later.
 	Work func(ctx context.Context, args json.RawMessage) error
@@ -51,7 +55,9 @@ type Periodic struct {
 	// loss of a process delays nothing. Run claims the rows that it works on. Without
 	// it, PostgreSQL's processes elect one, whose loss is noticed after some seconds.
 	Everywhere bool
-	Run        func(ctx context.Context) error
+	// Aside is as for a [Worker].
+	Aside bool
+	Run   func(ctx context.Context) error
 }
 
 // enqueuer writes a job in a transaction.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/turns"
 )
 
 const (
@@ -127,7 +129,12 @@ func (q *Queue) run(ctx context.Context, worker Worker, args json.RawMessage) (e
 	defer context.AfterFunc(q.halted, func() { cancel(context.Cause(q.halted)) })()
 	ctx, expire := context.WithTimeoutCause(ctx, worker.Timeout, errTimeout)
 	defer expire()
-	err = protected(func() error { return worker.Work(ctx, args) })
+	work := func() { err = protected(func() error { return worker.Work(ctx, args) }) }
+	if worker.Aside {
+		turns.Aside(work)
+	} else {
+		work()
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -153,6 +160,7 @@ func protected(work func() error) (err error) {
 func (q *Queue) tick(ctx context.Context, periodic Periodic) {
 	err := q.run(ctx, Worker{
 		Timeout: max(periodic.Every, defaultTimeout),
+		Aside:   periodic.Aside,
 		Work:    func(ctx context.Context, _ json.RawMessage) error { return periodic.Run(ctx) },
 	}, nil)
 	var later *snoozed

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/scrollery/scrollery/app/turns"
+	"github.com/scrollery/scrollery/modules/kernel/turns"
 )
 
 // niceness puts plugins behind the server: with it a process gets a third of the

@@ -10,8 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// short is the shortest turn that Linux knows.
-const short = 100 * time.Microsecond
+const (
+	known = true
+	// short is the shortest turn that Linux knows.
+	short = 100 * time.Microsecond
+	// behind is how much greater the niceness of a thread is that gives way.
+	behind = 5
+)
 
 // Short gives all threads of this process short turns, and those that start later. What an
 // operator has set for the process otherwise, as its niceness, stays.
@@ -42,6 +47,15 @@ func Usual() error {
 		return fmt.Errorf("have the usual turns: %w", err)
 	}
 	return nil
+}
+
+// giveWay has the calling thread come after others. Where that is forbidden it goes on as
+// one of them.
+func giveWay() {
+	_ = Usual()
+	if rank, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil { // 20 less its niceness
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 20-rank+behind)
+	}
 }
 
 // set gives a thread turns of this length, zero for the usual one. A thread with a

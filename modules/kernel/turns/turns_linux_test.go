@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,5 +80,65 @@ func TestTurns(t *testing.T) {
 	}
 	if before == during || after != before {
 		t.Errorf("the usual turns: got %s at first and %s in the end, want the same, longer than %s", before, after, during)
+	}
+}
+
+// niceness is that of the calling thread.
+func niceness(t *testing.T) int {
+	t.Helper()
+	rank, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+	if err != nil {
+		t.Fatalf("niceness: got %v, want no error", err)
+	}
+	return 20 - rank
+}
+
+func TestAside(t *testing.T) { // not in parallel: it counts threads
+	before := niceness(t)
+	want := min(before+behind, 19)
+	seen := map[int]bool{}
+	for range 3 {
+		Aside(func() {
+			seen[unix.Gettid()] = true
+			if got := niceness(t); got != want {
+				t.Errorf("niceness of the work: got %d, want %d", got, want)
+			}
+		})
+	}
+	if len(seen) != 1 {
+		t.Errorf("threads for tasks one after the other: got %d, want 1", len(seen))
+	}
+	if got := niceness(t); got != before {
+		t.Errorf("niceness of the caller afterwards: got %d, want %d", got, before)
+	}
+}
+
+// TestAsideTogether: no task waits for another, and a thread that was used is used again by
+// one task at a time.
+func TestAsideTogether(t *testing.T) {
+	t.Parallel()
+	for range 2 {
+		var all, met sync.WaitGroup
+		met.Add(4)
+		for range 4 {
+			all.Go(func() {
+				Aside(func() {
+					met.Done()
+					met.Wait() // for the other three, which run at the same time
+				})
+			})
+		}
+		all.Wait()
+	}
+}
+
+// TestAsideEnds: work that ends its goroutine, as a test's does that fails, is over.
+func TestAsideEnds(t *testing.T) {
+	t.Parallel()
+	Aside(runtime.Goexit)
+	worked := false
+	Aside(func() { worked = true })
+	if !worked {
+		t.Error("the task after it was not done")
 	}
 }
