@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"entgo.io/ent/dialect"
@@ -92,9 +93,10 @@ func (db *DB) openSQLite(ctx context.Context) error {
 
 // usualLog is how long SQLite's log gets, in pages of 4 KiB, before a commit copies it into
 // the file. SQLite's own 1000 is what the scoring of one scroll writes: it would copy the
-// same pages after each. Readers find a page in a log of up to 4062 at one look. bulkLog is
-// that in bulk writes: as long as journal_size_limit lets the file be.
-const bulkLog, usualLog = 16384, 4000
+// same pages after each. Readers find a page in a log of up to 4062 at one look. In bulk
+// writes it is bulkLog, as long as journal_size_limit lets the file be, where the log is
+// copied beside them, and mostLog where it is not.
+const usualLog, bulkLog, mostLog = 4000, 14000, 32768
 
 // bulkPages bounds the changed pages that bulk writes keep. The driver takes 9.4 KB for a
 // page of 4, so they are 57 MB. In a library of a million videos a transaction of an import
@@ -103,7 +105,7 @@ const bulkPages = 6000
 
 // Bulk begins a time of many writes by this process, and end ends it. Meanwhile SQLite
 // copies its log into the file less often, so that a page that many transactions change is
-// copied once, and keeps up to bulkPages changed pages of a transaction in memory until it
+// copied once, does so beside the writes, and keeps up to bulkPages changed pages of a transaction in memory until it
 // commits, so that each is logged once. It changes nothing that a commit promises. On
 // PostgreSQL it does nothing.
 func (db *DB) Bulk(ctx context.Context) (end func(), err error) {
@@ -114,16 +116,53 @@ func (db *DB) Bulk(ctx context.Context) (end func(), err error) {
 		_, err := db.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d; PRAGMA cache_spill = %d", pages, spill))
 		return err
 	}
-	if err := set(ctx, bulkLog, bulkPages); err != nil {
+	if err := set(ctx, mostLog, bulkPages); err != nil {
 		return nil, fmt.Errorf("begin bulk writes: %w", err)
 	}
+	copying, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var done sync.WaitGroup
+	done.Go(func() { db.copyBeside(copying) })
 	return func() {
+		stop()
+		done.Wait()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
 		if err := set(ctx, usualLog, 1); err != nil {
 			db.log.Warn("could not end bulk writes: the log stays long", "error", err)
 		}
 	}, nil
+}
+
+// copyBeside copies the log into the file whenever it is bulkLog long: most of it while
+// others write, and what they wrote meanwhile in a turn of the writer, after which the log
+// begins anew. Where that fails, commits do it as soon as the log is mostLog long.
+func (db *DB) copyBeside(ctx context.Context) {
+	beside := sql.OpenDB(connector{address: sqliteDSN(db.sqlitePath(), spareCache, "_pragma=query_only(1)"), watch: &db.watch})
+	defer beside.Close()
+	beside.SetMaxOpenConns(1)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		var busy, pages, copied int64
+		err := beside.QueryRowContext(ctx, "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &pages, &copied)
+		if err == nil && (pages < bulkLog || pages == copied) {
+			continue
+		}
+		for _, by := range []*sql.DB{beside, db.writer} {
+			if err == nil {
+				err = by.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &pages, &copied)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			db.log.Warn("could not copy the log beside bulk writes: they do it themselves", "error", err)
+			return
+		}
+	}
 }
 
 // checkpointFor bounds a checkpoint of everything.
