@@ -27,11 +27,6 @@ var growing = []string{"videos", "video_docs", "video_terms", "observations", "s
 // acrossOnPostgres are statements that name their rows and yet read more.
 var acrossOnPostgres = []excuse{}
 
-// acrossInJobs are the same of jobs, which run now and then: not each test sees them.
-var acrossInJobs = []excuse{
-	{`FROM "checkouts" WHERE "checkouts"."status" IN (…)`, "a job looks through the checkouts, of which there are few"},
-}
-
 // planOnPostgres returns the statements that name rows and for which PostgreSQL's generic
 // plan, the one that a prepared statement ends with, reads others: a whole table, or all
 // rows of the tenant.

@@ -125,6 +125,12 @@ var acrossTenant = []excuse{
 	{`LEFT JOIN libraries l ON l.account_id = k.account_id`, "an account has one library"},
 }
 
+// acrossInJobs are the same of jobs, on each database; they run now and then: not each test
+// sees them.
+var acrossInJobs = []excuse{
+	{`FROM "checkouts" WHERE "checkouts"."status" IN (…)`, "a job looks through the checkouts, of which there are few"},
+}
+
 func excused(excuses []excuse, used map[string]bool, query string) bool {
 	text := strings.ReplaceAll(form(query), "`", `"`)
 	for _, e := range excuses {
@@ -157,12 +163,12 @@ func checkStatements(t *testing.T, dialect string, queries []string) {
 			t.Errorf("got %s, want it to bind the account", form(query))
 		}
 	}
-	plans, excuses, jobs := planOnSQLite, acrossTenant, []excuse(nil)
+	plans, excuses := planOnSQLite, acrossTenant
 	if dialect == store.Postgres {
-		plans, excuses, jobs = planOnPostgres, acrossOnPostgres, acrossInJobs
+		plans, excuses = planOnPostgres, acrossOnPostgres
 	}
 	for query, fault := range plans(t, ours) {
-		if !excused(excuses, used, query) && !excused(jobs, used, query) {
+		if !excused(excuses, used, query) && !excused(acrossInJobs, used, query) {
 			t.Errorf("got the plan %s, want one that reads only the tenant's rows:\n\t%s", fault, form(query))
 		}
 	}

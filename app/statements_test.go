@@ -175,12 +175,18 @@ type replayed struct {
 var errUndone = errors.New("undone")
 
 // replay runs the statement in a transaction that is rolled back. Ids that are
-// taken already are a refusal, which changes nothing.
+// taken already are a refusal, which changes nothing. Whoever changes the library meanwhile,
+// such as the count of trends that goes on by itself, waits for the end.
 func replay(t *testing.T, db *store.DB, as context.Context, s *store.Hot, last run) (out replayed) {
 	t.Helper()
 	refused := false
 	err := db.Write(as, func(ctx context.Context, tx *store.Tx) error {
 		out = replayed{}
+		if db.Dialect() == store.Postgres {
+			if _, err := tx.Exec(ctx, "SELECT id FROM libraries WHERE account_id = $1 FOR UPDATE", last.account); err != nil {
+				return err
+			}
+		}
 		reads := strings.HasPrefix(strings.TrimSpace(s.Text()), "SELECT")
 		if !reads {
 			out.before = snapshot(ctx, t, tx, last.account)
