@@ -70,7 +70,7 @@ func TestTextOverPatterns(t *testing.T) {
 	t.Parallel()
 	filmtest.Need(t, "ffmpeg", "tesseract")
 	for behind, lines := range map[string][]string{
-		"mandelbrot": {"POV: you own"}, "gradients=c0=orange:c1=blue": {"POV: you own", "a small cafe"},
+		"mandelbrot": {"POV: you own"}, "gradients=c0=orange:c1=blue:seed=1": {"POV: you own", "a small cafe"},
 	} {
 		t.Run(behind, func(t *testing.T) {
 			clip := filmtest.Over(t, behind, lines...)
