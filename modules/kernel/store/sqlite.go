@@ -105,9 +105,9 @@ const bulkPages = 6000
 
 // Bulk begins a time of many writes by this process, and end ends it. Meanwhile SQLite
 // copies its log into the file less often, so that a page that many transactions change is
-// copied once, does so beside the writes, and keeps up to bulkPages changed pages of a transaction in memory until it
-// commits, so that each is logged once. It changes nothing that a commit promises. On
-// PostgreSQL it does nothing.
+// copied once, does so beside the writes, and keeps up to bulkPages changed pages of a
+// transaction in memory until it commits, so that each is logged once. It changes nothing
+// that a commit promises. On PostgreSQL it does nothing.
 func (db *DB) Bulk(ctx context.Context) (end func(), err error) {
 	if db.pool != nil {
 		return func() {}, nil

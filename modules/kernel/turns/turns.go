@@ -7,8 +7,8 @@
 // microseconds, and does not wait for a plugin's turn to end at each of these steps. No
 // process gets less of a processor by it.
 //
-// What no one waits for, as the scoring of a scroll, has threads of its own, which come after
-// those of the calls, see [Aside].
+// What no one waits for, as scoring a library by new rules, has threads of its own, which come
+// after those of the calls, see [Aside].
 package turns
 
 import (
