@@ -313,9 +313,9 @@ var (
 				Columns: []*schema.Column{JobsColumns[3]},
 			},
 			{
-				Name:    "job_run_at_id",
+				Name:    "job_kind_run_at_id",
 				Unique:  false,
-				Columns: []*schema.Column{JobsColumns[6], JobsColumns[0]},
+				Columns: []*schema.Column{JobsColumns[1], JobsColumns[6], JobsColumns[0]},
 			},
 		},
 	}

@@ -32,6 +32,6 @@ func (Job) Fields() []ent.Field {
 func (Job) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("unique_key").Unique(),
-		index.Fields("run_at", "id"),
+		index.Fields("kind", "run_at", "id"),
 	}
 }

@@ -33,7 +33,8 @@ type Plan struct {
 	MaxFeedSize int `yaml:"max_feed_size"`
 	// Workspaces of an account.
 	Workspaces int `yaml:"workspaces"`
-	// ActiveScrolls is how many scrolls may be queued or running at once.
+	// ActiveScrolls is how many scrolls may be queued or running at once; a million or
+	// more: any number.
 	ActiveScrolls int `yaml:"active_scrolls"`
 	// DailyUnits and MonthlyUnits are the budgets.
 	DailyUnits   int64 `yaml:"daily_units"`

@@ -45,7 +45,7 @@ func BenchmarkGet(b *testing.B) {
 // cannot do without: the key, the count, the row and the job in one transaction.
 func BenchmarkStart(b *testing.B) {
 	w, raw := benchmarkWorld(b)
-	w.setLimits(Limits{Active: true, ActiveScrolls: 1 << 30})
+	w.setLimits(Limits{Active: true, ActiveScrolls: noLimit - 1})
 	n := int64(1000)
 	var stmts []*sql.Stmt
 	for _, query := range []string{

@@ -49,7 +49,7 @@ type Limits struct {
 	Active bool
 	// MaxFeedSize is how many new videos a scroll archives.
 	MaxFeedSize int
-	// ActiveScrolls is how many may be queued or running at once.
+	// ActiveScrolls is how many may be queued or running at once; a million or more: any number.
 	ActiveScrolls int
 	// Unmetered means that new videos cost no units.
 	Unmetered bool

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -23,12 +25,8 @@ func (s *sqliteQueue) claim(ctx context.Context) ([]claimed, error) {
 	if len(places) == 0 {
 		return nil, nil
 	}
-	kinds := make([]string, 0, len(places))
-	for kind := range places {
-		kinds = append(kinds, strconv.Quote(kind))
-	}
 	now := time.Now().UnixMilli()
-	rows, err := s.due.Query(ctx, now, "["+strings.Join(kinds, ",")+"]", "["+strings.Join(busy, ",")+"]")
+	rows, err := s.due.Query(ctx, now, listed(maps.Keys(places)), "["+strings.Join(busy, ",")+"]")
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +64,15 @@ func (s *sqliteQueue) claim(ctx context.Context) ([]claimed, error) {
 		s.running[job.id] = job.kind
 	}
 	return jobs, nil
+}
+
+// listed returns kinds as a list in JSON.
+func listed(kinds iter.Seq[string]) string {
+	var list []string
+	for kind := range kinds {
+		list = append(list, strconv.Quote(kind))
+	}
+	return "[" + strings.Join(list, ",") + "]"
 }
 
 // places counts the free places a kind, and lists the jobs that run.
@@ -142,10 +149,15 @@ func (s *sqliteQueue) settlement(ctx context.Context, job claimed, result error)
 		args = append(args, now.Add(s.q.backoff(job.attempt)).UnixMilli(), result.Error())
 	}
 	return func(ctx context.Context, tx *Tx) error {
-		if _, err := tx.Exec(ctx, query, args...); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, "DELETE FROM jobs WHERE run_at <= $1 AND lease_until = $2", now.UnixMilli(), dead)
+		_, err := tx.Exec(ctx, query, args...)
 		return err
 	}
+}
+
+// forget deletes the jobs that failed for good so long ago that no one looks at them.
+func (s *sqliteQueue) forget(ctx context.Context) error {
+	return s.q.db.Write(ctx, func(ctx context.Context, tx *Tx) error {
+		_, err := tx.Exec(ctx, "DELETE FROM jobs WHERE lease_until = $1 AND run_at <= $2", dead, time.Now().UnixMilli())
+		return err
+	})
 }

@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"sync"
 	"time"
@@ -23,6 +25,8 @@ const (
 	lockWait = 5 * time.Second
 	// claimBatch bounds the jobs taken in one transaction.
 	claimBatch = "32"
+	// forgetEvery is how often the jobs are deleted that failed so long ago.
+	forgetEvery = time.Hour
 )
 
 // jobsTable writes jobs on SQLite.
@@ -53,10 +57,11 @@ func (j *jobsTable) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawM
 // sqliteQueue runs the jobs table. It is the only runner of the data directory, so
 // a lease that it did not give itself is left from a process that died.
 type sqliteQueue struct {
-	q    *Queue
-	lock *flock.Lock
-	due  *Hot
-	next *Hot
+	q     *Queue
+	lock  *flock.Lock
+	kinds string // of all workers, as JSON
+	due   *Hot
+	next  *Hot
 	// lease and done begin and end a run.
 	lease, done *Hot
 
@@ -75,11 +80,15 @@ const queueOfAll = "the queue works for all tenants"
 
 func newSQLiteQueue(q *Queue) *sqliteQueue {
 	return &sqliteQueue{
-		q: q,
-		due: q.db.HotTenantless(`SELECT id, kind, args, attempt, max_attempts FROM jobs
-			WHERE run_at <= $1 AND lease_until BETWEEN 0 AND $1 AND kind IN (SELECT value FROM json_each($2))
-			AND id NOT IN (SELECT value FROM json_each($3)) ORDER BY run_at, id LIMIT `+claimBatch, queueOfAll),
-		next:    q.db.HotTenantless(`SELECT run_at FROM jobs WHERE run_at > $1 ORDER BY run_at LIMIT 1`, queueOfAll),
+		q:     q,
+		kinds: listed(maps.Keys(q.workers)),
+		// Kind by kind, the oldest first: jobs of a kind without a place are not looked at,
+		// however many wait.
+		due: q.db.HotTenantless(`SELECT jobs.id, jobs.kind, args, attempt, max_attempts FROM json_each($2) AS kinds CROSS JOIN jobs
+			WHERE jobs.kind = kinds.value AND run_at <= $1 AND lease_until BETWEEN 0 AND $1
+			AND jobs.id NOT IN (SELECT value FROM json_each($3)) LIMIT `+claimBatch, queueOfAll),
+		next: q.db.HotTenantless(`SELECT min((SELECT run_at FROM jobs WHERE kind = kinds.value AND run_at > $1 ORDER BY run_at LIMIT 1))
+			FROM json_each($2) AS kinds`, queueOfAll),
 		lease:   q.db.HotTenantless(`UPDATE jobs SET lease_until = $2, attempt = $3 WHERE id = $1`, queueOfAll),
 		done:    q.db.HotTenantless(`DELETE FROM jobs WHERE id = $1`, queueOfAll),
 		quit:    make(chan struct{}),
@@ -105,6 +114,7 @@ func (s *sqliteQueue) start(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("free the jobs of a lost process: %w", err), lock.Release())
 	}
 	go s.loop(s.q.halted)
+	s.jobs.Go(func() { s.q.every(Periodic{Kind: "jobs.forget", Every: forgetEvery, Run: s.forget}, s.quit) })
 	for _, periodic := range s.q.periodics {
 		s.jobs.Go(func() { s.q.every(periodic, s.quit) })
 	}
@@ -166,18 +176,20 @@ func (s *sqliteQueue) work(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	now := time.Now()
-	rows, err := s.next.Query(ctx, now.UnixMilli())
+	rows, err := s.next.Query(ctx, now.UnixMilli(), s.kinds)
 	if err != nil {
 		return 0, err
 	}
 	defer rows.Close()
 	wait := pollEvery
 	if rows.Next() {
-		var at int64
+		var at sql.NullInt64
 		if err := rows.Scan(&at); err != nil {
 			return 0, err
 		}
-		wait = min(wait, max(time.UnixMilli(at).Sub(now), time.Millisecond))
+		if at.Valid {
+			wait = min(wait, max(time.UnixMilli(at.Int64).Sub(now), time.Millisecond))
+		}
 	}
 	return wait, rows.Err()
 }

@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -336,6 +338,53 @@ func TestQueue(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, test)
 		})
+	}
+}
+
+// TestJobsWithoutAPlaceCostNothing: the embedded queue looks at the jobs of those kinds alone
+// that have a place, in the order in which they are due.
+func TestJobsWithoutAPlaceCostNothing(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	b := start(t, db, store.Worker{})
+	for i, query := range b.queue.Claims() {
+		var plan []string
+		storetest.Rows(t, db, func(rows *sql.Rows) error {
+			var id, parent, unused int
+			var step string
+			err := rows.Scan(&id, &parent, &unused, &step)
+			plan = append(plan, step)
+			return err
+		}, "EXPLAIN QUERY PLAN "+query, 1, `["a"]`, `[]`)
+		text := strings.Join(plan, "\n")
+		if !strings.Contains(text, "(kind=? AND run_at") || strings.Contains(text, "TEMP B-TREE") {
+			t.Errorf("plan %d: got\n%s\nwant jobs found by kind and time, and no sorting", i, text)
+		}
+	}
+}
+
+// TestFailedJobsAreForgotten: those that failed for good are deleted once their time is over.
+func TestFailedJobsAreForgotten(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	b := start(t, db, store.Worker{Work: func(context.Context, json.RawMessage) error { return store.Cancel(errors.New("no such thing")) }})
+	enqueue(t, db, store.Job{Kind: "test"}, store.Job{Kind: "test"})
+	receive(t, b.calls)
+	receive(t, b.calls)
+	if failed := settled(t, db); failed != 2 {
+		t.Fatalf("got %d failed jobs, want 2", failed)
+	}
+	if err := b.queue.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Exec(t, db, "UPDATE jobs SET run_at = 1 WHERE id = (SELECT min(id) FROM jobs)")
+	if err := b.queue.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(wait); settled(t, db) != 1; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("got %d failed jobs after %v, want 1: the other's time is over", settled(t, db), wait)
+		}
 	}
 }
 
