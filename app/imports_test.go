@@ -126,6 +126,36 @@ func TestTheProgramHasNoLibraryOfSchemaChanges(t *testing.T) {
 	})
 }
 
+// The launcher of each plugin starts before the program's other packages are initialised,
+// in the order of import paths: it waits for those before the last of its own imports.
+func TestTheLauncherBeginsEarly(t *testing.T) {
+	t.Parallel()
+	const launcher = "app/pluginhost/confine/launch"
+	most := map[string][]string{
+		launcher: {
+			"crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "golang.org/x/sys/unix", "io", "math", "os", "path", "runtime", "slices", "strconv", "strings",
+			"sync", "syscall", "unsafe", module + "modules/kernel/turns",
+		},
+		"modules/kernel/turns": {"errors", "fmt", "golang.org/x/sys/unix", "os", "runtime", "strconv", "sync", "time"},
+	}
+	seen := 0
+	eachFile(t, func(path string, imports []string) {
+		may, early := most[filepath.ToSlash(filepath.Dir(path))]
+		if !early || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_other.go") { // of systems without a box
+			return
+		}
+		seen++
+		for _, imported := range imports {
+			if !slices.Contains(may, imported) {
+				t.Errorf("%s: got the import %s, want only %v: most others, as path/filepath, are initialised late", path, imported, may)
+			}
+		}
+	})
+	if seen < 10 {
+		t.Errorf("got %d files of %s and what it imports, want at least 10", seen, launcher)
+	}
+}
+
 func ruleFor(folder string) *rule {
 	for i := range rules {
 		if strings.HasPrefix(folder+"/", strings.TrimSuffix(rules[i].below, "/")+"/") {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -51,7 +52,7 @@ type document struct {
 // allows reports whether the client may be sent back to an address: one of its own, to
 // the letter. The port of a loopback address is any, since programs take a free one.
 func (d document) allows(address string) bool {
-	if !redirectForm.MatchString(address) {
+	if !redirectForm().MatchString(address) {
 		return false
 	}
 	if slices.Contains(d.redirects, address) {
@@ -60,18 +61,22 @@ func (d document) allows(address string) bool {
 	bare, isLoopback := withoutPort(address)
 	return isLoopback && slices.ContainsFunc(d.redirects, func(own string) bool {
 		other, is := withoutPort(own)
-		return is && redirectForm.MatchString(own) && other == bare
+		return is && redirectForm().MatchString(own) && other == bare
 	})
 }
 
 // redirectForm is an https address, or an http address of the person's own machine.
-var redirectForm = regexp.MustCompile(`^(https://[A-Za-z0-9.-]+|http://(127\.0\.0\.1|localhost|\[::1\]))(:[0-9]{1,5})?([/?][A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?$`)
+var redirectForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(https://[A-Za-z0-9.-]+|http://(127\.0\.0\.1|localhost|\[::1\]))(:[0-9]{1,5})?([/?][A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?$`)
+})
 
 // loopback splits an http address of this machine around its port.
-var loopbackForm = regexp.MustCompile(`^(http://(?:127\.0\.0\.1|localhost|\[::1\]))(?::[0-9]{1,5})?([/?].*)?$`)
+var loopbackForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(http://(?:127\.0\.0\.1|localhost|\[::1\]))(?::[0-9]{1,5})?([/?].*)?$`)
+})
 
 func withoutPort(address string) (bare string, isLoopback bool) {
-	parts := loopbackForm.FindStringSubmatch(address)
+	parts := loopbackForm().FindStringSubmatch(address)
 	if parts == nil {
 		return "", false
 	}

@@ -3,7 +3,6 @@ package oauth
 import (
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strings"
 )
 
@@ -34,8 +33,17 @@ type serverMetadata struct {
 	Documentation     string   `json:"service_documentation"`
 }
 
-// plainQuery is a query that an address may have in metadata: one that chooses tools.
-var plainQuery = regexp.MustCompile(`^[A-Za-z0-9_,.=&%~-]{1,200}$`)
+// isPlainQuery reports whether a query is one that an address may have in metadata: it
+// chooses tools.
+func isPlainQuery(query string) bool { return isWord(query, 1, 200, "_,.=&%~-") }
+
+// isWord reports whether a text has so many characters, each a letter or a digit of ASCII
+// or one of others.
+func isWord(text string, least, most int, others string) bool {
+	return len(text) >= least && len(text) <= most && strings.Trim(text, alphanumeric+others) == ""
+}
+
+const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 // serveMetadata answers the well-known addresses. They are public, and the same for everyone.
 func (s *Service) serveMetadata(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +71,7 @@ func (s *Service) serveMetadata(w http.ResponseWriter, r *http.Request) {
 	}
 	if suffix, ofResource := strings.CutPrefix(r.URL.Path, resourcesPath); ofResource {
 		resource := base + suffix
-		if suffix != "" && plainQuery.MatchString(r.URL.RawQuery) {
+		if suffix != "" && isPlainQuery(r.URL.RawQuery) {
 			resource += "?" + r.URL.RawQuery // the address of a choice of tools is a resource, too
 		}
 		answer = resourceMetadata{

@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -32,8 +31,6 @@ type request struct {
 type refused struct {
 	code, why string
 }
-
-var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // single returns the parameters of a request; others are ignored. why says what is wrong
 // with them.
@@ -65,7 +62,7 @@ func (s *Service) judge(q *request, given map[string]string) *refused {
 		return &refused{"unsupported_response_type", "response_type must be code."}
 	case given["response_mode"] != "" && given["response_mode"] != "query":
 		return &refused{"invalid_request", "response_mode must be query."}
-	case given["code_challenge_method"] != "S256" || !challengeForm.MatchString(given["code_challenge"]):
+	case given["code_challenge_method"] != "S256" || !isWord(given["code_challenge"], 43, 43, "_-"):
 		return &refused{"invalid_request", "PKCE is needed: code_challenge, with code_challenge_method S256."}
 	case given["resource"] == "":
 		return &refused{"invalid_target", "resource is needed: " + s.cfg.BaseURL + agentsPath + "."}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"mime"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -93,8 +92,6 @@ func (s *Service) answerToken(w http.ResponseWriter, r *http.Request) (answer to
 // exchange is what a client sends for a token.
 type exchange struct{ code, clientID, redirectURI, verifier, resource string }
 
-var verifierForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
-
 // readExchange reads the form. A request that is not well-formed uses no code up.
 func readExchange(w http.ResponseWriter, r *http.Request) (exchange, *tokenRefusal) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -131,7 +128,7 @@ func readExchange(w http.ResponseWriter, r *http.Request) (exchange, *tokenRefus
 			return exchange{}, refuse("invalid_request", name+" is needed, once, with at most 1024 bytes.")
 		}
 	}
-	if !verifierForm.MatchString(asked.verifier) {
+	if !isWord(asked.verifier, 43, 128, "._~-") {
 		return exchange{}, refuse("invalid_request", "code_verifier must have 43 to 128 letters, digits or -._~.")
 	}
 	return asked, nil

@@ -72,7 +72,8 @@ func newHelper(self []string) (*helper, error) {
 	h, theirs := &helper{link: os.NewFile(uintptr(pair[0]), "ours")}, os.NewFile(uintptr(pair[1]), "theirs")
 	defer theirs.Close()
 	command := exec.Command(self[0], append(append([]string{}, self[1:]...), launch.Verb, launch.Starter)...)
-	command.Env, command.ExtraFiles = append([]string{}, raceEnv...), []*os.File{theirs}
+	// The less memory, the sooner a process is made.
+	command.Env, command.ExtraFiles = append([]string{"GOGC=20"}, raceEnv...), []*os.File{theirs}
 	ownGroup(command)
 	limit := unix.Timeval{Sec: helperTime}
 	err = errors.Join(

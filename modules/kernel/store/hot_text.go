@@ -7,10 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// mark is a place in a statement's text that the client fills.
-var mark = regexp.MustCompile(`\{(tenant|owner)(?::(\w+))?\}|\{(account)\}|\{(list|rows|values):(\d+)(?: ([A-Z0-9,]+))?\}|\$(\d+)`)
+// mark is a place in a statement's text that the client fills. It is compiled at its first
+// use, since the processes of plugins begin as the server does.
+var mark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{(tenant|owner)(?::(\w+))?\}|\{(account)\}|\{(list|rows|values):(\d+)(?: ([A-Z0-9,]+))?\}|\$(\d+)`)
+})
 
 // ownerColumn is the column of every tenant's row that holds the account.
 const ownerColumn = "account_id"
@@ -43,7 +47,7 @@ func parse(text string, tenant, numbered bool) (template, error) {
 	t := template{numbered: numbered, fixed: true, byRow: -1}
 	owned, at := false, 0
 	plain := ""
-	for _, m := range mark.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range mark().FindAllStringSubmatchIndex(text, -1) {
 		group := func(i int) string {
 			if m[2*i] < 0 {
 				return ""
@@ -184,8 +188,8 @@ func runsByRow(text string, parts []part) int {
 }
 
 var (
-	beforeValues = regexp.MustCompile(`\s+FROM \(VALUES $`)
-	afterValues  = regexp.MustCompile(`^\) AS (\w+)\b`)
+	beforeValues = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s+FROM \(VALUES $`) })
+	afterValues  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\) AS (\w+)\b`) })
 )
 
 // singleRow is an UPDATE from values for one row, without the join: each column of the
@@ -196,7 +200,7 @@ func singleRow(parts []part) (single []part) {
 	if at < 0 {
 		return nil
 	}
-	before, after := beforeValues.FindStringIndex(parts[at].sql), afterValues.FindStringSubmatch(parts[at+1].sql)
+	before, after := beforeValues().FindStringIndex(parts[at].sql), afterValues().FindStringSubmatch(parts[at+1].sql)
 	if before == nil || after == nil {
 		return nil
 	}

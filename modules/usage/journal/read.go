@@ -17,13 +17,14 @@ const (
 	frameHead  = 8
 )
 
-var table = crc32.MakeTable(crc32.Castagnoli)
+// table is made once, by the first that needs it.
+func table() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 func appendHeader(to []byte, salt uint64) []byte {
 	at := len(to)
 	to = append(to, magic...)
 	to = binary.LittleEndian.AppendUint64(to, salt)
-	return binary.LittleEndian.AppendUint32(to, crc32.Checksum(to[at:], table))
+	return binary.LittleEndian.AppendUint32(to, crc32.Checksum(to[at:], table()))
 }
 
 func appendFrame(to []byte, salt uint64, entry []byte) []byte {
@@ -36,13 +37,13 @@ func appendFrame(to []byte, salt uint64, entry []byte) []byte {
 func checksum(salt uint64, entry []byte) uint32 {
 	var text [8]byte
 	binary.LittleEndian.PutUint64(text[:], salt)
-	return crc32.Update(crc32.Checksum(text[:], table), table, entry)
+	return crc32.Update(crc32.Checksum(text[:], table()), table(), entry)
 }
 
 // parse returns the entries of a file, and where they end; none for an empty file.
 func parse(data []byte) (entries [][]byte, end int) {
 	if len(data) < headerSize || string(data[:4]) != magic ||
-		binary.LittleEndian.Uint32(data[12:]) != crc32.Checksum(data[:12], table) {
+		binary.LittleEndian.Uint32(data[12:]) != crc32.Checksum(data[:12], table()) {
 		return nil, 0
 	}
 	salt := binary.LittleEndian.Uint64(data[4:])

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,20 +122,20 @@ func gather(p Policy, file *os.File) ([]mount, error) {
 		{path: "/proc/self/exe", tree: -1, link: p.inside()}, // all that there is of /proc
 	}
 	const readOnly = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID
-	add := func(path string, attributes uint64) error {
-		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSymlink && slices.Contains(slices.Concat(libraries[:], programs[:]), path) {
-			target, err := os.Readlink(path)
-			mounts = append(mounts, mount{path: path, tree: -1, link: target})
+	add := func(name string, attributes uint64) error {
+		if info, err := os.Lstat(name); err == nil && info.Mode().Type() == os.ModeSymlink && slices.Contains(slices.Concat(libraries[:], programs[:]), name) {
+			target, err := os.Readlink(name)
+			mounts = append(mounts, mount{path: name, tree: -1, link: target})
 			return err
 		}
-		info, err := os.Stat(path)
+		info, err := os.Stat(name)
 		if err != nil {
 			return nil // gone meanwhile
 		}
-		tree, err := copyTree(unix.AT_FDCWD, path, unix.AT_RECURSIVE, attributes)
-		mounts = append(mounts, mount{path: filepath.Clean(path), tree: tree, folder: info.IsDir()})
+		tree, err := copyTree(unix.AT_FDCWD, name, unix.AT_RECURSIVE, attributes)
+		mounts = append(mounts, mount{path: path.Clean(name), tree: tree, folder: info.IsDir()})
 		if err != nil {
-			return fmt.Errorf("show %s: %w", path, err)
+			return fmt.Errorf("show %s: %w", name, err)
 		}
 		return nil
 	}
@@ -197,7 +197,7 @@ func copyTree(dir int, path string, flags int, attributes uint64) (int, error) {
 
 // attach puts a path into the new root. What a parent brought along is there already.
 func (m mount) attach(p Policy, file *os.File) error {
-	if err := os.MkdirAll(filepath.Dir(m.path), 0o755); err != nil {
+	if err := os.MkdirAll(path.Dir(m.path), 0o755); err != nil {
 		return err
 	}
 	_, err := os.Lstat(m.path)
@@ -222,8 +222,11 @@ func (m mount) attach(p Policy, file *os.File) error {
 		if err := unix.Mount("scratch", m.path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
 			return err
 		}
-		inside, err := filepath.Rel(p.Scratch, p.Dir)
-		return errors.Join(err, os.MkdirAll(filepath.Join(m.path, inside), 0o700))
+		inside, within := strings.CutPrefix(path.Clean(p.Dir)+"/", path.Clean(p.Scratch)+"/")
+		if !within {
+			return fmt.Errorf("%s is not in %s", p.Dir, p.Scratch)
+		}
+		return os.MkdirAll(path.Join(m.path, inside), 0o700)
 	}
 	return copyFile(m.path, file)
 }

@@ -3,7 +3,8 @@
 //
 // It runs before the program's other packages are initialised, as far as Go allows: the
 // order is that of import paths, once all that a package imports is done. So this one
-// imports nothing that needs long or comes late, such as net.
+// imports nothing that needs long or comes late, such as net or path/filepath:
+// app/imports_test.go has the list.
 package launch
 
 import (

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -39,7 +38,6 @@ func Apart(attr *syscall.SysProcAttr) {
 // that started this process, as if the host had started them: it waits for them, and
 // they die with it.
 func attendStarts() int {
-	debug.SetGCPercent(20) // the less memory, the sooner a process is made
 	answer := Started{}
 	message, control := make([]byte, MaxStart), make([]byte, unix.CmsgSpace(3*4))
 	for {
