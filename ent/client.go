@@ -36,6 +36,7 @@ import (
 	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
+	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
@@ -104,6 +105,8 @@ type Client struct {
 	ScorePoint *ScorePointClient
 	// Scroll is the client for interacting with the Scroll builders.
 	Scroll *ScrollClient
+	// ScrollCount is the client for interacting with the ScrollCount builders.
+	ScrollCount *ScrollCountClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
 	ScrollRecord *ScrollRecordClient
 	// Subscription is the client for interacting with the Subscription builders.
@@ -164,6 +167,7 @@ func (c *Client) init() {
 	c.SandboxFile = NewSandboxFileClient(c.config)
 	c.ScorePoint = NewScorePointClient(c.config)
 	c.Scroll = NewScrollClient(c.config)
+	c.ScrollCount = NewScrollCountClient(c.config)
 	c.ScrollRecord = NewScrollRecordClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
 	c.Trend = NewTrendClient(c.config)
@@ -293,6 +297,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		SandboxFile:     NewSandboxFileClient(cfg),
 		ScorePoint:      NewScorePointClient(cfg),
 		Scroll:          NewScrollClient(cfg),
+		ScrollCount:     NewScrollCountClient(cfg),
 		ScrollRecord:    NewScrollRecordClient(cfg),
 		Subscription:    NewSubscriptionClient(cfg),
 		Trend:           NewTrendClient(cfg),
@@ -349,6 +354,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		SandboxFile:     NewSandboxFileClient(cfg),
 		ScorePoint:      NewScorePointClient(cfg),
 		Scroll:          NewScrollClient(cfg),
+		ScrollCount:     NewScrollCountClient(cfg),
 		ScrollRecord:    NewScrollRecordClient(cfg),
 		Subscription:    NewSubscriptionClient(cfg),
 		Trend:           NewTrendClient(cfg),
@@ -394,7 +400,7 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Account, c.AuditEntry, c.Authorization, c.Checkout, c.Code, c.Creator,
 		c.CreditBalance, c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun,
 		c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
-		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll,
+		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount,
 		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UncountedVideo,
 		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
 		c.WebhookDelivery, c.Workspace,
@@ -410,7 +416,7 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Account, c.AuditEntry, c.Authorization, c.Checkout, c.Code, c.Creator,
 		c.CreditBalance, c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun,
 		c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
-		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll,
+		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount,
 		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UncountedVideo,
 		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
 		c.WebhookDelivery, c.Workspace,
@@ -470,6 +476,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ScorePoint.mutate(ctx, m)
 	case *ScrollMutation:
 		return c.Scroll.mutate(ctx, m)
+	case *ScrollCountMutation:
+		return c.ScrollCount.mutate(ctx, m)
 	case *ScrollRecordMutation:
 		return c.ScrollRecord.mutate(ctx, m)
 	case *SubscriptionMutation:
@@ -3727,6 +3735,141 @@ func (c *ScrollClient) mutate(ctx context.Context, m *ScrollMutation) (Value, er
 	}
 }
 
+// ScrollCountClient is a client for the ScrollCount schema.
+type ScrollCountClient struct {
+	config
+}
+
+// NewScrollCountClient returns a client for the ScrollCount from the given config.
+func NewScrollCountClient(c config) *ScrollCountClient {
+	return &ScrollCountClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `scrollcount.Hooks(f(g(h())))`.
+func (c *ScrollCountClient) Use(hooks ...Hook) {
+	c.hooks.ScrollCount = append(c.hooks.ScrollCount, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `scrollcount.Intercept(f(g(h())))`.
+func (c *ScrollCountClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ScrollCount = append(c.inters.ScrollCount, interceptors...)
+}
+
+// Create returns a builder for creating a ScrollCount entity.
+func (c *ScrollCountClient) Create() *ScrollCountCreate {
+	mutation := newScrollCountMutation(c.config, OpCreate)
+	return &ScrollCountCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ScrollCount entities.
+func (c *ScrollCountClient) CreateBulk(builders ...*ScrollCountCreate) *ScrollCountCreateBulk {
+	return &ScrollCountCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ScrollCountClient) MapCreateBulk(slice any, setFunc func(*ScrollCountCreate, int)) *ScrollCountCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ScrollCountCreateBulk{err: fmt.Errorf("calling to ScrollCountClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ScrollCountCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ScrollCountCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ScrollCount.
+func (c *ScrollCountClient) Update() *ScrollCountUpdate {
+	mutation := newScrollCountMutation(c.config, OpUpdate)
+	return &ScrollCountUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ScrollCountClient) UpdateOne(_m *ScrollCount) *ScrollCountUpdateOne {
+	mutation := newScrollCountMutation(c.config, OpUpdateOne, withScrollCount(_m))
+	return &ScrollCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ScrollCountClient) UpdateOneID(id int64) *ScrollCountUpdateOne {
+	mutation := newScrollCountMutation(c.config, OpUpdateOne, withScrollCountID(id))
+	return &ScrollCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ScrollCount.
+func (c *ScrollCountClient) Delete() *ScrollCountDelete {
+	mutation := newScrollCountMutation(c.config, OpDelete)
+	return &ScrollCountDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ScrollCountClient) DeleteOne(_m *ScrollCount) *ScrollCountDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ScrollCountClient) DeleteOneID(id int64) *ScrollCountDeleteOne {
+	builder := c.Delete().Where(scrollcount.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ScrollCountDeleteOne{builder}
+}
+
+// Query returns a query builder for ScrollCount.
+func (c *ScrollCountClient) Query() *ScrollCountQuery {
+	return &ScrollCountQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeScrollCount},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ScrollCount entity by its id.
+func (c *ScrollCountClient) Get(ctx context.Context, id int64) (*ScrollCount, error) {
+	return c.Query().Where(scrollcount.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ScrollCountClient) GetX(ctx context.Context, id int64) *ScrollCount {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ScrollCountClient) Hooks() []Hook {
+	hooks := c.hooks.ScrollCount
+	return append(hooks[:len(hooks):len(hooks)], scrollcount.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *ScrollCountClient) Interceptors() []Interceptor {
+	inters := c.inters.ScrollCount
+	return append(inters[:len(inters):len(inters)], scrollcount.Interceptors[:]...)
+}
+
+func (c *ScrollCountClient) mutate(ctx context.Context, m *ScrollCountMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ScrollCountCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ScrollCountUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ScrollCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ScrollCountDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ScrollCount mutation op: %q", m.Op())
+	}
+}
+
 // ScrollRecordClient is a client for the ScrollRecord schema.
 type ScrollRecordClient struct {
 	config
@@ -5486,16 +5629,16 @@ type (
 		Account, AuditEntry, Authorization, Checkout, Code, Creator, CreditBalance,
 		CreditEntry, Feed, Job, Key, Library, LibraryRun, Niche, Observation,
 		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxCall,
-		SandboxFile, ScorePoint, Scroll, ScrollRecord, Subscription, Trend,
-		TrendWindow, UncountedVideo, UsageCounter, UsageEvent, Verdict, Video,
+		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, Subscription,
+		Trend, TrendWindow, UncountedVideo, UsageCounter, UsageEvent, Verdict, Video,
 		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AuditEntry, Authorization, Checkout, Code, Creator, CreditBalance,
 		CreditEntry, Feed, Job, Key, Library, LibraryRun, Niche, Observation,
 		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxCall,
-		SandboxFile, ScorePoint, Scroll, ScrollRecord, Subscription, Trend,
-		TrendWindow, UncountedVideo, UsageCounter, UsageEvent, Verdict, Video,
+		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, Subscription,
+		Trend, TrendWindow, UncountedVideo, UsageCounter, UsageEvent, Verdict, Video,
 		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
 	}
 )

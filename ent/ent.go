@@ -36,6 +36,7 @@ import (
 	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
+	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
@@ -133,6 +134,7 @@ func checkColumn(t, c string) error {
 			sandboxfile.Table:     sandboxfile.ValidColumn,
 			scorepoint.Table:      scorepoint.ValidColumn,
 			scroll.Table:          scroll.ValidColumn,
+			scrollcount.Table:     scrollcount.ValidColumn,
 			scrollrecord.Table:    scrollrecord.ValidColumn,
 			subscription.Table:    subscription.ValidColumn,
 			trend.Table:           trend.ValidColumn,

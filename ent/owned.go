@@ -26,6 +26,7 @@ func OwnedTables() []string {
 		"sandbox_files",
 		"score_points",
 		"scrolls",
+		"scroll_counts",
 		"scroll_records",
 		"subscriptions",
 		"trends",

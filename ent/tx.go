@@ -62,6 +62,8 @@ type Tx struct {
 	ScorePoint *ScorePointClient
 	// Scroll is the client for interacting with the Scroll builders.
 	Scroll *ScrollClient
+	// ScrollCount is the client for interacting with the ScrollCount builders.
+	ScrollCount *ScrollCountClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
 	ScrollRecord *ScrollRecordClient
 	// Subscription is the client for interacting with the Subscription builders.
@@ -243,6 +245,7 @@ func (tx *Tx) init() {
 	tx.SandboxFile = NewSandboxFileClient(tx.config)
 	tx.ScorePoint = NewScorePointClient(tx.config)
 	tx.Scroll = NewScrollClient(tx.config)
+	tx.ScrollCount = NewScrollCountClient(tx.config)
 	tx.ScrollRecord = NewScrollRecordClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)
 	tx.Trend = NewTrendClient(tx.config)

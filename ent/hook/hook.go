@@ -297,6 +297,18 @@ func (f ScrollFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, erro
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ScrollMutation", m)
 }
 
+// The ScrollCountFunc type is an adapter to allow the use of ordinary
+// function as ScrollCount mutator.
+type ScrollCountFunc func(context.Context, *ent.ScrollCountMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ScrollCountFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ScrollCountMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ScrollCountMutation", m)
+}
+
 // The ScrollRecordFunc type is an adapter to allow the use of ordinary
 // function as ScrollRecord mutator.
 type ScrollRecordFunc func(context.Context, *ent.ScrollRecordMutation) (ent.Value, error)

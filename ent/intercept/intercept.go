@@ -33,6 +33,7 @@ import (
 	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
+	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
@@ -752,6 +753,33 @@ func (f TraverseScroll) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.ScrollQuery", q)
 }
 
+// The ScrollCountFunc type is an adapter to allow the use of ordinary function as a Querier.
+type ScrollCountFunc func(context.Context, *ent.ScrollCountQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f ScrollCountFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.ScrollCountQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.ScrollCountQuery", q)
+}
+
+// The TraverseScrollCount type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseScrollCount func(context.Context, *ent.ScrollCountQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseScrollCount) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseScrollCount) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.ScrollCountQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.ScrollCountQuery", q)
+}
+
 // The ScrollRecordFunc type is an adapter to allow the use of ordinary function as a Querier.
 type ScrollRecordFunc func(context.Context, *ent.ScrollRecordQuery) (ent.Value, error)
 
@@ -1154,6 +1182,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.ScorePointQuery, predicate.ScorePoint, scorepoint.OrderOption]{typ: ent.TypeScorePoint, tq: q}, nil
 	case *ent.ScrollQuery:
 		return &query[*ent.ScrollQuery, predicate.Scroll, scroll.OrderOption]{typ: ent.TypeScroll, tq: q}, nil
+	case *ent.ScrollCountQuery:
+		return &query[*ent.ScrollCountQuery, predicate.ScrollCount, scrollcount.OrderOption]{typ: ent.TypeScrollCount, tq: q}, nil
 	case *ent.ScrollRecordQuery:
 		return &query[*ent.ScrollRecordQuery, predicate.ScrollRecord, scrollrecord.OrderOption]{typ: ent.TypeScrollRecord, tq: q}, nil
 	case *ent.SubscriptionQuery:

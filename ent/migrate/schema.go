@@ -727,6 +727,27 @@ var (
 			},
 		},
 	}
+	// ScrollCountsColumns holds the columns for the "scroll_counts" table.
+	ScrollCountsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "subject", Type: field.TypeString, Size: 2147483647},
+		{Name: "completed", Type: field.TypeInt},
+		{Name: "runs", Type: field.TypeInt},
+	}
+	// ScrollCountsTable holds the schema information for the "scroll_counts" table.
+	ScrollCountsTable = &schema.Table{
+		Name:       "scroll_counts",
+		Columns:    ScrollCountsColumns,
+		PrimaryKey: []*schema.Column{ScrollCountsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "scrollcount_account_id_subject",
+				Unique:  true,
+				Columns: []*schema.Column{ScrollCountsColumns[1], ScrollCountsColumns[2]},
+			},
+		},
+	}
 	// ScrollRecordsColumns holds the columns for the "scroll_records" table.
 	ScrollRecordsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -1181,6 +1202,7 @@ var (
 		SandboxFilesTable,
 		ScorePointsTable,
 		ScrollsTable,
+		ScrollCountsTable,
 		ScrollRecordsTable,
 		SubscriptionsTable,
 		TrendsTable,

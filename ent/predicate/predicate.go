@@ -78,6 +78,9 @@ type ScorePoint func(*sql.Selector)
 // Scroll is the predicate function for scroll builders.
 type Scroll func(*sql.Selector)
 
+// ScrollCount is the predicate function for scrollcount builders.
+type ScrollCount func(*sql.Selector)
+
 // ScrollRecord is the predicate function for scrollrecord builders.
 type ScrollRecord func(*sql.Selector)
 

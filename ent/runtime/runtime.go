@@ -24,6 +24,7 @@ import (
 	"github.com/scrollery/scrollery/ent/schema"
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
+	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/trend"
@@ -269,6 +270,11 @@ func init() {
 	scrollDescCheckpoint := scrollFields[13].Descriptor()
 	// scroll.DefaultCheckpoint holds the default value on creation for the checkpoint field.
 	scroll.DefaultCheckpoint = scrollDescCheckpoint.Default.(string)
+	scrollcountMixin := schema.ScrollCount{}.Mixin()
+	scrollcountMixinHooks0 := scrollcountMixin[0].Hooks()
+	scrollcount.Hooks[0] = scrollcountMixinHooks0[0]
+	scrollcountMixinInters0 := scrollcountMixin[0].Interceptors()
+	scrollcount.Interceptors[0] = scrollcountMixinInters0[0]
 	scrollrecordMixin := schema.ScrollRecord{}.Mixin()
 	scrollrecordMixinHooks0 := scrollrecordMixin[0].Hooks()
 	scrollrecord.Hooks[0] = scrollrecordMixinHooks0[0]

@@ -384,6 +384,7 @@ func TestEveryTableIsExportedOrNamed(t *testing.T) {
 		"credit_balances":     "the sum of the ledger",
 		"feeds":               "the number of the last change",
 		"libraries":           "counters of the library's revisions",
+		"scroll_counts":       "derived from scrolls",
 		"library_runs":        "derived from scrolls and observations",
 		"niches":              "derived from the scores",
 		"trend_windows":       "derived from observations",

@@ -16,13 +16,13 @@ import (
 // some of them.
 type hot struct {
 	get     *store.Hot // 3.6: a poll of one scroll
-	counted *store.Hot // 2.7: how many scrolls a subject completed, for lists
+	counted *store.Hot // 2.5: how many scrolls of a subject are completed, for lists
 	judge   *store.Hot // 4.0: the verdicts of a batch of records, in one statement
 	rewrite *store.Hot // 4.6: the records of a batch with their findings
 
 	byKey, active, insert        *store.Hot // 2.8: a start: the scroll of a key, how many are active, a new one
 	lock, start, beat, save, end *store.Hot // 3.7: what a worker writes of its scroll
-	runs, records                *store.Hot // not measured: how many scrolls were completed; deletes the records of one
+	addCompleted, runs, records  *store.Hot // not measured: counts a completed scroll; how many are; deletes the records of one
 }
 
 // columns are what a Scroll is read from.
@@ -40,7 +40,7 @@ const startedOnes = "(template IS NULL OR template NOT IN ('" + importTemplate +
 func newHot(db *store.DB) hot {
 	return hot{
 		get:     db.Hot("SELECT " + columns + " FROM scrolls WHERE {tenant} AND id = $1"),
-		counted: db.Hot("SELECT count(*) FROM scrolls WHERE {tenant} AND status = 'completed' AND subject = $1"),
+		counted: db.Hot("SELECT completed FROM scroll_counts WHERE {tenant} AND subject = $1"),
 		judge: db.Hot(`UPDATE scroll_records
 			SET dropped_by = v.column2, rank = v.column3 FROM (VALUES {values:2 BIGINT,TEXT,FLOAT8}) AS v
 			WHERE scroll_records.id = v.column1 AND +scroll_id = $1 AND +{tenant:scroll_records}`),
@@ -63,7 +63,9 @@ func newHot(db *store.DB) hot {
 			subject = $8, rules_version = $9` + mine),
 		end: db.Hot(`UPDATE scrolls SET status = $3, stage = NULL, completed_at = $4, updated_at = $4, failure_code = COALESCE($5, failure_code)
 			WHERE {tenant} AND id = $1 AND attempt = $2 AND status IN ('queued', 'running')`),
-		runs:    db.Hot("SELECT count(*) FROM scrolls WHERE {tenant} AND status = 'completed' AND " + startedOnes),
+		addCompleted: db.Hot(`INSERT INTO scroll_counts (id, {owner}, subject, completed, runs) VALUES ($1, {account}, $2, 1, $3)
+			ON CONFLICT ({owner}, subject) DO UPDATE SET completed = scroll_counts.completed + 1, runs = scroll_counts.runs + excluded.runs`),
+		runs:    db.Hot("SELECT CAST(COALESCE(sum(runs), 0) AS BIGINT) FROM scroll_counts WHERE {tenant}"),
 		records: db.Hot("DELETE FROM scroll_records WHERE {tenant} AND scroll_id = $1"),
 	}
 }
@@ -185,6 +187,16 @@ func (h *hot) startRow(ctx context.Context, tx *store.Tx, row *claimRow, step st
 		return err
 	}
 	return changefeed.Append(ctx, tx, changefeed.Change{Kind: changefeed.ScrollStarted, Scroll: row.ID})
+}
+
+// count adds a completed scroll to those of its subject.
+func (h *hot) count(ctx context.Context, tx *store.Tx, id int64, subject, template string) error {
+	runs := 1
+	if isOwn(template) {
+		runs = 0
+	}
+	_, err := h.addCompleted.ExecIn(ctx, tx, id, subject, runs)
+	return err
 }
 
 // endRow ends a scroll of an attempt that has not ended, and deletes its records.

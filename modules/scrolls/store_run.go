@@ -141,6 +141,11 @@ func (r *run) end(ctx context.Context, status, failure string, why *Failure) err
 		if err := r.save(ctx, tx, next, now); err != nil {
 			return err
 		}
+		if status == Completed {
+			if err := r.s.hot.count(ctx, tx, r.s.db.NewID(), next.subject, r.name); err != nil {
+				return err
+			}
+		}
 		return r.s.hot.endRow(ctx, tx, r.id, r.attempt, status, failure, now)
 	})
 	if err == nil {
