@@ -112,7 +112,7 @@ func BenchmarkHot(b *testing.B) {
 			func() error {
 				row, err := scrolls.Get(ctx, ended.ID)
 				if err == nil {
-					_, err = w.service.parsed.parse(row.ID, []byte(row.Progress))
+					_, err = w.service.parsed.parse(row.ID, row.Progress)
 				}
 				return err
 			},

@@ -54,7 +54,7 @@ func TestParsedProgressIsNeverStale(t *testing.T) {
 	p := parsed{entries: map[int64]parsedEntry{}}
 	for id := range int64(2 * maxParsed) {
 		for _, percent := range []float64{1, 2, 2} {
-			got, err := p.parse(id, fmt.Appendf(nil, `{"percent":%v,"collected":%d}`, percent, id))
+			got, err := p.parse(id, fmt.Sprintf(`{"percent":%v,"collected":%d}`, percent, id))
 			if err != nil || got.Percent != percent || got.Collected != int(id) {
 				t.Fatalf("scroll %d: got %+v, error %v; want %v percent and %d records collected", id, got, err, percent, int(id))
 			}
@@ -63,7 +63,7 @@ func TestParsedProgressIsNeverStale(t *testing.T) {
 	if len(p.entries) > maxParsed {
 		t.Errorf("%d entries, want at most %v", len(p.entries), maxParsed)
 	}
-	if _, err := p.parse(1, []byte("{")); err == nil {
+	if _, err := p.parse(1, "{"); err == nil {
 		t.Error("broken progress is read, want an error")
 	}
 }

@@ -2,7 +2,6 @@ package scrolls
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -20,33 +19,22 @@ import (
 )
 
 // load reads one scroll of the tenant; nil where there is none.
-func (s *Service) load(ctx context.Context, id int64) (*Scroll, error) {
-	rows, err := s.hot.get.Query(ctx, id)
+func (s *Service) load(ctx context.Context, id int64) (found *Scroll, err error) {
+	err = s.hot.get.Each(ctx, func(row store.Row) (_ bool, err error) {
+		found, err = readRow(row, func(text string) (Progress, error) { return s.parsed.parse(id, text) })
+		return false, err
+	}, id)
 	if err != nil {
 		return nil, fmt.Errorf("load scroll %s: %w", publicid.Format(publicid.Scroll, id), err)
 	}
-	defer rows.Close() //nolint:errcheck // Err below reports
-	if !rows.Next() {
-		return nil, rows.Err()
-	}
-	var row Scroll
-	var progress sql.RawBytes
-	err = rows.Scan(&row.ID, &row.Status, &row.Step, &progress, &row.Attempts, &row.NewVideos, &row.FailureCode, &row.Schedule,
-		&row.Template, &row.CreatedAt, &row.UpdatedAt, &row.StartedAt, &row.CompletedAt)
-	if err == nil {
-		row.Progress, err = s.parsed.parse(row.ID, progress)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load scroll %s: %w", publicid.Format(publicid.Scroll, id), err)
-	}
-	return &row, rows.Close()
+	return found, nil
 }
 
 // noProgress is the progress of a new scroll.
 const noProgress = `{"percent":0}`
 
-func parseProgress[T string | []byte](text T) (p Progress, err error) {
-	if string(text) == noProgress {
+func parseProgress(text string) (p Progress, err error) {
+	if text == noProgress {
 		return p, nil
 	}
 	if err = json.Unmarshal([]byte(text), &p); err != nil {
@@ -72,11 +60,11 @@ type parsedEntry struct {
 }
 
 // parse returns the progress of a scroll, which the caller must not change.
-func (p *parsed) parse(scroll int64, text []byte) (Progress, error) {
+func (p *parsed) parse(scroll int64, text string) (Progress, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	entry, ok := p.entries[scroll]
-	if ok && entry.text == string(text) {
+	if ok && entry.text == text {
 		return entry.progress, nil
 	}
 	progress, err := parseProgress(text)
@@ -89,7 +77,7 @@ func (p *parsed) parse(scroll int64, text []byte) (Progress, error) {
 			break
 		}
 	}
-	p.entries[scroll] = parsedEntry{string(text), progress}
+	p.entries[scroll] = parsedEntry{text, progress}
 	return progress, nil
 }
 

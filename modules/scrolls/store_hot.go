@@ -71,7 +71,7 @@ func newHot(db *store.DB) hot {
 }
 
 // readRow reads a scroll from its columns.
-func readRow(row store.Row) (*Scroll, error) {
+func readRow(row store.Row, parse func(progress string) (Progress, error)) (*Scroll, error) {
 	s := &Scroll{
 		Step: textAt(row[2]), FailureCode: textAt(row[6]), Schedule: intAt(row[7]), Template: textAt(row[8]),
 		StartedAt: timeAt(row[11]), CompletedAt: timeAt(row[12]),
@@ -83,7 +83,7 @@ func readRow(row store.Row) (*Scroll, error) {
 	s.CreatedAt, _ = row[9].(int64)
 	s.UpdatedAt, _ = row[10].(int64)
 	var err error
-	s.Progress, err = parseProgress(text)
+	s.Progress, err = parse(text)
 	return s, err
 }
 
@@ -125,7 +125,7 @@ func timeAt(value any) *int64 {
 // findByKey reads the scroll of an idempotency key; nil where there is none.
 func (h *hot) findByKey(ctx context.Context, tx *store.Tx, key string) (found *Scroll, err error) {
 	err = h.byKey.EachIn(ctx, tx, func(row store.Row) (_ bool, err error) {
-		found, err = readRow(row)
+		found, err = readRow(row, parseProgress)
 		return false, err
 	}, key)
 	return found, err
