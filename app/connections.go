@@ -1,10 +1,12 @@
 package app
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -51,7 +53,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		conn, err := l.Listener.Accept()
 		if err != nil {
 			<-l.places
-			return nil, err
+			return nil, passing(err)
 		}
 		client := clientOf(conn)
 		if !l.enter(client) {
@@ -61,6 +63,24 @@ func (l *limited) Accept() (net.Conn, error) {
 		return &bounded{Conn: conn, unreadFor: l.bounds.UnreadFor, leave: sync.OnceFunc(func() { l.leave(client) })}, nil
 	}
 }
+
+// passing says of an error that comes of what the system is short of, that it passes: the
+// server would end with it, although others free what they hold.
+func passing(err error) error {
+	for _, short := range []error{syscall.ENOSPC, syscall.ENOMEM, syscall.ENOBUFS} { // ENOSPC: no more events to wait for
+		if errors.Is(err, short) {
+			return shortage{err}
+		}
+	}
+	return err
+}
+
+// shortage is an error after which the server accepts again.
+type shortage struct{ error }
+
+func (shortage) Timeout() bool   { return false }
+func (shortage) Temporary() bool { return true }
+func (s shortage) Unwrap() error { return s.error }
 
 // clientOf returns the address that a connection is counted for.
 func clientOf(conn net.Conn) netip.Addr {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -50,6 +51,49 @@ func closedByServer(t *testing.T, conn net.Conn, within time.Duration) bool {
 	_ = conn.SetReadDeadline(time.Now().Add(within))
 	_, err := conn.Read(make([]byte, 1))
 	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// scarce is a listener to which the system refuses the first connections.
+type scarce struct {
+	net.Listener
+	errs chan error
+}
+
+func (s scarce) Accept() (net.Conn, error) {
+	select {
+	case err := <-s.errs:
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("epoll_ctl", err)}
+	default:
+		return s.Listener.Accept()
+	}
+}
+
+// TestAServerOutlastsAShortage: a plugin of the same user may have all events that the system
+// waits for, until it is ended.
+func TestAServerOutlastsAShortage(t *testing.T) {
+	t.Parallel()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := make(chan error, 3)
+	for _, err := range []error{syscall.ENOSPC, syscall.ENOMEM, syscall.ENOBUFS} {
+		errs <- err
+	}
+	listener := Connections{Max: 10, PerAddress: 10, UnreadFor: time.Minute}.limit(scarce{inner, errs}, nil)
+	server := &http.Server{Handler: http.NotFoundHandler()}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	client := http.Client{Timeout: 20 * time.Second}
+	answer, err := client.Get("http://" + inner.Addr().String())
+	if err != nil {
+		t.Fatalf("a request after three shortages: got %v, want an answer", err)
+	}
+	_ = answer.Body.Close()
+	_ = server.Close()
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		t.Errorf("the server ended with %v, want it closed by the test", err)
+	}
 }
 
 func TestConnectionsAreBoundedByAddress(t *testing.T) {

@@ -162,6 +162,25 @@ func attempt(do, arg string) (string, error) {
 		request, _ := unix.NewIfreq("lo")
 		_ = request.SetInet4Addr([]byte{10, 0, 0, 1})
 		return "changed", unix.IoctlIfreq(fd, unix.SIOCSIFADDR, request)
+	case "flock": // of a file that other boxes see too
+		return onShared(arg, func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
+	case "read lock":
+		return onShared(arg, func(fd int) error {
+			return unix.FcntlFlock(uintptr(fd), unix.F_SETLK, &unix.Flock_t{Type: unix.F_RDLCK, Start: 42, Len: 1})
+		})
+	case "lease", "watch", "hint":
+		command := map[string]int{"lease": unix.F_SETLEASE, "watch": unix.F_NOTIFY, "hint": unix.F_GET_RW_HINT}[do]
+		return onShared(arg, func(fd int) error {
+			_, err := unix.FcntlInt(uintptr(fd), command, unix.F_RDLCK)
+			return err
+		})
+	case "pipe": // a large one
+		var ends [2]int
+		if err := unix.Pipe(ends[:]); err != nil {
+			return "", err
+		}
+		_, err := unix.FcntlInt(uintptr(ends[0]), unix.F_SETPIPE_SZ, 1<<20)
+		return "grown", err
 	case "exec":
 		return "ran", exec.Command(arg).Run()
 	case "keep": // a file for the next call
@@ -171,6 +190,18 @@ func attempt(do, arg string) (string, error) {
 		return string(raw), err
 	}
 	return hoard(do, number)
+}
+
+// kept are files that stay open, with their locks.
+var kept []*os.File
+
+func onShared(path string, do func(fd int) error) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	kept = append(kept, file)
+	return "done", do(int(file.Fd()))
 }
 
 func none(errno unix.Errno) error {
@@ -210,7 +241,7 @@ func rawCalls() map[string][6]uintptr {
 		"hostname": {unix.SYS_SETHOSTNAME, path, 1}, "quotactl": {unix.SYS_QUOTACTL, 0, path, 0, path}, "kcmp": {unix.SYS_KCMP, 1, 1, 0, 0},
 		"getfd": {unix.SYS_PIDFD_GETFD, 0, 0, 0}, "seccomp": {unix.SYS_SECCOMP, 0, 0, 0}, "personality": {unix.SYS_PERSONALITY, 0x40000},
 		"setgroups": {unix.SYS_SETGROUPS, 1, path}, "lookup": {unix.SYS_LOOKUP_DCOOKIE, 0, path, 1}, "vhangup": {unix.SYS_VHANGUP},
-		"newest": {999, 0},
+		"newest": {999, 0}, "cachestat": {unix.SYS_CACHESTAT, 0, path, path, 0}, "mincore": {unix.SYS_MINCORE, 0, 1, path}, "vmsplice": {unix.SYS_VMSPLICE, 1, path, 0, 0},
 	}
 }
 
@@ -244,6 +275,45 @@ func hoard(do string, number int) (string, error) {
 				return "", err
 			}
 			touch(memory)
+		}
+		time.Sleep(time.Minute)
+	case "sockets": // full ones, in children
+		for range number {
+			command := exec.Command(os.Args[0], "attempt", "fill:24")
+			if err := command.Start(); err != nil {
+				return "", err
+			}
+		}
+		time.Sleep(time.Minute)
+	case "fill":
+		raw := make([]byte, 32<<10)
+		for range number {
+			ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+			if err != nil {
+				return "", err
+			}
+			for _, end := range ends {
+				if err := unix.SetsockoptInt(end, unix.SOL_SOCKET, unix.SO_SNDBUF, 4<<20); err != nil {
+					return "", err
+				}
+				for err = nil; err == nil; _, err = unix.Write(end, raw) {
+				}
+			}
+		}
+		time.Sleep(time.Minute)
+	case "descriptors": // as many as each process may have
+		for range number {
+			command := exec.Command(os.Args[0], "attempt", "open:56")
+			if err := command.Start(); err != nil {
+				return "", err
+			}
+		}
+		time.Sleep(time.Minute)
+	case "open":
+		for range number {
+			if _, err := unix.Dup(0); err != nil {
+				return "", err
+			}
 		}
 		time.Sleep(time.Minute)
 	case "files":

@@ -272,11 +272,6 @@ func (c *Command) AwaitExit() (reap func() error) {
 	if c.link == nil {
 		return awaitExit(c.command)
 	}
-	if c.group != nil {
-		reap = awaitExit(c.command)
-		c.metered = c.group.exceeded(c.policy)
-		return reap
-	}
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -288,7 +283,7 @@ func (c *Command) AwaitExit() (reap func() error) {
 			}
 		}
 		if c.failed == nil {
-			c.metered = meter(c.Pid(), c.scratch, c.policy, c.ended)
+			c.metered = meter(c.Pid(), c.scratch, c.policy, c.group != nil, c.ended)
 		}
 		if c.metered != nil {
 			c.Kill()
@@ -297,6 +292,9 @@ func (c *Command) AwaitExit() (reap func() error) {
 	reap = awaitExit(c.command)
 	close(c.ended)
 	<-watched
+	if c.group != nil && c.metered == nil {
+		c.metered = c.group.exceeded(c.policy)
+	}
 	return reap
 }
 

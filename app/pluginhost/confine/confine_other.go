@@ -57,7 +57,7 @@ func (*group) exceeded(launch.Policy) error { return nil }
 
 func (*group) remove() {}
 
-func meter(int, *os.File, launch.Policy, <-chan struct{}) error { return nil }
+func meter(int, *os.File, launch.Policy, bool, <-chan struct{}) error { return nil }
 
 // openSocket only looks whether there is a socket.
 func openSocket(folder, name string) (io.Closer, string, error) {

@@ -36,14 +36,16 @@
 //  5. sets resource limits and no_new_privs, drops all capabilities;
 //  6. Landlock, as a second wall: files, TCP ports, abstract sockets, signals;
 //  7. seccomp: Docker's list of allowed calls, less what no plugin needs (TestProfile
-//     has the reasons);
+//     has the reasons). Locks of files succeed and lock nothing: the system's files are the
+//     same for all boxes, and a lock would be a word from one to another;
 //  8. starts the plugin as its only child and waits for it.
 //
 // The host serves the egress proxy from the listener. Where a cgroup v2 is delegated to
 // it, the box starts in one of its own that bounds memory, processes and, if the
-// controller is there, time of the processor, see openGroups. Elsewhere, four times a
-// second, the host adds up memory, threads and files of the box and ends it if they are
-// too much, see measure; kernel memory of sockets is in no sum then.
+// controller is there, time of the processor, see openGroups. Four times a second, the
+// host adds up threads and open files of the box, elsewhere also memory, files and sockets,
+// and ends it if they are too much, see measure. Without a cgroup, the kernel's own memory
+// for mappings and pipes is in no sum.
 //
 // [Confiner.Missing] builds a first box that does nothing, and returns the part that
 // failed. A binary of a third party then does not start ([ErrNoBox]), unless the

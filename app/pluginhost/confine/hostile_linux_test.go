@@ -147,6 +147,13 @@ func TestHostileGo(t *testing.T) {
 		{"seccomp:", no},
 		{"vhangup:", no},
 		{"newest:", unknown},
+		{"cachestat:", no},
+		{"mincore:", no},
+		{"vmsplice:", no},
+		{"lease:/etc/ssl/certs", no},
+		{"watch:/etc/ssl/certs", no},
+		{"hint:" + policyPath(t), no},
+		{"pipe:", no},
 		{"dial:tcp," + tcp, denied}, // Landlock knows the port of the proxy alone
 		{"dial:tcp," + everywhere, denied},
 		{"dial:tcp,169.254.169.254:80", denied},
@@ -185,6 +192,53 @@ func TestHostileGo(t *testing.T) {
 	if n := len(b.visits); n > 0 {
 		t.Errorf("servers of the host were visited %d times, want 0", n)
 	}
+}
+
+// TestLocksTellNothing: a lock of a file that all boxes see is no word from one to another.
+func TestLocksTellNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	file, err := os.Open(policyPath(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	terms := []string{"flock:" + policyPath(t), "read lock:" + policyPath(t)}
+	for i, got := range b.attempt(t, policy(t), terms...) {
+		if got != "done" {
+			t.Errorf("%s, which is locked outside: got %q, want done", terms[i], got)
+		}
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_UN); err != nil {
+		t.Fatal(err)
+	}
+	p := policy(t, append(append([]string{"attempt"}, terms...), "wait:")...)
+	b.run(t, p, nil, func(c *Command) {
+		defer c.Kill()
+		pid := plugin(c)
+		wait(t, "the plugin to have the file open twice", func() bool { return holds(pid, policyPath(t)) >= len(terms) })
+		lock := unix.Flock_t{Type: unix.F_WRLCK}
+		if err := unix.FcntlFlock(file.Fd(), unix.F_GETLK, &lock); err != nil || lock.Type != unix.F_UNLCK {
+			t.Errorf("the file has a lock of kind %d at %d, error %v; want none", lock.Type, lock.Start, err)
+		}
+		if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			t.Errorf("lock the file beside a plugin that locked it: got %v, want no error", err)
+		}
+	})
+}
+
+// holds counts how often a process has a file open.
+func holds(pid int, path string) (n int) {
+	descriptors, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")
+	for _, name := range descriptors {
+		if target, err := os.Readlink(name); err == nil && filepath.Base(target) == filepath.Base(path) {
+			n++
+		}
+	}
+	return n
 }
 
 // policyPath is the binary, which the box shows.
@@ -231,6 +285,8 @@ func TestBoundsOfTheBox(t *testing.T) {
 	for _, c := range []struct{ name, term, want string }{
 		{"3 GB in children", "children:48", "used more than 272 MiB"},
 		{"3 GB of shared memory", "shared:3072", "used more than 272 MiB"},
+		{"40 processes with full sockets", "sockets:40", "used more than 272 MiB"},
+		{"2,800 open files", "descriptors:48", "used more than 1024 open files"},
 		{"1,500 processes", "forks:1500", "used more than 200 processes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -240,6 +296,9 @@ func TestBoundsOfTheBox(t *testing.T) {
 				p := policy(t, "attempt", c.term)
 				if !strings.HasPrefix(c.term, "forks") {
 					p.Tasks = 2000 // the threads of so many children are not what ends them
+				}
+				if strings.HasPrefix(c.term, "sockets") {
+					p.Files = 200 // nor are open files
 				}
 				e, took := b.pastItsBound(t, p)
 				// The kernel may refuse processes before the meter looks.

@@ -15,12 +15,13 @@ import (
 // period is how often the host looks at what a box uses.
 const period = 250 * time.Millisecond
 
-// meter returns when a box uses more than its policy allows, or has ended.
-func meter(first int, scratch *os.File, p Policy, ended <-chan struct{}) error {
+// meter returns when a box uses more than its policy allows, or has ended. In a cgroup, the
+// kernel bounds memory.
+func meter(first int, scratch *os.File, p Policy, grouped bool, ended <-chan struct{}) error {
 	tick := time.NewTicker(period)
 	defer tick.Stop()
 	for {
-		if err := measure(first, scratch, p); err != nil {
+		if err := measure(first, scratch, p, grouped); err != nil {
 			return err
 		}
 		select {
@@ -31,8 +32,13 @@ func meter(first int, scratch *os.File, p Policy, ended <-chan struct{}) error {
 	}
 }
 
+// processesAtMost is how many processes of a box may each have all files that one may have:
+// what they open together takes of numbers that all processes of the user share, as the
+// events that are waited for.
+const processesAtMost = 16
+
 // measure adds up all processes of a box and the files in its memory.
-func measure(first int, scratch *os.File, p Policy) error {
+func measure(first int, scratch *os.File, p Policy, grouped bool) error {
 	processes, tasks, err := family(first, p.Tasks)
 	if err != nil {
 		return err
@@ -40,11 +46,17 @@ func measure(first int, scratch *os.File, p Policy) error {
 	if tasks > p.Tasks {
 		return fmt.Errorf("used more than %d processes and threads", p.Tasks)
 	}
+	if most := processesAtMost * p.Files; len(processes) > processesAtMost && opened(processes, p.Files) > most {
+		return fmt.Errorf("used more than %d open files", most)
+	}
+	if grouped {
+		return nil
+	}
 	var disk unix.Statfs_t
 	if err := unix.Fstatfs(int(scratch.Fd()), &disk); err != nil {
 		return fmt.Errorf("measure the scratch folder: %w", err)
 	}
-	files := int64(disk.Blocks-disk.Bfree) * disk.Bsize
+	files := int64(disk.Blocks-disk.Bfree)*disk.Bsize + buffers(first)
 	bound := p.Memory + p.Disk
 	// Memory that processes share counts for each of them here, and once below: the
 	// kernel takes far longer for that.
@@ -54,8 +66,18 @@ func measure(first int, scratch *os.File, p Policy) error {
 	return nil
 }
 
+// buffers are what the sockets of a box may have in their buffers, which is memory of no
+// process: each counts in full, see callFilter. A box that has ended has none.
+func buffers(first int) int64 {
+	const most = 256 << 10 // the usual size, and what a last message may go beyond it
+	raw, _ := os.ReadFile("/proc/" + strconv.Itoa(first) + "/net/sockstat")
+	var used int64
+	_, _ = fmt.Sscanf(string(raw), "sockets: used %d", &used)
+	return used * most
+}
+
 func tooMuch(p Policy) error {
-	return fmt.Errorf("used more than %d MiB of memory in its processes and files", (p.Memory+p.Disk)>>20)
+	return fmt.Errorf("used more than %d MiB of memory in its processes, files and sockets", (p.Memory+p.Disk)>>20)
 }
 
 // family are the processes of a box, whose first one has a given id, and the number of
@@ -82,6 +104,21 @@ func family(first, most int) (processes []string, tasks int, err error) {
 		}
 	}
 	return processes, tasks, nil
+}
+
+// opened counts the open files of processes. One that hides them has as many as it may have.
+func opened(processes []string, each int) (files int) {
+	for _, process := range processes {
+		folder := "/proc/" + process + "/fd"
+		if info, err := os.Stat(folder); err == nil && info.Size() > 0 { // their number, since Linux 6.2
+			files += int(info.Size())
+		} else if names, err := os.ReadDir(folder); err == nil {
+			files += len(names)
+		} else if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ESRCH) {
+			files += each
+		}
+	}
+	return files
 }
 
 // resident is the memory of processes, without what is only a copy of a file, with what

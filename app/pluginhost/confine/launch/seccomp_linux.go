@@ -54,6 +54,23 @@ func callFilter(o Order) []unix.SockFilter {
 		load(callFirst), unlessEqual(unix.PR_SET_PDEATHSIG, 4), load(callSecond), unlessEqual(uint32(unix.SIGKILL), 1), allow, deny(unix.EPERM), allow,
 	})...)
 	program = append(program, when(unix.SYS_SOCKET, sockets(o.Proxy != 0, allow, deny))...)
+	// A file of the system is one for all boxes: a lock in one would tell another something.
+	// So a lock succeeds and locks nothing, but for who shares a folder with other processes.
+	ignore, lock := deny(0), deny(0)
+	if len(o.Writes) > 0 {
+		lock = allow
+	}
+	program = append(program, when(unix.SYS_FLOCK, []unix.SockFilter{lock})...)
+	program = append(program, when(unix.SYS_FCNTL, byWord(callSecond, deny(unix.EPERM), []choice{
+		{[]uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_OFD_GETLK}, lock},
+		{fileCommands[:], allow},
+	}))...)
+	// The size of a buffer is a wish. Larger ones would be memory that no process has.
+	program = append(program, when(unix.SYS_SETSOCKOPT, append([]unix.SockFilter{load(callSecond), unlessEqual(unix.SOL_SOCKET, 1), skip(1), allow},
+		byWord(callThird, allow, []choice{
+			{[]uint32{unix.SO_SNDBUF, unix.SO_RCVBUF, unix.SO_SNDBUFFORCE, unix.SO_RCVBUFFORCE}, ignore},
+			{[]uint32{unix.SO_ATTACH_FILTER, unix.SO_ATTACH_BPF, unix.SO_ATTACH_REUSEPORT_CBPF, unix.SO_ATTACH_REUSEPORT_EBPF}, deny(unix.EPERM)},
+		})...))...)
 	calls := allowedCalls()
 	slices.Sort(calls)
 	for first := 0; first < len(calls); {
@@ -67,6 +84,29 @@ func callFilter(o Order) []unix.SockFilter {
 	}
 	// What is newer than the list does not exist.
 	return append(program, unlessAbove(calls[len(calls)-1]+1, 1), deny(unix.ENOSYS), deny(unix.EPERM))
+}
+
+// fileCommands are the commands of fcntl that concern a descriptor, not the file.
+var fileCommands = [...]uint32{
+	unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL,
+	unix.F_GETOWN, unix.F_SETOWN, unix.F_GETOWN_EX, unix.F_SETOWN_EX, unix.F_GETSIG, unix.F_SETSIG, unix.F_GETPIPE_SZ,
+}
+
+// choice is the answer to a word that is one of several.
+type choice struct {
+	words  []uint32
+	answer unix.SockFilter
+}
+
+// byWord answers by a word of the call.
+func byWord(offset uint32, otherwise unix.SockFilter, choices []choice) []unix.SockFilter {
+	program := []unix.SockFilter{load(offset)}
+	for _, c := range choices {
+		for _, word := range c.words {
+			program = append(program, unlessEqual(word, 1), c.answer)
+		}
+	}
+	return append(program, otherwise)
 }
 
 // sockets lets Unix ones pass, and TCP where there is a network.
