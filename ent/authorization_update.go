@@ -17,9 +17,8 @@ import (
 // AuthorizationUpdate is the builder for updating Authorization entities.
 type AuthorizationUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *AuthorizationMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *AuthorizationMutation
 }
 
 // Where appends a list predicates to the AuthorizationUpdate builder.
@@ -237,12 +236,6 @@ func (_u *AuthorizationUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *AuthorizationUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *AuthorizationUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *AuthorizationUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(authorization.Table, authorization.Columns, sqlgraph.NewFieldSpec(authorization.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -306,7 +299,6 @@ func (_u *AuthorizationUpdate) sqlSave(ctx context.Context) (_node int, err erro
 	if value, ok := _u.mutation.AddedExpiresAt(); ok {
 		_spec.AddField(authorization.FieldExpiresAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{authorization.Label}
@@ -322,10 +314,9 @@ func (_u *AuthorizationUpdate) sqlSave(ctx context.Context) (_node int, err erro
 // AuthorizationUpdateOne is the builder for updating a single Authorization entity.
 type AuthorizationUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *AuthorizationMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *AuthorizationMutation
 }
 
 // SetSecretHash sets the "secret_hash" field.
@@ -550,12 +541,6 @@ func (_u *AuthorizationUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *AuthorizationUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *AuthorizationUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *AuthorizationUpdateOne) sqlSave(ctx context.Context) (_node *Authorization, err error) {
 	_spec := sqlgraph.NewUpdateSpec(authorization.Table, authorization.Columns, sqlgraph.NewFieldSpec(authorization.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -636,7 +621,6 @@ func (_u *AuthorizationUpdateOne) sqlSave(ctx context.Context) (_node *Authoriza
 	if value, ok := _u.mutation.AddedExpiresAt(); ok {
 		_spec.AddField(authorization.FieldExpiresAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Authorization{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

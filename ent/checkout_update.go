@@ -17,9 +17,8 @@ import (
 // CheckoutUpdate is the builder for updating Checkout entities.
 type CheckoutUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *CheckoutMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *CheckoutMutation
 }
 
 // Where appends a list predicates to the CheckoutUpdate builder.
@@ -259,12 +258,6 @@ func (_u *CheckoutUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *CheckoutUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *CheckoutUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *CheckoutUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(checkout.Table, checkout.Columns, sqlgraph.NewFieldSpec(checkout.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -334,7 +327,6 @@ func (_u *CheckoutUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedUpdatedAt(); ok {
 		_spec.AddField(checkout.FieldUpdatedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{checkout.Label}
@@ -350,10 +342,9 @@ func (_u *CheckoutUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // CheckoutUpdateOne is the builder for updating a single Checkout entity.
 type CheckoutUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *CheckoutMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *CheckoutMutation
 }
 
 // SetURL sets the "url" field.
@@ -600,12 +591,6 @@ func (_u *CheckoutUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *CheckoutUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *CheckoutUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *CheckoutUpdateOne) sqlSave(ctx context.Context) (_node *Checkout, err error) {
 	_spec := sqlgraph.NewUpdateSpec(checkout.Table, checkout.Columns, sqlgraph.NewFieldSpec(checkout.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -692,7 +677,6 @@ func (_u *CheckoutUpdateOne) sqlSave(ctx context.Context) (_node *Checkout, err 
 	if value, ok := _u.mutation.AddedUpdatedAt(); ok {
 		_spec.AddField(checkout.FieldUpdatedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Checkout{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -17,9 +17,8 @@ import (
 // CodeUpdate is the builder for updating Code entities.
 type CodeUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *CodeMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *CodeMutation
 }
 
 // Where appends a list predicates to the CodeUpdate builder.
@@ -168,12 +167,6 @@ func (_u *CodeUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *CodeUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *CodeUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *CodeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(code.Table, code.Columns, sqlgraph.NewFieldSpec(code.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -228,7 +221,6 @@ func (_u *CodeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.LinkExpiresAtCleared() {
 		_spec.ClearField(code.FieldLinkExpiresAt, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{code.Label}
@@ -244,10 +236,9 @@ func (_u *CodeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // CodeUpdateOne is the builder for updating a single Code entity.
 type CodeUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *CodeMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *CodeMutation
 }
 
 // SetExpiresAt sets the "expires_at" field.
@@ -403,12 +394,6 @@ func (_u *CodeUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *CodeUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *CodeUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *CodeUpdateOne) sqlSave(ctx context.Context) (_node *Code, err error) {
 	_spec := sqlgraph.NewUpdateSpec(code.Table, code.Columns, sqlgraph.NewFieldSpec(code.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -480,7 +465,6 @@ func (_u *CodeUpdateOne) sqlSave(ctx context.Context) (_node *Code, err error) {
 	if _u.mutation.LinkExpiresAtCleared() {
 		_spec.ClearField(code.FieldLinkExpiresAt, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Code{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

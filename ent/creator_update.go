@@ -17,9 +17,8 @@ import (
 // CreatorUpdate is the builder for updating Creator entities.
 type CreatorUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *CreatorMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *CreatorMutation
 }
 
 // Where appends a list predicates to the CreatorUpdate builder.
@@ -149,12 +148,6 @@ func (_u *CreatorUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *CreatorUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *CreatorUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *CreatorUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(creator.Table, creator.Columns, sqlgraph.NewFieldSpec(creator.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -191,7 +184,6 @@ func (_u *CreatorUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.FollowersAtCleared() {
 		_spec.ClearField(creator.FieldFollowersAt, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{creator.Label}
@@ -207,10 +199,9 @@ func (_u *CreatorUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // CreatorUpdateOne is the builder for updating a single Creator entity.
 type CreatorUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *CreatorMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *CreatorMutation
 }
 
 // SetHandle sets the "handle" field.
@@ -347,12 +338,6 @@ func (_u *CreatorUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *CreatorUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *CreatorUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *CreatorUpdateOne) sqlSave(ctx context.Context) (_node *Creator, err error) {
 	_spec := sqlgraph.NewUpdateSpec(creator.Table, creator.Columns, sqlgraph.NewFieldSpec(creator.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -406,7 +391,6 @@ func (_u *CreatorUpdateOne) sqlSave(ctx context.Context) (_node *Creator, err er
 	if _u.mutation.FollowersAtCleared() {
 		_spec.ClearField(creator.FieldFollowersAt, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Creator{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

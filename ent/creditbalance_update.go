@@ -17,9 +17,8 @@ import (
 // CreditBalanceUpdate is the builder for updating CreditBalance entities.
 type CreditBalanceUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *CreditBalanceMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *CreditBalanceMutation
 }
 
 // Where appends a list predicates to the CreditBalanceUpdate builder.
@@ -144,12 +143,6 @@ func (_u *CreditBalanceUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *CreditBalanceUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *CreditBalanceUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *CreditBalanceUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(creditbalance.Table, creditbalance.Columns, sqlgraph.NewFieldSpec(creditbalance.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -183,7 +176,6 @@ func (_u *CreditBalanceUpdate) sqlSave(ctx context.Context) (_node int, err erro
 	if value, ok := _u.mutation.AddedUpdatedAt(); ok {
 		_spec.AddField(creditbalance.FieldUpdatedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{creditbalance.Label}
@@ -199,10 +191,9 @@ func (_u *CreditBalanceUpdate) sqlSave(ctx context.Context) (_node int, err erro
 // CreditBalanceUpdateOne is the builder for updating a single CreditBalance entity.
 type CreditBalanceUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *CreditBalanceMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *CreditBalanceMutation
 }
 
 // SetBalance sets the "balance" field.
@@ -334,12 +325,6 @@ func (_u *CreditBalanceUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *CreditBalanceUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *CreditBalanceUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *CreditBalanceUpdateOne) sqlSave(ctx context.Context) (_node *CreditBalance, err error) {
 	_spec := sqlgraph.NewUpdateSpec(creditbalance.Table, creditbalance.Columns, sqlgraph.NewFieldSpec(creditbalance.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -390,7 +375,6 @@ func (_u *CreditBalanceUpdateOne) sqlSave(ctx context.Context) (_node *CreditBal
 	if value, ok := _u.mutation.AddedUpdatedAt(); ok {
 		_spec.AddField(creditbalance.FieldUpdatedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &CreditBalance{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

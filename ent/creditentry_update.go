@@ -17,9 +17,8 @@ import (
 // CreditEntryUpdate is the builder for updating CreditEntry entities.
 type CreditEntryUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *CreditEntryMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *CreditEntryMutation
 }
 
 // Where appends a list predicates to the CreditEntryUpdate builder.
@@ -60,12 +59,6 @@ func (_u *CreditEntryUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *CreditEntryUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *CreditEntryUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *CreditEntryUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(creditentry.Table, creditentry.Columns, sqlgraph.NewFieldSpec(creditentry.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -75,7 +68,6 @@ func (_u *CreditEntryUpdate) sqlSave(ctx context.Context) (_node int, err error)
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{creditentry.Label}
@@ -91,10 +83,9 @@ func (_u *CreditEntryUpdate) sqlSave(ctx context.Context) (_node int, err error)
 // CreditEntryUpdateOne is the builder for updating a single CreditEntry entity.
 type CreditEntryUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *CreditEntryMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *CreditEntryMutation
 }
 
 // Mutation returns the CreditEntryMutation object of the builder.
@@ -142,12 +133,6 @@ func (_u *CreditEntryUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *CreditEntryUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *CreditEntryUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *CreditEntryUpdateOne) sqlSave(ctx context.Context) (_node *CreditEntry, err error) {
 	_spec := sqlgraph.NewUpdateSpec(creditentry.Table, creditentry.Columns, sqlgraph.NewFieldSpec(creditentry.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -174,7 +159,6 @@ func (_u *CreditEntryUpdateOne) sqlSave(ctx context.Context) (_node *CreditEntry
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &CreditEntry{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

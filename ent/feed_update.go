@@ -17,9 +17,8 @@ import (
 // FeedUpdate is the builder for updating Feed entities.
 type FeedUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *FeedMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *FeedMutation
 }
 
 // Where appends a list predicates to the FeedUpdate builder.
@@ -123,12 +122,6 @@ func (_u *FeedUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *FeedUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *FeedUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *FeedUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(feed.Table, feed.Columns, sqlgraph.NewFieldSpec(feed.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -156,7 +149,6 @@ func (_u *FeedUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedTrimAt(); ok {
 		_spec.AddField(feed.FieldTrimAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{feed.Label}
@@ -172,10 +164,9 @@ func (_u *FeedUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // FeedUpdateOne is the builder for updating a single Feed entity.
 type FeedUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *FeedMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *FeedMutation
 }
 
 // SetSeq sets the "seq" field.
@@ -286,12 +277,6 @@ func (_u *FeedUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *FeedUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *FeedUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *FeedUpdateOne) sqlSave(ctx context.Context) (_node *Feed, err error) {
 	_spec := sqlgraph.NewUpdateSpec(feed.Table, feed.Columns, sqlgraph.NewFieldSpec(feed.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -336,7 +321,6 @@ func (_u *FeedUpdateOne) sqlSave(ctx context.Context) (_node *Feed, err error) {
 	if value, ok := _u.mutation.AddedTrimAt(); ok {
 		_spec.AddField(feed.FieldTrimAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Feed{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

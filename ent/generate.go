@@ -2,4 +2,4 @@
 // written by hand.
 package ent
 
-//go:generate go tool ent generate --template file=schema/template/client.tmpl --feature intercept,schema/snapshot,sql/upsert,sql/execquery,sql/lock,sql/modifier,sql/versioned-migration ./schema
+//go:generate go tool ent generate --template file=schema/template/client.tmpl --feature intercept,schema/snapshot,sql/upsert,sql/versioned-migration ./schema

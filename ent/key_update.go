@@ -17,9 +17,8 @@ import (
 // KeyUpdate is the builder for updating Key entities.
 type KeyUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *KeyMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *KeyMutation
 }
 
 // Where appends a list predicates to the KeyUpdate builder.
@@ -87,12 +86,6 @@ func (_u *KeyUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *KeyUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *KeyUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *KeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(key.Table, key.Columns, sqlgraph.NewFieldSpec(key.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -117,7 +110,6 @@ func (_u *KeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.RevokedAtCleared() {
 		_spec.ClearField(key.FieldRevokedAt, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{key.Label}
@@ -133,10 +125,9 @@ func (_u *KeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // KeyUpdateOne is the builder for updating a single Key entity.
 type KeyUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *KeyMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *KeyMutation
 }
 
 // SetRevokedAt sets the "revoked_at" field.
@@ -211,12 +202,6 @@ func (_u *KeyUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *KeyUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *KeyUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *KeyUpdateOne) sqlSave(ctx context.Context) (_node *Key, err error) {
 	_spec := sqlgraph.NewUpdateSpec(key.Table, key.Columns, sqlgraph.NewFieldSpec(key.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -258,7 +243,6 @@ func (_u *KeyUpdateOne) sqlSave(ctx context.Context) (_node *Key, err error) {
 	if _u.mutation.RevokedAtCleared() {
 		_spec.ClearField(key.FieldRevokedAt, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Key{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

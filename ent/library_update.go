@@ -17,9 +17,8 @@ import (
 // LibraryUpdate is the builder for updating Library entities.
 type LibraryUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *LibraryMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *LibraryMutation
 }
 
 // Where appends a list predicates to the LibraryUpdate builder.
@@ -158,12 +157,6 @@ func (_u *LibraryUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *LibraryUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *LibraryUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *LibraryUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(library.Table, library.Columns, sqlgraph.NewFieldSpec(library.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -200,7 +193,6 @@ func (_u *LibraryUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedRescoreStep(); ok {
 		_spec.AddField(library.FieldRescoreStep, field.TypeInt, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{library.Label}
@@ -216,10 +208,9 @@ func (_u *LibraryUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // LibraryUpdateOne is the builder for updating a single Library entity.
 type LibraryUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *LibraryMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *LibraryMutation
 }
 
 // SetRevision sets the "revision" field.
@@ -365,12 +356,6 @@ func (_u *LibraryUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *LibraryUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *LibraryUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *LibraryUpdateOne) sqlSave(ctx context.Context) (_node *Library, err error) {
 	_spec := sqlgraph.NewUpdateSpec(library.Table, library.Columns, sqlgraph.NewFieldSpec(library.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -424,7 +409,6 @@ func (_u *LibraryUpdateOne) sqlSave(ctx context.Context) (_node *Library, err er
 	if value, ok := _u.mutation.AddedRescoreStep(); ok {
 		_spec.AddField(library.FieldRescoreStep, field.TypeInt, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Library{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -17,9 +17,8 @@ import (
 // LibraryRunUpdate is the builder for updating LibraryRun entities.
 type LibraryRunUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *LibraryRunMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *LibraryRunMutation
 }
 
 // Where appends a list predicates to the LibraryRunUpdate builder.
@@ -156,12 +155,6 @@ func (_u *LibraryRunUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *LibraryRunUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *LibraryRunUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *LibraryRunUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(libraryrun.Table, libraryrun.Columns, sqlgraph.NewFieldSpec(libraryrun.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -201,7 +194,6 @@ func (_u *LibraryRunUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if _u.mutation.RepeatsCleared() {
 		_spec.ClearField(libraryrun.FieldRepeats, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{libraryrun.Label}
@@ -217,10 +209,9 @@ func (_u *LibraryRunUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 // LibraryRunUpdateOne is the builder for updating a single LibraryRun entity.
 type LibraryRunUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *LibraryRunMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *LibraryRunMutation
 }
 
 // SetFirstAt sets the "first_at" field.
@@ -364,12 +355,6 @@ func (_u *LibraryRunUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *LibraryRunUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *LibraryRunUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *LibraryRunUpdateOne) sqlSave(ctx context.Context) (_node *LibraryRun, err error) {
 	_spec := sqlgraph.NewUpdateSpec(libraryrun.Table, libraryrun.Columns, sqlgraph.NewFieldSpec(libraryrun.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -426,7 +411,6 @@ func (_u *LibraryRunUpdateOne) sqlSave(ctx context.Context) (_node *LibraryRun, 
 	if _u.mutation.RepeatsCleared() {
 		_spec.ClearField(libraryrun.FieldRepeats, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &LibraryRun{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

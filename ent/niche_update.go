@@ -17,9 +17,8 @@ import (
 // NicheUpdate is the builder for updating Niche entities.
 type NicheUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *NicheMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *NicheMutation
 }
 
 // Where appends a list predicates to the NicheUpdate builder.
@@ -102,12 +101,6 @@ func (_u *NicheUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *NicheUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *NicheUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *NicheUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(niche.Table, niche.Columns, sqlgraph.NewFieldSpec(niche.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -129,7 +122,6 @@ func (_u *NicheUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedDirtyFrom(); ok {
 		_spec.AddField(niche.FieldDirtyFrom, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{niche.Label}
@@ -145,10 +137,9 @@ func (_u *NicheUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // NicheUpdateOne is the builder for updating a single Niche entity.
 type NicheUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *NicheMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *NicheMutation
 }
 
 // SetDirty sets the "dirty" field.
@@ -238,12 +229,6 @@ func (_u *NicheUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *NicheUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *NicheUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *NicheUpdateOne) sqlSave(ctx context.Context) (_node *Niche, err error) {
 	_spec := sqlgraph.NewUpdateSpec(niche.Table, niche.Columns, sqlgraph.NewFieldSpec(niche.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -282,7 +267,6 @@ func (_u *NicheUpdateOne) sqlSave(ctx context.Context) (_node *Niche, err error)
 	if value, ok := _u.mutation.AddedDirtyFrom(); ok {
 		_spec.AddField(niche.FieldDirtyFrom, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Niche{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -17,9 +17,8 @@ import (
 // ObservationUpdate is the builder for updating Observation entities.
 type ObservationUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *ObservationMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *ObservationMutation
 }
 
 // Where appends a list predicates to the ObservationUpdate builder.
@@ -60,12 +59,6 @@ func (_u *ObservationUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ObservationUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ObservationUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ObservationUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(observation.Table, observation.Columns, sqlgraph.NewFieldSpec(observation.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -90,7 +83,6 @@ func (_u *ObservationUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if _u.mutation.SavesCleared() {
 		_spec.ClearField(observation.FieldSaves, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{observation.Label}
@@ -106,10 +98,9 @@ func (_u *ObservationUpdate) sqlSave(ctx context.Context) (_node int, err error)
 // ObservationUpdateOne is the builder for updating a single Observation entity.
 type ObservationUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *ObservationMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *ObservationMutation
 }
 
 // Mutation returns the ObservationMutation object of the builder.
@@ -157,12 +148,6 @@ func (_u *ObservationUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ObservationUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ObservationUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ObservationUpdateOne) sqlSave(ctx context.Context) (_node *Observation, err error) {
 	_spec := sqlgraph.NewUpdateSpec(observation.Table, observation.Columns, sqlgraph.NewFieldSpec(observation.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -204,7 +189,6 @@ func (_u *ObservationUpdateOne) sqlSave(ctx context.Context) (_node *Observation
 	if _u.mutation.SavesCleared() {
 		_spec.ClearField(observation.FieldSaves, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Observation{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

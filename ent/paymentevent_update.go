@@ -17,9 +17,8 @@ import (
 // PaymentEventUpdate is the builder for updating PaymentEvent entities.
 type PaymentEventUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *PaymentEventMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *PaymentEventMutation
 }
 
 // Where appends a list predicates to the PaymentEventUpdate builder.
@@ -60,12 +59,6 @@ func (_u *PaymentEventUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *PaymentEventUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *PaymentEventUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *PaymentEventUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(paymentevent.Table, paymentevent.Columns, sqlgraph.NewFieldSpec(paymentevent.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -75,7 +68,6 @@ func (_u *PaymentEventUpdate) sqlSave(ctx context.Context) (_node int, err error
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{paymentevent.Label}
@@ -91,10 +83,9 @@ func (_u *PaymentEventUpdate) sqlSave(ctx context.Context) (_node int, err error
 // PaymentEventUpdateOne is the builder for updating a single PaymentEvent entity.
 type PaymentEventUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *PaymentEventMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *PaymentEventMutation
 }
 
 // Mutation returns the PaymentEventMutation object of the builder.
@@ -142,12 +133,6 @@ func (_u *PaymentEventUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *PaymentEventUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *PaymentEventUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *PaymentEventUpdateOne) sqlSave(ctx context.Context) (_node *PaymentEvent, err error) {
 	_spec := sqlgraph.NewUpdateSpec(paymentevent.Table, paymentevent.Columns, sqlgraph.NewFieldSpec(paymentevent.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -174,7 +159,6 @@ func (_u *PaymentEventUpdateOne) sqlSave(ctx context.Context) (_node *PaymentEve
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &PaymentEvent{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

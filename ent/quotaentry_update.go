@@ -17,9 +17,8 @@ import (
 // QuotaEntryUpdate is the builder for updating QuotaEntry entities.
 type QuotaEntryUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *QuotaEntryMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *QuotaEntryMutation
 }
 
 // Where appends a list predicates to the QuotaEntryUpdate builder.
@@ -123,12 +122,6 @@ func (_u *QuotaEntryUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *QuotaEntryUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *QuotaEntryUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *QuotaEntryUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(quotaentry.Table, quotaentry.Columns, sqlgraph.NewFieldSpec(quotaentry.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -156,7 +149,6 @@ func (_u *QuotaEntryUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if value, ok := _u.mutation.AddedAskedAt(); ok {
 		_spec.AddField(quotaentry.FieldAskedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{quotaentry.Label}
@@ -172,10 +164,9 @@ func (_u *QuotaEntryUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 // QuotaEntryUpdateOne is the builder for updating a single QuotaEntry entity.
 type QuotaEntryUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *QuotaEntryMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *QuotaEntryMutation
 }
 
 // SetUnits sets the "units" field.
@@ -286,12 +277,6 @@ func (_u *QuotaEntryUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *QuotaEntryUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *QuotaEntryUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *QuotaEntryUpdateOne) sqlSave(ctx context.Context) (_node *QuotaEntry, err error) {
 	_spec := sqlgraph.NewUpdateSpec(quotaentry.Table, quotaentry.Columns, sqlgraph.NewFieldSpec(quotaentry.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -336,7 +321,6 @@ func (_u *QuotaEntryUpdateOne) sqlSave(ctx context.Context) (_node *QuotaEntry, 
 	if value, ok := _u.mutation.AddedAskedAt(); ok {
 		_spec.AddField(quotaentry.FieldAskedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &QuotaEntry{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

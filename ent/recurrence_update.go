@@ -17,9 +17,8 @@ import (
 // RecurrenceUpdate is the builder for updating Recurrence entities.
 type RecurrenceUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *RecurrenceMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *RecurrenceMutation
 }
 
 // Where appends a list predicates to the RecurrenceUpdate builder.
@@ -163,12 +162,6 @@ func (_u *RecurrenceUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *RecurrenceUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *RecurrenceUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *RecurrenceUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(recurrence.Table, recurrence.Columns, sqlgraph.NewFieldSpec(recurrence.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -208,7 +201,6 @@ func (_u *RecurrenceUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(recurrence.FieldCreatedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{recurrence.Label}
@@ -224,10 +216,9 @@ func (_u *RecurrenceUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 // RecurrenceUpdateOne is the builder for updating a single Recurrence entity.
 type RecurrenceUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *RecurrenceMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *RecurrenceMutation
 }
 
 // SetEveryDays sets the "every_days" field.
@@ -378,12 +369,6 @@ func (_u *RecurrenceUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *RecurrenceUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *RecurrenceUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *RecurrenceUpdateOne) sqlSave(ctx context.Context) (_node *Recurrence, err error) {
 	_spec := sqlgraph.NewUpdateSpec(recurrence.Table, recurrence.Columns, sqlgraph.NewFieldSpec(recurrence.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -440,7 +425,6 @@ func (_u *RecurrenceUpdateOne) sqlSave(ctx context.Context) (_node *Recurrence, 
 	if value, ok := _u.mutation.AddedCreatedAt(); ok {
 		_spec.AddField(recurrence.FieldCreatedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Recurrence{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -17,9 +17,8 @@ import (
 // RuleItemUpdate is the builder for updating RuleItem entities.
 type RuleItemUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *RuleItemMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *RuleItemMutation
 }
 
 // Where appends a list predicates to the RuleItemUpdate builder.
@@ -143,12 +142,6 @@ func (_u *RuleItemUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *RuleItemUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *RuleItemUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *RuleItemUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(ruleitem.Table, ruleitem.Columns, sqlgraph.NewFieldSpec(ruleitem.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -182,7 +175,6 @@ func (_u *RuleItemUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedDigest(); ok {
 		_spec.AddField(ruleitem.FieldDigest, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{ruleitem.Label}
@@ -198,10 +190,9 @@ func (_u *RuleItemUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // RuleItemUpdateOne is the builder for updating a single RuleItem entity.
 type RuleItemUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *RuleItemMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *RuleItemMutation
 }
 
 // SetPosition sets the "position" field.
@@ -332,12 +323,6 @@ func (_u *RuleItemUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *RuleItemUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *RuleItemUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *RuleItemUpdateOne) sqlSave(ctx context.Context) (_node *RuleItem, err error) {
 	_spec := sqlgraph.NewUpdateSpec(ruleitem.Table, ruleitem.Columns, sqlgraph.NewFieldSpec(ruleitem.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -388,7 +373,6 @@ func (_u *RuleItemUpdateOne) sqlSave(ctx context.Context) (_node *RuleItem, err 
 	if value, ok := _u.mutation.AddedDigest(); ok {
 		_spec.AddField(ruleitem.FieldDigest, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &RuleItem{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

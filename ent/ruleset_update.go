@@ -17,9 +17,8 @@ import (
 // RulesetUpdate is the builder for updating Ruleset entities.
 type RulesetUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *RulesetMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *RulesetMutation
 }
 
 // Where appends a list predicates to the RulesetUpdate builder.
@@ -60,12 +59,6 @@ func (_u *RulesetUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *RulesetUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *RulesetUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *RulesetUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(ruleset.Table, ruleset.Columns, sqlgraph.NewFieldSpec(ruleset.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -78,7 +71,6 @@ func (_u *RulesetUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.ArchivedItemsCleared() {
 		_spec.ClearField(ruleset.FieldArchivedItems, field.TypeInt)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{ruleset.Label}
@@ -94,10 +86,9 @@ func (_u *RulesetUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // RulesetUpdateOne is the builder for updating a single Ruleset entity.
 type RulesetUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *RulesetMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *RulesetMutation
 }
 
 // Mutation returns the RulesetMutation object of the builder.
@@ -145,12 +136,6 @@ func (_u *RulesetUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *RulesetUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *RulesetUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *RulesetUpdateOne) sqlSave(ctx context.Context) (_node *Ruleset, err error) {
 	_spec := sqlgraph.NewUpdateSpec(ruleset.Table, ruleset.Columns, sqlgraph.NewFieldSpec(ruleset.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -180,7 +165,6 @@ func (_u *RulesetUpdateOne) sqlSave(ctx context.Context) (_node *Ruleset, err er
 	if _u.mutation.ArchivedItemsCleared() {
 		_spec.ClearField(ruleset.FieldArchivedItems, field.TypeInt)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Ruleset{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -17,9 +17,8 @@ import (
 // SandboxCallUpdate is the builder for updating SandboxCall entities.
 type SandboxCallUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *SandboxCallMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *SandboxCallMutation
 }
 
 // Where appends a list predicates to the SandboxCallUpdate builder.
@@ -137,12 +136,6 @@ func (_u *SandboxCallUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SandboxCallUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SandboxCallUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *SandboxCallUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(sandboxcall.Table, sandboxcall.Columns, sqlgraph.NewFieldSpec(sandboxcall.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -173,7 +166,6 @@ func (_u *SandboxCallUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if value, ok := _u.mutation.AddedBeatAt(); ok {
 		_spec.AddField(sandboxcall.FieldBeatAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{sandboxcall.Label}
@@ -189,10 +181,9 @@ func (_u *SandboxCallUpdate) sqlSave(ctx context.Context) (_node int, err error)
 // SandboxCallUpdateOne is the builder for updating a single SandboxCall entity.
 type SandboxCallUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *SandboxCallMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *SandboxCallMutation
 }
 
 // SetRuns sets the "runs" field.
@@ -317,12 +308,6 @@ func (_u *SandboxCallUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SandboxCallUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SandboxCallUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *SandboxCallUpdateOne) sqlSave(ctx context.Context) (_node *SandboxCall, err error) {
 	_spec := sqlgraph.NewUpdateSpec(sandboxcall.Table, sandboxcall.Columns, sqlgraph.NewFieldSpec(sandboxcall.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -370,7 +355,6 @@ func (_u *SandboxCallUpdateOne) sqlSave(ctx context.Context) (_node *SandboxCall
 	if value, ok := _u.mutation.AddedBeatAt(); ok {
 		_spec.AddField(sandboxcall.FieldBeatAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &SandboxCall{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -17,9 +17,8 @@ import (
 // SandboxFileUpdate is the builder for updating SandboxFile entities.
 type SandboxFileUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *SandboxFileMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *SandboxFileMutation
 }
 
 // Where appends a list predicates to the SandboxFileUpdate builder.
@@ -87,12 +86,6 @@ func (_u *SandboxFileUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SandboxFileUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SandboxFileUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *SandboxFileUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(sandboxfile.Table, sandboxfile.Columns, sqlgraph.NewFieldSpec(sandboxfile.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -111,7 +104,6 @@ func (_u *SandboxFileUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if value, ok := _u.mutation.AddedSize(); ok {
 		_spec.AddField(sandboxfile.FieldSize, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{sandboxfile.Label}
@@ -127,10 +119,9 @@ func (_u *SandboxFileUpdate) sqlSave(ctx context.Context) (_node int, err error)
 // SandboxFileUpdateOne is the builder for updating a single SandboxFile entity.
 type SandboxFileUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *SandboxFileMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *SandboxFileMutation
 }
 
 // SetData sets the "data" field.
@@ -205,12 +196,6 @@ func (_u *SandboxFileUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *SandboxFileUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *SandboxFileUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *SandboxFileUpdateOne) sqlSave(ctx context.Context) (_node *SandboxFile, err error) {
 	_spec := sqlgraph.NewUpdateSpec(sandboxfile.Table, sandboxfile.Columns, sqlgraph.NewFieldSpec(sandboxfile.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -246,7 +231,6 @@ func (_u *SandboxFileUpdateOne) sqlSave(ctx context.Context) (_node *SandboxFile
 	if value, ok := _u.mutation.AddedSize(); ok {
 		_spec.AddField(sandboxfile.FieldSize, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &SandboxFile{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

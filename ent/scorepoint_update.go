@@ -17,9 +17,8 @@ import (
 // ScorePointUpdate is the builder for updating ScorePoint entities.
 type ScorePointUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *ScorePointMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *ScorePointMutation
 }
 
 // Where appends a list predicates to the ScorePointUpdate builder.
@@ -304,12 +303,6 @@ func (_u *ScorePointUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ScorePointUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ScorePointUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ScorePointUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(scorepoint.Table, scorepoint.Columns, sqlgraph.NewFieldSpec(scorepoint.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -388,7 +381,6 @@ func (_u *ScorePointUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if value, ok := _u.mutation.AddedFlag(); ok {
 		_spec.AddField(scorepoint.FieldFlag, field.TypeInt, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{scorepoint.Label}
@@ -404,10 +396,9 @@ func (_u *ScorePointUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 // ScorePointUpdateOne is the builder for updating a single ScorePoint entity.
 type ScorePointUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *ScorePointMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *ScorePointMutation
 }
 
 // SetMethod sets the "method" field.
@@ -699,12 +690,6 @@ func (_u *ScorePointUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ScorePointUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ScorePointUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ScorePointUpdateOne) sqlSave(ctx context.Context) (_node *ScorePoint, err error) {
 	_spec := sqlgraph.NewUpdateSpec(scorepoint.Table, scorepoint.Columns, sqlgraph.NewFieldSpec(scorepoint.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -800,7 +785,6 @@ func (_u *ScorePointUpdateOne) sqlSave(ctx context.Context) (_node *ScorePoint, 
 	if value, ok := _u.mutation.AddedFlag(); ok {
 		_spec.AddField(scorepoint.FieldFlag, field.TypeInt, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &ScorePoint{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -17,9 +17,8 @@ import (
 // ScrollUpdate is the builder for updating Scroll entities.
 type ScrollUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *ScrollMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *ScrollMutation
 }
 
 // Where appends a list predicates to the ScrollUpdate builder.
@@ -315,12 +314,6 @@ func (_u *ScrollUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ScrollUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ScrollUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ScrollUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(scroll.Table, scroll.Columns, sqlgraph.NewFieldSpec(scroll.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -414,7 +407,6 @@ func (_u *ScrollUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.CompletedAtCleared() {
 		_spec.ClearField(scroll.FieldCompletedAt, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{scroll.Label}
@@ -430,10 +422,9 @@ func (_u *ScrollUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // ScrollUpdateOne is the builder for updating a single Scroll entity.
 type ScrollUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *ScrollMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *ScrollMutation
 }
 
 // SetStatus sets the "status" field.
@@ -736,12 +727,6 @@ func (_u *ScrollUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ScrollUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ScrollUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ScrollUpdateOne) sqlSave(ctx context.Context) (_node *Scroll, err error) {
 	_spec := sqlgraph.NewUpdateSpec(scroll.Table, scroll.Columns, sqlgraph.NewFieldSpec(scroll.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -852,7 +837,6 @@ func (_u *ScrollUpdateOne) sqlSave(ctx context.Context) (_node *Scroll, err erro
 	if _u.mutation.CompletedAtCleared() {
 		_spec.ClearField(scroll.FieldCompletedAt, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Scroll{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -17,9 +17,8 @@ import (
 // ScrollCountUpdate is the builder for updating ScrollCount entities.
 type ScrollCountUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *ScrollCountMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *ScrollCountMutation
 }
 
 // Where appends a list predicates to the ScrollCountUpdate builder.
@@ -102,12 +101,6 @@ func (_u *ScrollCountUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ScrollCountUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ScrollCountUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ScrollCountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(scrollcount.Table, scrollcount.Columns, sqlgraph.NewFieldSpec(scrollcount.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -129,7 +122,6 @@ func (_u *ScrollCountUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if value, ok := _u.mutation.AddedRuns(); ok {
 		_spec.AddField(scrollcount.FieldRuns, field.TypeInt, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{scrollcount.Label}
@@ -145,10 +137,9 @@ func (_u *ScrollCountUpdate) sqlSave(ctx context.Context) (_node int, err error)
 // ScrollCountUpdateOne is the builder for updating a single ScrollCount entity.
 type ScrollCountUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *ScrollCountMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *ScrollCountMutation
 }
 
 // SetCompleted sets the "completed" field.
@@ -238,12 +229,6 @@ func (_u *ScrollCountUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ScrollCountUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ScrollCountUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ScrollCountUpdateOne) sqlSave(ctx context.Context) (_node *ScrollCount, err error) {
 	_spec := sqlgraph.NewUpdateSpec(scrollcount.Table, scrollcount.Columns, sqlgraph.NewFieldSpec(scrollcount.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -282,7 +267,6 @@ func (_u *ScrollCountUpdateOne) sqlSave(ctx context.Context) (_node *ScrollCount
 	if value, ok := _u.mutation.AddedRuns(); ok {
 		_spec.AddField(scrollcount.FieldRuns, field.TypeInt, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &ScrollCount{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

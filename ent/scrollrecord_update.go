@@ -17,9 +17,8 @@ import (
 // ScrollRecordUpdate is the builder for updating ScrollRecord entities.
 type ScrollRecordUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *ScrollRecordMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *ScrollRecordMutation
 }
 
 // Where appends a list predicates to the ScrollRecordUpdate builder.
@@ -151,12 +150,6 @@ func (_u *ScrollRecordUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ScrollRecordUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ScrollRecordUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ScrollRecordUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(scrollrecord.Table, scrollrecord.Columns, sqlgraph.NewFieldSpec(scrollrecord.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -187,7 +180,6 @@ func (_u *ScrollRecordUpdate) sqlSave(ctx context.Context) (_node int, err error
 	if value, ok := _u.mutation.AddedRank(); ok {
 		_spec.AddField(scrollrecord.FieldRank, field.TypeFloat64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{scrollrecord.Label}
@@ -203,10 +195,9 @@ func (_u *ScrollRecordUpdate) sqlSave(ctx context.Context) (_node int, err error
 // ScrollRecordUpdateOne is the builder for updating a single ScrollRecord entity.
 type ScrollRecordUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *ScrollRecordMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *ScrollRecordMutation
 }
 
 // SetRecord sets the "record" field.
@@ -345,12 +336,6 @@ func (_u *ScrollRecordUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *ScrollRecordUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *ScrollRecordUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *ScrollRecordUpdateOne) sqlSave(ctx context.Context) (_node *ScrollRecord, err error) {
 	_spec := sqlgraph.NewUpdateSpec(scrollrecord.Table, scrollrecord.Columns, sqlgraph.NewFieldSpec(scrollrecord.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -398,7 +383,6 @@ func (_u *ScrollRecordUpdateOne) sqlSave(ctx context.Context) (_node *ScrollReco
 	if value, ok := _u.mutation.AddedRank(); ok {
 		_spec.AddField(scrollrecord.FieldRank, field.TypeFloat64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &ScrollRecord{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

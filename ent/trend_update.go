@@ -17,9 +17,8 @@ import (
 // TrendUpdate is the builder for updating Trend entities.
 type TrendUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *TrendMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *TrendMutation
 }
 
 // Where appends a list predicates to the TrendUpdate builder.
@@ -241,12 +240,6 @@ func (_u *TrendUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *TrendUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *TrendUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *TrendUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(trend.Table, trend.Columns, sqlgraph.NewFieldSpec(trend.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -316,7 +309,6 @@ func (_u *TrendUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.RecentCleared() {
 		_spec.ClearField(trend.FieldRecent, field.TypeBytes)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{trend.Label}
@@ -332,10 +324,9 @@ func (_u *TrendUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // TrendUpdateOne is the builder for updating a single Trend entity.
 type TrendUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *TrendMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *TrendMutation
 }
 
 // SetLabel sets the "label" field.
@@ -564,12 +555,6 @@ func (_u *TrendUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *TrendUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *TrendUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *TrendUpdateOne) sqlSave(ctx context.Context) (_node *Trend, err error) {
 	_spec := sqlgraph.NewUpdateSpec(trend.Table, trend.Columns, sqlgraph.NewFieldSpec(trend.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -656,7 +641,6 @@ func (_u *TrendUpdateOne) sqlSave(ctx context.Context) (_node *Trend, err error)
 	if _u.mutation.RecentCleared() {
 		_spec.ClearField(trend.FieldRecent, field.TypeBytes)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Trend{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

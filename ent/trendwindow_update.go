@@ -17,9 +17,8 @@ import (
 // TrendWindowUpdate is the builder for updating TrendWindow entities.
 type TrendWindowUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *TrendWindowMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *TrendWindowMutation
 }
 
 // Where appends a list predicates to the TrendWindowUpdate builder.
@@ -165,12 +164,6 @@ func (_u *TrendWindowUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *TrendWindowUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *TrendWindowUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *TrendWindowUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(trendwindow.Table, trendwindow.Columns, sqlgraph.NewFieldSpec(trendwindow.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -210,7 +203,6 @@ func (_u *TrendWindowUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if value, ok := _u.mutation.AddedEarlier(); ok {
 		_spec.AddField(trendwindow.FieldEarlier, field.TypeInt, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{trendwindow.Label}
@@ -226,10 +218,9 @@ func (_u *TrendWindowUpdate) sqlSave(ctx context.Context) (_node int, err error)
 // TrendWindowUpdateOne is the builder for updating a single TrendWindow entity.
 type TrendWindowUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *TrendWindowMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *TrendWindowMutation
 }
 
 // SetNewestAt sets the "newest_at" field.
@@ -382,12 +373,6 @@ func (_u *TrendWindowUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *TrendWindowUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *TrendWindowUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *TrendWindowUpdateOne) sqlSave(ctx context.Context) (_node *TrendWindow, err error) {
 	_spec := sqlgraph.NewUpdateSpec(trendwindow.Table, trendwindow.Columns, sqlgraph.NewFieldSpec(trendwindow.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -444,7 +429,6 @@ func (_u *TrendWindowUpdateOne) sqlSave(ctx context.Context) (_node *TrendWindow
 	if value, ok := _u.mutation.AddedEarlier(); ok {
 		_spec.AddField(trendwindow.FieldEarlier, field.TypeInt, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &TrendWindow{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

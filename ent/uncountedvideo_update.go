@@ -17,9 +17,8 @@ import (
 // UncountedVideoUpdate is the builder for updating UncountedVideo entities.
 type UncountedVideoUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *UncountedVideoMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *UncountedVideoMutation
 }
 
 // Where appends a list predicates to the UncountedVideoUpdate builder.
@@ -60,12 +59,6 @@ func (_u *UncountedVideoUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *UncountedVideoUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *UncountedVideoUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *UncountedVideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(uncountedvideo.Table, uncountedvideo.Columns, sqlgraph.NewFieldSpec(uncountedvideo.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -75,7 +68,6 @@ func (_u *UncountedVideoUpdate) sqlSave(ctx context.Context) (_node int, err err
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{uncountedvideo.Label}
@@ -91,10 +83,9 @@ func (_u *UncountedVideoUpdate) sqlSave(ctx context.Context) (_node int, err err
 // UncountedVideoUpdateOne is the builder for updating a single UncountedVideo entity.
 type UncountedVideoUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *UncountedVideoMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *UncountedVideoMutation
 }
 
 // Mutation returns the UncountedVideoMutation object of the builder.
@@ -142,12 +133,6 @@ func (_u *UncountedVideoUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *UncountedVideoUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *UncountedVideoUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *UncountedVideoUpdateOne) sqlSave(ctx context.Context) (_node *UncountedVideo, err error) {
 	_spec := sqlgraph.NewUpdateSpec(uncountedvideo.Table, uncountedvideo.Columns, sqlgraph.NewFieldSpec(uncountedvideo.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -174,7 +159,6 @@ func (_u *UncountedVideoUpdateOne) sqlSave(ctx context.Context) (_node *Uncounte
 			}
 		}
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &UncountedVideo{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

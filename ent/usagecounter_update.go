@@ -17,9 +17,8 @@ import (
 // UsageCounterUpdate is the builder for updating UsageCounter entities.
 type UsageCounterUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *UsageCounterMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *UsageCounterMutation
 }
 
 // Where appends a list predicates to the UsageCounterUpdate builder.
@@ -81,12 +80,6 @@ func (_u *UsageCounterUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *UsageCounterUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *UsageCounterUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *UsageCounterUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(usagecounter.Table, usagecounter.Columns, sqlgraph.NewFieldSpec(usagecounter.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -102,7 +95,6 @@ func (_u *UsageCounterUpdate) sqlSave(ctx context.Context) (_node int, err error
 	if value, ok := _u.mutation.AddedUnits(); ok {
 		_spec.AddField(usagecounter.FieldUnits, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{usagecounter.Label}
@@ -118,10 +110,9 @@ func (_u *UsageCounterUpdate) sqlSave(ctx context.Context) (_node int, err error
 // UsageCounterUpdateOne is the builder for updating a single UsageCounter entity.
 type UsageCounterUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *UsageCounterMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *UsageCounterMutation
 }
 
 // SetUnits sets the "units" field.
@@ -190,12 +181,6 @@ func (_u *UsageCounterUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *UsageCounterUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *UsageCounterUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *UsageCounterUpdateOne) sqlSave(ctx context.Context) (_node *UsageCounter, err error) {
 	_spec := sqlgraph.NewUpdateSpec(usagecounter.Table, usagecounter.Columns, sqlgraph.NewFieldSpec(usagecounter.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -228,7 +213,6 @@ func (_u *UsageCounterUpdateOne) sqlSave(ctx context.Context) (_node *UsageCount
 	if value, ok := _u.mutation.AddedUnits(); ok {
 		_spec.AddField(usagecounter.FieldUnits, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &UsageCounter{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

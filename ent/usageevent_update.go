@@ -17,9 +17,8 @@ import (
 // UsageEventUpdate is the builder for updating UsageEvent entities.
 type UsageEventUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *UsageEventMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *UsageEventMutation
 }
 
 // Where appends a list predicates to the UsageEventUpdate builder.
@@ -60,12 +59,6 @@ func (_u *UsageEventUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *UsageEventUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *UsageEventUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *UsageEventUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(usageevent.Table, usageevent.Columns, sqlgraph.NewFieldSpec(usageevent.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -84,7 +77,6 @@ func (_u *UsageEventUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if _u.mutation.CountCleared() {
 		_spec.ClearField(usageevent.FieldCount, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{usageevent.Label}
@@ -100,10 +92,9 @@ func (_u *UsageEventUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 // UsageEventUpdateOne is the builder for updating a single UsageEvent entity.
 type UsageEventUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *UsageEventMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *UsageEventMutation
 }
 
 // Mutation returns the UsageEventMutation object of the builder.
@@ -151,12 +142,6 @@ func (_u *UsageEventUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *UsageEventUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *UsageEventUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *UsageEventUpdateOne) sqlSave(ctx context.Context) (_node *UsageEvent, err error) {
 	_spec := sqlgraph.NewUpdateSpec(usageevent.Table, usageevent.Columns, sqlgraph.NewFieldSpec(usageevent.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -192,7 +177,6 @@ func (_u *UsageEventUpdateOne) sqlSave(ctx context.Context) (_node *UsageEvent, 
 	if _u.mutation.CountCleared() {
 		_spec.ClearField(usageevent.FieldCount, field.TypeInt64)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &UsageEvent{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

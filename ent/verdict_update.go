@@ -17,9 +17,8 @@ import (
 // VerdictUpdate is the builder for updating Verdict entities.
 type VerdictUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *VerdictMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *VerdictMutation
 }
 
 // Where appends a list predicates to the VerdictUpdate builder.
@@ -179,12 +178,6 @@ func (_u *VerdictUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *VerdictUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *VerdictUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *VerdictUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(verdict.Table, verdict.Columns, sqlgraph.NewFieldSpec(verdict.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -224,7 +217,6 @@ func (_u *VerdictUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedJudgedAt(); ok {
 		_spec.AddField(verdict.FieldJudgedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{verdict.Label}
@@ -240,10 +232,9 @@ func (_u *VerdictUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // VerdictUpdateOne is the builder for updating a single Verdict entity.
 type VerdictUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *VerdictMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *VerdictMutation
 }
 
 // SetScrollID sets the "scroll_id" field.
@@ -410,12 +401,6 @@ func (_u *VerdictUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *VerdictUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *VerdictUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *VerdictUpdateOne) sqlSave(ctx context.Context) (_node *Verdict, err error) {
 	_spec := sqlgraph.NewUpdateSpec(verdict.Table, verdict.Columns, sqlgraph.NewFieldSpec(verdict.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -472,7 +457,6 @@ func (_u *VerdictUpdateOne) sqlSave(ctx context.Context) (_node *Verdict, err er
 	if value, ok := _u.mutation.AddedJudgedAt(); ok {
 		_spec.AddField(verdict.FieldJudgedAt, field.TypeInt64, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Verdict{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

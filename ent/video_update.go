@@ -17,9 +17,8 @@ import (
 // VideoUpdate is the builder for updating Video entities.
 type VideoUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *VideoMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *VideoMutation
 }
 
 // Where appends a list predicates to the VideoUpdate builder.
@@ -623,12 +622,6 @@ func (_u *VideoUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *VideoUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *VideoUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(video.Table, video.Columns, sqlgraph.NewFieldSpec(video.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -809,7 +802,6 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.OutlierOrderCleared() {
 		_spec.ClearField(video.FieldOutlierOrder, field.TypeBytes)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{video.Label}
@@ -825,10 +817,9 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // VideoUpdateOne is the builder for updating a single Video entity.
 type VideoUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *VideoMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *VideoMutation
 }
 
 // SetCreatorID sets the "creator_id" field.
@@ -1439,12 +1430,6 @@ func (_u *VideoUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *VideoUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *VideoUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error) {
 	_spec := sqlgraph.NewUpdateSpec(video.Table, video.Columns, sqlgraph.NewFieldSpec(video.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -1642,7 +1627,6 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	if _u.mutation.OutlierOrderCleared() {
 		_spec.ClearField(video.FieldOutlierOrder, field.TypeBytes)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &Video{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -17,9 +17,8 @@ import (
 // VideoDocUpdate is the builder for updating VideoDoc entities.
 type VideoDocUpdate struct {
 	config
-	hooks     []Hook
-	mutation  *VideoDocMutation
-	modifiers []func(*sql.UpdateBuilder)
+	hooks    []Hook
+	mutation *VideoDocMutation
 }
 
 // Where appends a list predicates to the VideoDocUpdate builder.
@@ -108,12 +107,6 @@ func (_u *VideoDocUpdate) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *VideoDocUpdate) Modify(modifiers ...func(u *sql.UpdateBuilder)) *VideoDocUpdate {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *VideoDocUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	_spec := sqlgraph.NewUpdateSpec(videodoc.Table, videodoc.Columns, sqlgraph.NewFieldSpec(videodoc.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
@@ -135,7 +128,6 @@ func (_u *VideoDocUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Keys(); ok {
 		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{videodoc.Label}
@@ -151,10 +143,9 @@ func (_u *VideoDocUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 // VideoDocUpdateOne is the builder for updating a single VideoDoc entity.
 type VideoDocUpdateOne struct {
 	config
-	fields    []string
-	hooks     []Hook
-	mutation  *VideoDocMutation
-	modifiers []func(*sql.UpdateBuilder)
+	fields   []string
+	hooks    []Hook
+	mutation *VideoDocMutation
 }
 
 // SetDoc sets the "doc" field.
@@ -250,12 +241,6 @@ func (_u *VideoDocUpdateOne) ExecX(ctx context.Context) {
 	}
 }
 
-// Modify adds a statement modifier for attaching custom logic to the UPDATE statement.
-func (_u *VideoDocUpdateOne) Modify(modifiers ...func(u *sql.UpdateBuilder)) *VideoDocUpdateOne {
-	_u.modifiers = append(_u.modifiers, modifiers...)
-	return _u
-}
-
 func (_u *VideoDocUpdateOne) sqlSave(ctx context.Context) (_node *VideoDoc, err error) {
 	_spec := sqlgraph.NewUpdateSpec(videodoc.Table, videodoc.Columns, sqlgraph.NewFieldSpec(videodoc.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
@@ -294,7 +279,6 @@ func (_u *VideoDocUpdateOne) sqlSave(ctx context.Context) (_node *VideoDoc, err 
 	if value, ok := _u.mutation.Keys(); ok {
 		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)
 	}
-	_spec.AddModifiers(_u.modifiers...)
 	_node = &VideoDoc{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"entgo.io/ent/dialect/sql"
+
 	entevent "github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
@@ -24,7 +26,7 @@ func (e events) known(ctx context.Context, event string) (bool, error) {
 func (e events) record(ctx context.Context, tx *store.Tx, event Event, at time.Time) (first bool, err error) {
 	id := e.db.NewID()
 	err = tx.Ent().PaymentEvent.Create().SetID(id).SetEvent(event.ID).SetKind(event.Kind).SetCreatedAt(at.UnixMilli()).
-		OnConflictColumns(entevent.FieldEvent).DoNothing().Exec(ctx)
+		OnConflict(sql.ConflictColumns(entevent.FieldEvent), sql.DoNothing()).Exec(ctx)
 	if err != nil {
 		return false, err
 	}

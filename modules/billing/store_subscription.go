@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"entgo.io/ent/dialect/sql"
+
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/modules/kernel/audit"
@@ -152,11 +154,11 @@ func (s *Subscriptions) put(ctx context.Context, tx *store.Tx, accountID int64, 
 		SetPlan(sub.Plan).SetInterval(sub.Interval).SetStatus(sub.Status).
 		SetNillablePeriodEnd(millis(sub.PeriodEnd)).SetNillableExternalID(external).SetSynced(0).
 		SetCreatedAt(now).SetUpdatedAt(now).
-		OnConflictColumns(subscription.FieldAccountID).
-		Update(func(u *ent.SubscriptionUpsert) {
-			u.UpdatePlan().UpdateInterval().UpdateStatus().UpdatePeriodEnd().UpdateUpdatedAt().
-				UpdateExternalID().UpdateSynced()
-		}).
+		OnConflict(sql.ConflictColumns(subscription.FieldAccountID), sql.ResolveWith(func(u *sql.UpdateSet) {
+			u.SetExcluded(subscription.FieldPlan).SetExcluded(subscription.FieldInterval).SetExcluded(subscription.FieldStatus).
+				SetExcluded(subscription.FieldPeriodEnd).SetExcluded(subscription.FieldUpdatedAt).
+				SetExcluded(subscription.FieldExternalID).SetExcluded(subscription.FieldSynced)
+		})).
 		Exec(viewer.As(ctx, accountID))
 	if err != nil {
 		return err

@@ -91,8 +91,8 @@ func BenchmarkHot(bench *testing.B) {
 			return err
 		}},
 		{"raise", write(b.raise), write(func(ctx context.Context, tx *store.Tx) error {
-			return tx.Ent().Library.Create().SetID(b.db.NewID()).SetAccountID(account).SetRevision(1).OnConflictColumns("account_id").
-				Update(func(u *ent.LibraryUpsert) { u.AddRevision(1) }).Exec(ctx)
+			return tx.Ent().Library.Create().SetID(b.db.NewID()).SetAccountID(account).SetRevision(1).
+				OnConflict(entsql.ConflictColumns("account_id"), entsql.ResolveWith(func(u *entsql.UpdateSet) { u.Add("revision", 1) })).Exec(ctx)
 		})},
 		{"archived and archive", write(func(ctx context.Context, tx *store.Tx) error {
 			found, err := b.archiveVideo(ctx, tx, ids[0], false, true)
@@ -141,19 +141,19 @@ func BenchmarkHot(bench *testing.B) {
 					SetDigest(v.Digest).SetSeenOrder(v.SeenOrder).SetHookOrder(*v.HookOrder).SetGrowthKind(v.GrowthKind).SetNillableDuration(v.Duration).
 					SetHandle(v.Handle).SetHandleOnly(v.HandleOnly).SetNillableUsableLikes(v.UsableLikes).SetHookChangedAt(v.HookChangedAt).SetOpening(v.Opening)
 			}
-			return tx.Ent().Video.CreateBulk(creates...).OnConflictColumns("account_id", "platform", "external_id").Update(func(u *ent.VideoUpsert) {
-				u.UpdateCreatorID().UpdateKind().UpdateGrowthKind().UpdateDuration().UpdateHandle().UpdateHandleOnly().UpdatePostedAt().UpdateObservedAt().
-					UpdateUsableViews().UpdateUsableAt().UpdateUsableLikes().UpdateByNiche().UpdateGoneAt().UpdateDigest().UpdateHookOrder().
-					UpdateHookChangedAt().UpdateOpening()
-			}).Exec(ctx)
+			return tx.Ent().Video.CreateBulk(creates...).OnConflict(entsql.ConflictColumns("account_id", "platform", "external_id"), excluded(
+				video.FieldCreatorID, video.FieldKind, video.FieldGrowthKind, video.FieldDuration, video.FieldHandle, video.FieldHandleOnly, video.FieldPostedAt,
+				video.FieldObservedAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldUsableLikes, video.FieldByNiche, video.FieldGoneAt,
+				video.FieldDigest, video.FieldHookOrder, video.FieldHookChangedAt, video.FieldOpening,
+			)).Exec(ctx)
 		})},
 		{"saveDocs", save(b.hot.saveDocs, docRows), write(func(ctx context.Context, tx *store.Tx) error {
 			creates := make([]*ent.VideoDocCreate, len(docs))
 			for i, d := range docs {
 				creates[i] = tx.Ent().VideoDoc.Create().SetID(d.ID).SetAccountID(account).SetDoc(d.Doc).SetNillableHook(d.Hook).SetKeys(d.Keys)
 			}
-			return tx.Ent().VideoDoc.CreateBulk(creates...).OnConflictColumns("id").
-				Update(func(u *ent.VideoDocUpsert) { u.UpdateDoc().UpdateHook().UpdateKeys() }).Exec(ctx)
+			return tx.Ent().VideoDoc.CreateBulk(creates...).
+				OnConflict(entsql.ConflictColumns("id"), excluded(videodoc.FieldDoc, videodoc.FieldHook, videodoc.FieldKeys)).Exec(ctx)
 		})},
 		{"addObservations", save(b.hot.addObservations, seenRows), write(func(ctx context.Context, tx *store.Tx) error {
 			creates := make([]*ent.ObservationCreate, len(rows))
@@ -173,8 +173,8 @@ func BenchmarkHot(bench *testing.B) {
 				creates[i] = tx.Ent().Creator.Create().SetID(row[0].(int64)).SetAccountID(account).SetPlatform("tiktok").SetKey(row[2].(string)).
 					SetHandle("").SetDirty(1)
 			}
-			err := tx.Ent().Creator.CreateBulk(creates...).OnConflictColumns("account_id", "platform", "key").
-				Update(func(u *ent.CreatorUpsert) { u.SetDirty(1) }).Exec(ctx)
+			err := tx.Ent().Creator.CreateBulk(creates...).
+				OnConflict(entsql.ConflictColumns("account_id", "platform", "key"), entsql.ResolveWith(func(u *entsql.UpdateSet) { u.Set(creator.FieldDirty, 1) })).Exec(ctx)
 			if err != nil {
 				return err
 			}
@@ -280,4 +280,13 @@ func pageByEnt(b *bundle, query *ent.VideoQuery) error {
 	}
 	_, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).Select(videodoc.FieldDoc, videodoc.FieldHook).All(b.ctx)
 	return err
+}
+
+// excluded sets columns of a row that is there to those of the new one.
+func excluded(columns ...string) entsql.ConflictOption {
+	return entsql.ResolveWith(func(u *entsql.UpdateSet) {
+		for _, column := range columns {
+			u.SetExcluded(column)
+		}
+	})
 }

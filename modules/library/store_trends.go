@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 
+	entsql "entgo.io/ent/dialect/sql"
+
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/libraryrun"
 	enttrend "github.com/scrollery/scrollery/ent/trend"
@@ -68,8 +70,9 @@ FROM observations o CROSS JOIN videos v WHERE {tenant:o} AND o.scroll_id = $1 AN
 		if usableAt.Valid {
 			create.SetUsableAt(usableAt.Int64)
 		}
-		err := create.OnConflictColumns(libraryrun.FieldAccountID, libraryrun.FieldScrollID).
-			Update(func(u *ent.LibraryRunUpsert) { u.UpdateFirstAt().UpdateLastAt().UpdateUsableAt().UpdateRepeats() }).Exec(ctx)
+		err := create.OnConflict(entsql.ConflictColumns(libraryrun.FieldAccountID, libraryrun.FieldScrollID), entsql.ResolveWith(func(u *entsql.UpdateSet) {
+			u.SetExcluded(libraryrun.FieldFirstAt).SetExcluded(libraryrun.FieldLastAt).SetExcluded(libraryrun.FieldUsableAt).SetExcluded(libraryrun.FieldRepeats)
+		})).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("save the run of scroll %d: %w", scrollID, err)
 		}
@@ -117,10 +120,10 @@ func (s *Service) saveTrends(ctx context.Context, tx *store.Tx, subject string, 
 	}
 	err = tx.Ent().TrendWindow.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).
 		SetNewestAt(of.T).SetSpan(of.Span).SetVideos(of.Videos).SetRecent(of.Recent).SetEarlier(of.Earlier).
-		OnConflictColumns(trendwindow.FieldAccountID, trendwindow.FieldSubject).
-		Update(func(u *ent.TrendWindowUpsert) {
-			u.UpdateNewestAt().UpdateSpan().UpdateVideos().UpdateRecent().UpdateEarlier()
-		}).Exec(ctx)
+		OnConflict(entsql.ConflictColumns(trendwindow.FieldAccountID, trendwindow.FieldSubject), entsql.ResolveWith(func(u *entsql.UpdateSet) {
+			u.SetExcluded(trendwindow.FieldNewestAt).SetExcluded(trendwindow.FieldSpan).SetExcluded(trendwindow.FieldVideos).
+				SetExcluded(trendwindow.FieldRecent).SetExcluded(trendwindow.FieldEarlier)
+		})).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("save trend window: %w", err)
 	}

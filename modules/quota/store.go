@@ -70,8 +70,12 @@ func (e entries) add(ctx context.Context, tx *store.Tx, r request, granted int64
 	now := r.now.UnixMilli()
 	err := tx.Ent().QuotaEntry.Create().SetID(e.db.NewID()).SetPlugin(r.Plugin).SetQuota(r.Name).SetAccountID(r.account).SetItem(item).
 		SetUnits(granted).SetAsked(r.units).SetAskedAt(now).SetEndsAt(r.ends(r.Window, item).UnixMilli()).
-		OnConflictColumns(quotaentry.FieldPlugin, quotaentry.FieldQuota, quotaentry.FieldEndsAt, quotaentry.FieldAccountID, quotaentry.FieldItem).
-		Update(func(u *ent.QuotaEntryUpsert) { u.AddUnits(granted).AddAsked(r.units).SetAskedAt(now) }).Exec(ctx)
+		OnConflict(
+			sql.ConflictColumns(quotaentry.FieldPlugin, quotaentry.FieldQuota, quotaentry.FieldEndsAt, quotaentry.FieldAccountID, quotaentry.FieldItem),
+			sql.ResolveWith(func(u *sql.UpdateSet) {
+				u.Add(quotaentry.FieldUnits, granted).Add(quotaentry.FieldAsked, r.units).Set(quotaentry.FieldAskedAt, now)
+			}),
+		).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("write quota entry: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"entgo.io/ent/dialect/sql"
+
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/modules/kernel/files"
@@ -113,8 +115,9 @@ func (r rows) put(ctx context.Context, tx *store.Tx, names []string, read func(n
 			return nil
 		}
 		err := tx.Ent().SandboxFile.CreateBulk(batch...).
-			OnConflictColumns(sandboxfile.FieldAccountID, sandboxfile.FieldPath).
-			Update(func(u *ent.SandboxFileUpsert) { u.UpdateData().UpdateSize() }).Exec(ctx)
+			OnConflict(sql.ConflictColumns(sandboxfile.FieldAccountID, sandboxfile.FieldPath), sql.ResolveWith(func(u *sql.UpdateSet) {
+				u.SetExcluded(sandboxfile.FieldData).SetExcluded(sandboxfile.FieldSize)
+			})).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("write files: %w", err)
 		}

@@ -223,8 +223,10 @@ func (r *run) writeItems(ctx context.Context, tx *store.Tx, items []item) error 
 		i := items[n]
 		c.SetID(i.id).SetAccountID(r.account).SetScrollID(r.id).SetPlatform(i.record.Platform).SetExternalID(i.record.ExternalID).
 			SetRecord(texts[n]).SetSeed(i.seed).SetKnown(i.known).SetRefreshed(i.refreshed)
-	}).OnConflictColumns(scrollrecord.FieldScrollID, scrollrecord.FieldPlatform, scrollrecord.FieldExternalID).
-		Update(func(u *ent.ScrollRecordUpsert) { u.UpdateRecord() }).Exec(ctx)
+	}).OnConflict(
+		sql.ConflictColumns(scrollrecord.FieldScrollID, scrollrecord.FieldPlatform, scrollrecord.FieldExternalID),
+		sql.ResolveWith(func(u *sql.UpdateSet) { u.SetExcluded(scrollrecord.FieldRecord) }),
+	).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("write records: %w", err)
 	}
@@ -301,10 +303,14 @@ func (r *run) writeVerdicts(ctx context.Context, tx *store.Tx, verdicts []*verdi
 		c.SetID(r.s.db.NewID()).SetAccountID(r.account).SetPlatform(v.Platform).SetExternalID(v.ExternalID).
 			SetScrollID(r.id).SetDropped(v.DroppedBy != "").SetDroppedBy(v.DroppedBy).SetRuleID(v.RuleID).
 			SetRank(v.Rank).SetReason(strings.Join(v.reasons, "; ")).SetJudgedAt(now)
-	}).OnConflictColumns(entverdict.FieldAccountID, entverdict.FieldPlatform, entverdict.FieldExternalID).
-		Update(func(u *ent.VerdictUpsert) {
-			u.UpdateScrollID().UpdateDropped().UpdateDroppedBy().UpdateRuleID().UpdateRank().UpdateReason().UpdateJudgedAt()
-		}).Exec(ctx)
+	}).OnConflict(
+		sql.ConflictColumns(entverdict.FieldAccountID, entverdict.FieldPlatform, entverdict.FieldExternalID),
+		sql.ResolveWith(func(u *sql.UpdateSet) {
+			u.SetExcluded(entverdict.FieldScrollID).SetExcluded(entverdict.FieldDropped).SetExcluded(entverdict.FieldDroppedBy).
+				SetExcluded(entverdict.FieldRuleID).SetExcluded(entverdict.FieldRank).SetExcluded(entverdict.FieldReason).
+				SetExcluded(entverdict.FieldJudgedAt)
+		}),
+	).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("keep verdicts: %w", err)
 	}

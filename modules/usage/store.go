@@ -82,8 +82,9 @@ func (r rows) charge(ctx context.Context, tx *store.Tx, accountID, units int64, 
 	ctx = viewer.As(ctx, accountID)
 	for _, day := range []int{Month(at), Day(at)} {
 		err := tx.Ent().UsageCounter.Create().SetID(r.db.NewID()).SetAccountID(accountID).SetDay(day).SetUnits(units).
-			OnConflictColumns(usagecounter.FieldAccountID, usagecounter.FieldDay).
-			Update(func(u *ent.UsageCounterUpsert) { u.AddUnits(units) }).Exec(ctx)
+			OnConflict(sql.ConflictColumns(usagecounter.FieldAccountID, usagecounter.FieldDay), sql.ResolveWith(func(u *sql.UpdateSet) {
+				u.Add(usagecounter.FieldUnits, units)
+			})).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("add to counter %d: %w", day, err)
 		}
