@@ -24,7 +24,7 @@ func (p *program) briefGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			got, err := client.workspaces.GetWorkspace(c.ctx, &pb.GetWorkspaceRequest{})
+			got, err := ask[*pb.GetWorkspaceResponse](c.ctx, client, &pb.GetWorkspaceRequest{})
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func (p *program) briefDraft() *cobra.Command {
 			if focus != "" {
 				request.Focus = &focus
 			}
-			got, err := client.briefs.DraftBrief(c.ctx, request)
+			got, err := ask[*pb.DraftBriefResponse](c.ctx, client, request)
 			if err != nil {
 				return err
 			}
@@ -122,13 +122,13 @@ func (p *program) briefSet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			have, err := client.workspaces.GetWorkspace(c.ctx, &pb.GetWorkspaceRequest{})
+			have, err := ask[*pb.GetWorkspaceResponse](c.ctx, client, &pb.GetWorkspaceRequest{})
 			if err != nil {
 				return err
 			}
 			var now *pb.Workspace
 			if have.GetWorkspace() == nil {
-				set, err := client.workspaces.SetWorkspace(c.ctx, &pb.SetWorkspaceRequest{
+				set, err := ask[*pb.SetWorkspaceResponse](c.ctx, client, &pb.SetWorkspaceRequest{
 					Name: given("name", &name), Description: given("description", &description), Website: given("website", &website),
 					AppStoreUrl: given("app-store-url", &app), Competitors: competitors, ClearCompetitors: &none,
 				})
@@ -137,7 +137,7 @@ func (p *program) briefSet() *cobra.Command {
 				}
 				now = set.GetWorkspace()
 			} else {
-				set, err := client.workspaces.UpdateWorkspace(c.ctx, &pb.UpdateWorkspaceRequest{
+				set, err := ask[*pb.UpdateWorkspaceResponse](c.ctx, client, &pb.UpdateWorkspaceRequest{
 					Name: given("name", &name), Description: given("description", &description), Website: given("website", &website),
 					AppStoreUrl: given("app-store-url", &app), Competitors: competitors, ClearCompetitors: &none, ArchivePriorSubject: &archive,
 				})

@@ -104,7 +104,7 @@ func (c *call) tail(client *client, from since, seen func(*pb.WatchChangesRespon
 		one := int32(1)
 		first := from.request()
 		first.PageSize = &one
-		got, err := client.changes.ListChanges(c.ctx, first)
+		got, err := ask[*pb.ListChangesResponse](c.ctx, client, first)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (c *call) tail(client *client, from since, seen func(*pb.WatchChangesRespon
 	silent := time.Now()
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
 		var stopped error
-		err := watchChanges(c.ctx, client, request, func(got *pb.WatchChangesResponse) error {
+		err := receive(c.ctx, client, request, func(got *pb.WatchChangesResponse) error {
 			silent, wait = time.Now(), retryFirst
 			if stopped = seen(got); stopped != nil {
 				return stopped
@@ -145,20 +145,6 @@ func (c *call) tail(client *client, from since, seen func(*pb.WatchChangesRespon
 	}
 }
 
-func watchChanges(ctx context.Context, client *client, request *pb.WatchChangesRequest, seen func(*pb.WatchChangesResponse) error) error {
-	stream, err := client.changes.WatchChanges(ctx, request)
-	if err != nil {
-		return err
-	}
-	defer stream.Close()
-	for stream.Receive() {
-		if err := seen(stream.Msg()); err != nil {
-			return err
-		}
-	}
-	return stream.Err()
-}
-
 func (p *program) changeList() *cobra.Command {
 	filters := []filter{{flag: "types", field: "types", usage: "only these `KINDS` of changes, separated by commas, as scroll.completed", kind: textFilter}}
 	filters = append(filters, filter{flag: "since", field: "page_token", usage: "`CURSOR` to begin after (default: the oldest change that is kept)", kind: textFilter})
@@ -168,11 +154,9 @@ func (p *program) changeList() *cobra.Command {
 			example: "  scrollery change list --types scroll.failed --all\n  scrollery change list --csv",
 		},
 		page: 500, request: func() *pb.ListChangesRequest { return &pb.ListChangesRequest{} },
-		call: func(c *client) func(context.Context, *pb.ListChangesRequest) (*changePage, error) {
-			return func(ctx context.Context, request *pb.ListChangesRequest) (*changePage, error) {
-				got, err := c.changes.ListChanges(ctx, request)
-				return &changePage{got}, err
-			}
+		call: func(ctx context.Context, c *client, request *pb.ListChangesRequest) (*changePage, error) {
+			got, err := ask[*pb.ListChangesResponse](ctx, c, request)
+			return &changePage{got}, err
 		},
 		items: func(p *changePage) []*pb.Change { return p.GetChanges() }, filters: filters,
 		none: func(*changePage) string { return "There are no such changes." },

@@ -28,7 +28,7 @@ func (p *program) explain() *cobra.Command {
 				return err
 			}
 			if strings.Contains(args[0], ":") {
-				got, err := client.libraries.ExplainTrend(c.ctx, &pb.ExplainTrendRequest{Key: &args[0]})
+				got, err := ask[*pb.ExplainTrendResponse](c.ctx, client, &pb.ExplainTrendRequest{Key: &args[0]})
 				if err != nil {
 					return err
 				}
@@ -37,7 +37,7 @@ func (p *program) explain() *cobra.Command {
 				}
 				return c.show(got.GetExplanation(), func() error { return c.trendWords(got.GetExplanation(), most) })
 			}
-			got, err := client.libraries.ExplainOutlier(c.ctx, &pb.ExplainOutlierRequest{VideoId: &args[0]})
+			got, err := ask[*pb.ExplainOutlierResponse](c.ctx, client, &pb.ExplainOutlierRequest{VideoId: &args[0]})
 			if err != nil {
 				return err
 			}

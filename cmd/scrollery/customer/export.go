@@ -117,15 +117,8 @@ func download(ctx context.Context, client *client, from string, out io.Writer) e
 	if from != "" {
 		request.From = &from
 	}
-	stream, err := client.accounts.ExportAccount(ctx, request)
-	if err != nil {
+	return receive(ctx, client, request, func(got *pb.ExportAccountResponse) error {
+		_, err := out.Write(got.GetChunk())
 		return err
-	}
-	defer stream.Close()
-	for stream.Receive() {
-		if _, err := out.Write(stream.Msg().GetChunk()); err != nil {
-			return err
-		}
-	}
-	return stream.Err()
+	})
 }

@@ -96,23 +96,18 @@ func watch(ctx context.Context, client *client, id string, seen func(*pb.Scroll)
 	defer cancel()
 	silence := time.AfterFunc(idle, cancel)
 	defer silence.Stop()
-	stream, err := client.scrolls.WatchScroll(ctx, &pb.WatchScrollRequest{Id: &id})
-	if err != nil {
-		return err
-	}
-	defer stream.Close()
-	for stream.Receive() {
+	return receive(ctx, client, &pb.WatchScrollRequest{Id: &id}, func(got *pb.WatchScrollResponse) error {
 		silence.Reset(idle)
-		seen(stream.Msg().GetScroll())
-	}
-	return stream.Err()
+		seen(got.GetScroll())
+		return nil
+	})
 }
 
 // look asks once.
 func look(ctx context.Context, client *client, id string, seen func(*pb.Scroll)) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	got, err := client.scrolls.GetScroll(ctx, &pb.GetScrollRequest{Id: &id})
+	got, err := ask[*pb.GetScrollResponse](ctx, client, &pb.GetScrollRequest{Id: &id})
 	if err != nil {
 		return err
 	}

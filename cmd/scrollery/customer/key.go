@@ -30,7 +30,7 @@ func (p *program) keyNew() *cobra.Command {
 				return err
 			}
 			seconds := int32(ttl / time.Second)
-			got, err := client.keys.CreateSessionKey(c.ctx, &pb.CreateSessionKeyRequest{Scopes: words(scopes), TtlSeconds: &seconds})
+			got, err := ask[*pb.CreateSessionKeyResponse](c.ctx, client, &pb.CreateSessionKeyRequest{Scopes: words(scopes), TtlSeconds: &seconds})
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func (p *program) keyRevoke() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			got, err := client.keys.RevokeKey(c.ctx, &pb.RevokeKeyRequest{Id: &args[0]})
+			got, err := ask[*pb.RevokeKeyResponse](c.ctx, client, &pb.RevokeKeyRequest{Id: &args[0]})
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package customer
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -46,9 +45,6 @@ func (p *program) outliers() *cobra.Command {
 				"  scrollery outliers --json video.id,score --all\n  scrollery outliers --jq '.[].video.sourceUrl'",
 		},
 		page: libraryPage, request: func() *pb.ListOutliersRequest { return &pb.ListOutliersRequest{} },
-		call: func(c *client) func(context.Context, *pb.ListOutliersRequest) (*pb.ListOutliersResponse, error) {
-			return c.libraries.ListOutliers
-		},
 		items: (*pb.ListOutliersResponse).GetOutliers, filters: append([]filter{scoreFilter}, videoFilters...),
 		none: func(*pb.ListOutliersResponse) string { return "There are no such outliers." },
 		columns: []show.Column[*pb.Outlier]{
@@ -73,9 +69,6 @@ func (p *program) hooks() *cobra.Command {
 				"  scrollery hooks --jq '.[].spoken'",
 		},
 		page: libraryPage, request: func() *pb.ListHooksRequest { return &pb.ListHooksRequest{} },
-		call: func(c *client) func(context.Context, *pb.ListHooksRequest) (*pb.ListHooksResponse, error) {
-			return c.libraries.ListHooks
-		},
 		items: (*pb.ListHooksResponse).GetHooks, filters: videoFilters,
 		none: func(*pb.ListHooksResponse) string { return "There are no such hooks." },
 		columns: []show.Column[*pb.Hook]{
@@ -97,9 +90,6 @@ func (p *program) trends() *cobra.Command {
 			example: "  scrollery trends\n  scrollery trends --all --json key,metrics\n  scrollery trends --kind hashtag --min-videos 10",
 		},
 		page: libraryPage, request: func() *pb.ListTrendsRequest { return &pb.ListTrendsRequest{} },
-		call: func(c *client) func(context.Context, *pb.ListTrendsRequest) (*pb.ListTrendsResponse, error) {
-			return c.libraries.ListTrends
-		},
 		items: (*pb.ListTrendsResponse).GetTrends, filters: []filter{
 			archived,
 			{flag: "kind", field: "kind", usage: "only trends of this `KIND`: hashtag, sound, hook, opening or term", kind: textFilter, values: []string{"hashtag", "sound", "hook", "opening", "term"}},
@@ -130,9 +120,6 @@ func (p *program) library() *cobra.Command {
 				"  scrollery library --json id,metadata.caption --posted-after 168h",
 		},
 		page: libraryPage, request: func() *pb.GetLibraryRequest { return &pb.GetLibraryRequest{} },
-		call: func(c *client) func(context.Context, *pb.GetLibraryRequest) (*pb.GetLibraryResponse, error) {
-			return c.libraries.GetLibrary
-		},
 		items: (*pb.GetLibraryResponse).GetVideos, filters: append([]filter{scoreFilter}, videoFilters...),
 		none: func(*pb.GetLibraryResponse) string { return "There are no such videos." },
 		columns: []show.Column[*pb.Video]{

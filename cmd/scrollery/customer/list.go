@@ -26,7 +26,8 @@ type listing[Q proto.Message, A answer, T proto.Message] struct {
 	page int
 	// request is a new request.
 	request func() Q
-	call    func(*client) func(context.Context, Q) (A, error)
+	// call returns the page of a request; nil asks the request's operation.
+	call    func(context.Context, *client, Q) (A, error)
 	items   func(A) []T
 	columns []show.Column[T]
 	filters []filter
@@ -61,6 +62,9 @@ func list[Q proto.Message, A answer, T proto.Message](p *program, l listing[Q, A
 	var limit int
 	var all bool
 	var item T
+	if l.call == nil {
+		l.call = func(ctx context.Context, client *client, request Q) (A, error) { return ask[A](ctx, client, request) }
+	}
 	l.answer, l.table = item.ProtoReflect().Type().Zero().Interface(), true
 	var command *cobra.Command
 	l.run = func(c *call, args []string) error {
@@ -130,7 +134,7 @@ func pages[Q proto.Message, A answer, T proto.Message](c *call, client *client, 
 		request.ProtoReflect().Set(size, protoreflect.ValueOfInt32(int32(wanted)))
 		var page A
 		err := patient(c.ctx, func() (err error) {
-			page, err = l.call(client)(c.ctx, request)
+			page, err = l.call(c.ctx, client, request)
 			return err
 		})
 		if err != nil {

@@ -124,7 +124,7 @@ func (c *call) keep(store *login.Store, l login.Login, inFile bool) error {
 
 // try calls with a key that may have any scopes.
 func try(ctx context.Context, client *client) error {
-	_, err := client.usages.GetUsage(ctx, &pb.GetUsageRequest{})
+	_, err := ask[*pb.GetUsageResponse](ctx, client, &pb.GetUsageRequest{})
 	if refusal(err).GetError() == "forbidden" { // the key is known, and has other scopes
 		return nil
 	}
@@ -133,7 +133,7 @@ func try(ctx context.Context, client *client) error {
 
 func sessionOf(ctx context.Context, parent login.Login, scopes string, ttl time.Duration) (login.Login, error) {
 	seconds := int32(ttl / time.Second)
-	session, err := newClient(parent).keys.CreateSessionKey(ctx, &pb.CreateSessionKeyRequest{Scopes: words(scopes), TtlSeconds: &seconds})
+	session, err := ask[*pb.CreateSessionKeyResponse](ctx, newClient(parent), &pb.CreateSessionKeyRequest{Scopes: words(scopes), TtlSeconds: &seconds})
 	if err != nil {
 		return login.Login{}, err
 	}
@@ -218,7 +218,7 @@ func (p *program) logout() *cobra.Command {
 			}
 			var failed error
 			if stored.Key != "" && stored.KeyID != "" {
-				_, failed = newClient(stored).keys.RevokeKey(c.ctx, &pb.RevokeKeyRequest{Id: &stored.KeyID})
+				_, failed = ask[*pb.RevokeKeyResponse](c.ctx, newClient(stored), &pb.RevokeKeyRequest{Id: &stored.KeyID})
 				if failed != nil {
 					if code, _ := explained(failed); code == ExitSignIn {
 						failed = nil // it has ended already

@@ -1,7 +1,6 @@
 package customer
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +25,7 @@ func (p *program) rulesGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			got, err := client.rulesets.GetRules(c.ctx, &pb.GetRulesRequest{})
+			got, err := ask[*pb.GetRulesResponse](c.ctx, client, &pb.GetRulesRequest{})
 			if err != nil {
 				return err
 			}
@@ -64,7 +63,7 @@ func (p *program) rulesPut() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			put, err := client.rulesets.PutRules(c.ctx, &pb.PutRulesRequest{Text: &text})
+			put, err := ask[*pb.PutRulesResponse](c.ctx, client, &pb.PutRulesRequest{Text: &text})
 			if err != nil {
 				return err
 			}
@@ -90,7 +89,7 @@ func (p *program) rulesPreview() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			got, err := client.rulesets.PreviewRules(c.ctx, &pb.PreviewRulesRequest{Text: &text, Sample: &sample})
+			got, err := ask[*pb.PreviewRulesResponse](c.ctx, client, &pb.PreviewRulesRequest{Text: &text, Sample: &sample})
 			if err != nil {
 				return err
 			}
@@ -127,9 +126,6 @@ func (p *program) rulesHistory() *cobra.Command {
 			example: "  scrollery rules history\n  scrollery rules history --jq '.[] | select(.version == 3).text'",
 		},
 		page: 25, request: func() *pb.ListRuleVersionsRequest { return &pb.ListRuleVersionsRequest{} },
-		call: func(c *client) func(context.Context, *pb.ListRuleVersionsRequest) (*pb.ListRuleVersionsResponse, error) {
-			return c.rulesets.ListRuleVersions
-		},
 		items: (*pb.ListRuleVersionsResponse).GetVersions,
 		none:  func(*pb.ListRuleVersionsResponse) string { return "There are no rules." },
 		columns: []show.Column[*pb.Rules]{
@@ -143,7 +139,7 @@ func (p *program) rulesHistory() *cobra.Command {
 // version finds one version of the rules; 0 is the one in force.
 func (c *call) version(client *client, wanted int32) (string, error) {
 	if wanted == 0 {
-		got, err := client.rulesets.GetRules(c.ctx, &pb.GetRulesRequest{})
+		got, err := ask[*pb.GetRulesResponse](c.ctx, client, &pb.GetRulesRequest{})
 		return got.GetRules().GetText(), err
 	}
 	token := ""
@@ -152,7 +148,7 @@ func (c *call) version(client *client, wanted int32) (string, error) {
 		if token != "" {
 			request.PageToken = &token
 		}
-		page, err := client.rulesets.ListRuleVersions(c.ctx, request)
+		page, err := ask[*pb.ListRuleVersionsResponse](c.ctx, client, request)
 		if err != nil {
 			return "", err
 		}

@@ -77,7 +77,7 @@ func (p *program) scrollStart() *cobra.Command {
 // again where no answer came.
 func create(ctx context.Context, client *client, request *pb.CreateScrollRequest) (*pb.CreateScrollResponse, error) {
 	for tries := 0; ; tries++ {
-		started, err := client.scrolls.CreateScroll(ctx, request)
+		started, err := ask[*pb.CreateScrollResponse](ctx, client, request)
 		if err == nil || !broken(err) || tries == 3 || ctx.Err() != nil {
 			return started, err
 		}
@@ -156,7 +156,7 @@ func (p *program) scrollShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			got, err := client.scrolls.GetScroll(c.ctx, &pb.GetScrollRequest{Id: &args[0]})
+			got, err := ask[*pb.GetScrollResponse](c.ctx, client, &pb.GetScrollRequest{Id: &args[0]})
 			if err != nil {
 				return err
 			}
@@ -180,7 +180,7 @@ func (p *program) scrollCancel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			got, err := client.scrolls.CancelScroll(c.ctx, &pb.CancelScrollRequest{Id: &args[0]})
+			got, err := ask[*pb.CancelScrollResponse](c.ctx, client, &pb.CancelScrollRequest{Id: &args[0]})
 			if err != nil {
 				return err
 			}
@@ -199,9 +199,6 @@ func (p *program) scrollList() *cobra.Command {
 			example: "  scrollery scroll list --limit 5\n  scrollery scroll list --jq '.[0].id'",
 		},
 		page: 100, request: func() *pb.ListScrollsRequest { return &pb.ListScrollsRequest{} },
-		call: func(c *client) func(context.Context, *pb.ListScrollsRequest) (*pb.ListScrollsResponse, error) {
-			return c.scrolls.ListScrolls
-		},
 		items: (*pb.ListScrollsResponse).GetScrolls,
 		none:  func(*pb.ListScrollsResponse) string { return "There are no scrolls." },
 		columns: []show.Column[*pb.Scroll]{

@@ -66,7 +66,7 @@ func (c *call) buy(store *login.Store, server string, order subscription, inFile
 		return err
 	}
 	if claim.Server != server || claim.Token == "" {
-		checkout, err := client.billing.Subscribe(c.ctx, &pb.SubscribeRequest{BillingInterval: &order.interval, Plan: &order.plan})
+		checkout, err := ask[*pb.SubscribeResponse](c.ctx, client, &pb.SubscribeRequest{BillingInterval: &order.interval, Plan: &order.plan})
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (c *call) claim(client *client, token string) (string, error) {
 	for {
 		var claimed *pb.ClaimSubscriptionResponse
 		err := patient(ctx, func() (err error) {
-			claimed, err = client.billing.ClaimSubscription(ctx, &pb.ClaimSubscriptionRequest{ClaimToken: &token})
+			claimed, err = ask[*pb.ClaimSubscriptionResponse](ctx, client, &pb.ClaimSubscriptionRequest{ClaimToken: &token})
 			return err
 		})
 		switch {

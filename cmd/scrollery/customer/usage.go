@@ -1,8 +1,6 @@
 package customer
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/cmd/scrollery/customer/show"
@@ -19,7 +17,7 @@ func (p *program) usage() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			got, err := client.usages.GetUsage(c.ctx, &pb.GetUsageRequest{})
+			got, err := ask[*pb.GetUsageResponse](c.ctx, client, &pb.GetUsageRequest{})
 			if err != nil {
 				return err
 			}
@@ -42,9 +40,6 @@ func (p *program) keyList() *cobra.Command {
 			example: "  scrollery key list\n  scrollery key list --jq '.[] | select(.active).id'",
 		},
 		page: 100, request: func() *pb.ListKeysRequest { return &pb.ListKeysRequest{} },
-		call: func(c *client) func(context.Context, *pb.ListKeysRequest) (*pb.ListKeysResponse, error) {
-			return c.keys.ListKeys
-		},
 		items: (*pb.ListKeysResponse).GetKeys,
 		columns: []show.Column[*pb.Key]{
 			{Name: "key", Cell: func(k *pb.Key) any { return k.GetId() }},

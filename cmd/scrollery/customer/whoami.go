@@ -30,7 +30,7 @@ func (p *program) whoami() *cobra.Command {
 				return err
 			}
 			who := identity{Server: client.Server, KeyIn: client.Place}
-			usage, err := client.usages.GetUsage(c.ctx, &pb.GetUsageRequest{})
+			usage, err := ask[*pb.GetUsageResponse](c.ctx, client, &pb.GetUsageRequest{})
 			if err != nil && refusal(err).GetError() != "forbidden" {
 				return err
 			}
@@ -65,7 +65,7 @@ func currentKey(c *call, client *client) (*pb.Key, error) {
 		if token != "" {
 			request.PageToken = &token
 		}
-		page, err := client.keys.ListKeys(c.ctx, request)
+		page, err := ask[*pb.ListKeysResponse](c.ctx, client, request)
 		if refusal(err).GetError() == "forbidden" {
 			return nil, nil
 		}
