@@ -86,7 +86,7 @@ func withoutPort(address string) (bare string, isLoopback bool) {
 // clients fetches and keeps the documents of clients.
 type clients struct {
 	http  *http.Client
-	kept  *otter.Cache[string, keptDocument]
+	kept  *otter.Cache[string, *keptDocument]
 	slots chan struct{}
 	now   func() time.Time
 }
@@ -100,8 +100,8 @@ func newClients(transport http.RoundTripper) (*clients, error) {
 	if transport == nil {
 		transport = publicTransport()
 	}
-	kept, err := otter.New(&otter.Options[string, keptDocument]{
-		MaximumSize: keptDocuments, ExpiryCalculator: otter.ExpiryWriting[string, keptDocument](mostKept),
+	kept, err := otter.New(&otter.Options[string, *keptDocument]{
+		MaximumSize: keptDocuments, ExpiryCalculator: otter.ExpiryWriting[string, *keptDocument](mostKept),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("prepare the documents of clients: %w", err)
@@ -160,7 +160,7 @@ func (c *clients) find(ctx context.Context, id string) (document, error) {
 		return document{}, err
 	}
 	if keep > 0 {
-		c.kept.Set(id, keptDocument{found, c.now().Add(keep)})
+		c.kept.Set(id, &keptDocument{found, c.now().Add(keep)})
 	}
 	return found, nil
 }

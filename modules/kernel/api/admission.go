@@ -170,7 +170,7 @@ func (c *call) tooMany(wait time.Duration) error {
 func (c *call) turnAway(why error) error {
 	f := apierr.As(why)
 	if l := c.mux.limiter; l.on && f != nil && f.Kind != apierr.OperationError && !apierr.IsBusy(why) {
-		if _, wait := bucketOf(l.strangers, c.client(), l.stranger, c.start).take(l.stranger, 1, c.start); wait > 0 {
+		if _, wait := bucketOf(l.strangers, rated{client: c.client()}, l.stranger, c.start).take(l.stranger, 1, c.start); wait > 0 {
 			return c.tooMany(wait)
 		}
 	}

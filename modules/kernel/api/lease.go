@@ -88,7 +88,7 @@ func (s *shared) left(p policy, now time.Time) float64 {
 }
 
 // sharedOf returns the shared allowance of an account or address.
-func sharedOf[K comparable](all *otter.Cache[K, *shared], k K, p policy, now time.Time) *shared {
+func sharedOf(all *otter.Cache[rated, *shared], k rated, p policy, now time.Time) *shared {
 	if s, ok := all.GetIfPresent(k); ok {
 		return s
 	}

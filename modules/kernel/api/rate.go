@@ -28,15 +28,15 @@ type limiter struct {
 	account  policy
 	client   policy
 	stranger policy
-	accounts *otter.Cache[int64, *bucket]
-	clients  *otter.Cache[netip.Addr, *bucket]
+	accounts *otter.Cache[rated, *bucket]
+	clients  *otter.Cache[rated, *bucket]
 	// strangers are the clients whose calls no key admits, or that have no path.
-	strangers *otter.Cache[netip.Addr, *bucket]
-	minutes   *otter.Cache[minuteKey, *window]
+	strangers *otter.Cache[rated, *bucket]
+	minutes   *otter.Cache[rated, *window]
 	// leases is nil where one process has all rates.
 	leases         Leases
-	sharedAccounts *otter.Cache[int64, *shared]
-	sharedClients  *otter.Cache[netip.Addr, *shared]
+	sharedAccounts *otter.Cache[rated, *shared]
+	sharedClients  *otter.Cache[rated, *shared]
 }
 
 // policy is a rate and its header.
@@ -47,9 +47,12 @@ type policy struct {
 	header []string
 }
 
-type minuteKey struct {
-	op     string
-	client netip.Addr
+// rated is whose calls are counted: an account's, or a client's, of one operation if it is set.
+// The caches have one type of key, since each type has its own code of the cache in the binary.
+type rated struct {
+	account int64
+	client  netip.Addr
+	op      string
 }
 
 func newPolicy(name string, rate float64, burst int) policy {
@@ -71,21 +74,21 @@ func newLimiter(cfg Config) (*limiter, error) {
 	}
 	l.leases = cfg.Leases
 	var failed [6]error
-	l.accounts, failed[0] = newCache[int64, *bucket]()
-	l.clients, failed[1] = newCache[netip.Addr, *bucket]()
-	l.minutes, failed[2] = newCache[minuteKey, *window]()
-	l.sharedAccounts, failed[3] = newCache[int64, *shared]()
-	l.sharedClients, failed[4] = newCache[netip.Addr, *shared]()
-	l.strangers, failed[5] = newCache[netip.Addr, *bucket]()
+	l.accounts, failed[0] = newCache[*bucket]()
+	l.clients, failed[1] = newCache[*bucket]()
+	l.minutes, failed[2] = newCache[*window]()
+	l.sharedAccounts, failed[3] = newCache[*shared]()
+	l.sharedClients, failed[4] = newCache[*shared]()
+	l.strangers, failed[5] = newCache[*bucket]()
 	return l, errors.Join(failed[:]...)
 }
 
-func newCache[K comparable, V any]() (*otter.Cache[K, V], error) {
-	return otter.New(&otter.Options[K, V]{MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[K, V](idle)})
+func newCache[V any]() (*otter.Cache[rated, V], error) {
+	return otter.New(&otter.Options[rated, V]{MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[rated, V](idle)})
 }
 
 // bucketOf returns the bucket of an account or address. A new bucket is full.
-func bucketOf[K comparable](buckets *otter.Cache[K, *bucket], k K, p policy, now time.Time) *bucket {
+func bucketOf(buckets *otter.Cache[rated, *bucket], k rated, p policy, now time.Time) *bucket {
 	if b, ok := buckets.GetIfPresent(k); ok {
 		return b
 	}
@@ -98,16 +101,16 @@ func bucketOf[K comparable](buckets *otter.Cache[K, *bucket], k K, p policy, now
 // takeAccount and takeClient take one call of an allowance, as bucket.take.
 func (l *limiter) takeAccount(ctx context.Context, account int64, now time.Time) (left float64, wait time.Duration) {
 	if l.leases == nil {
-		return bucketOf(l.accounts, account, l.account, now).take(l.account, 1, now)
+		return bucketOf(l.accounts, rated{account: account}, l.account, now).take(l.account, 1, now)
 	}
-	return sharedOf(l.sharedAccounts, account, l.account, now).take(ctx, l.leases, "account:"+strconv.FormatInt(account, 10), l.account, now)
+	return sharedOf(l.sharedAccounts, rated{account: account}, l.account, now).take(ctx, l.leases, "account:"+strconv.FormatInt(account, 10), l.account, now)
 }
 
 func (l *limiter) takeClient(ctx context.Context, client netip.Addr, now time.Time) (left float64, wait time.Duration) {
 	if l.leases == nil {
-		return bucketOf(l.clients, client, l.client, now).take(l.client, 1, now)
+		return bucketOf(l.clients, rated{client: client}, l.client, now).take(l.client, 1, now)
 	}
-	return sharedOf(l.sharedClients, client, l.client, now).take(ctx, l.leases, "client:"+client.String(), l.client, now)
+	return sharedOf(l.sharedClients, rated{client: client}, l.client, now).take(ctx, l.leases, "client:"+client.String(), l.client, now)
 }
 
 // leftOfClient returns what an address has left, and takes nothing.
@@ -115,12 +118,12 @@ func (l *limiter) leftOfClient(client netip.Addr, now time.Time) float64 {
 	if !l.on {
 		return l.client.burst
 	}
-	if s, ok := l.sharedClients.GetIfPresent(client); ok {
+	if s, ok := l.sharedClients.GetIfPresent(rated{client: client}); ok {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.left(l.client, now)
 	}
-	if b, ok := l.clients.GetIfPresent(client); ok {
+	if b, ok := l.clients.GetIfPresent(rated{client: client}); ok {
 		left, _ := b.take(l.client, 0, now)
 		return left
 	}
@@ -130,7 +133,7 @@ func (l *limiter) leftOfClient(client netip.Addr, now time.Time) float64 {
 // takeMinute takes one call of an operation's quota a minute. A refusal by the shared
 // count is remembered, and while that fails the process goes by its own.
 func (l *limiter) takeMinute(ctx context.Context, op string, client netip.Addr, quota int, now time.Time) (int, time.Duration) {
-	w, _ := l.minutes.ComputeIfAbsent(minuteKey{op, client}, func() (*window, bool) { return &window{}, false })
+	w, _ := l.minutes.ComputeIfAbsent(rated{client: client, op: op}, func() (*window, bool) { return &window{}, false })
 	if l.leases == nil {
 		return w.take(quota, now)
 	}
