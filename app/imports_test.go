@@ -126,6 +126,31 @@ func TestTheProgramHasNoLibraryOfSchemaChanges(t *testing.T) {
 	})
 }
 
+// Code that is made for each operation or field is small once and large in all: the linker keeps
+// every exported method of a type that reflection may see.
+func TestTheProgramHasNoCodeForEachOperation(t *testing.T) {
+	t.Parallel()
+	const clients = module + "proto/gen/scrollery/v1/scrolleryv1connect"
+	eachFile(t, func(path string, imports []string) {
+		if !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(path, "app/apptest/") && slices.Contains(imports, clients) {
+			t.Errorf("%s: got the import %s, whose clients are 4 MB; want one client for any message, as in cmd/scrollery/customer/client.go", path, clients)
+		}
+	})
+	made, err := filepath.Glob(filepath.Join("..", "ent", "*_create.go"))
+	if err != nil || len(made) < 20 {
+		t.Fatalf("got %d files of ent and %v, want at least 20", len(made), err)
+	}
+	for _, path := range made {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "UpsertOne struct") {
+			t.Errorf("%s: got methods of upserts for each field, which are 5 MB in all; want OnConflict alone, as ent/schema/template/client.tmpl has it", path)
+		}
+	}
+}
+
 // The launcher of each plugin starts before the program's other packages are initialised,
 // in the order of import paths: it waits for those before the last of its own imports.
 func TestTheLauncherBeginsEarly(t *testing.T) {
