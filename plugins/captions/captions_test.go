@@ -199,6 +199,23 @@ func TestSharedSubtitles(t *testing.T) {
 	}
 }
 
+func TestSubtitlesUnderAnyName(t *testing.T) {
+	const data = `"1\n00:00:01,000 --> 00:00:02,000\nSaid"`
+	for _, name := range []string{
+		`subtitles`, `Subtitles`, `SUBTITLES`, `ſubtitleſ`, `subTitles`, `s\u0075btitles`, `\u0073ubtitles`,
+		`automatic_captions`, `Automatic_Captions`, `automatic_captionſ`, `automatic\u005fcaptions`,
+	} {
+		if got := spoken(subtitles([]byte(`{"title":"a\\","` + name + `":` + data + `}`))); got != "Said" {
+			t.Errorf("%s: got %q, want %q", name, got, "Said")
+		}
+	}
+	for _, text := range []string{``, `{}`, `{"caption":"a subtle tip \"\\","sub":"titles","hashtags":["#caption"]}`} {
+		if maySubtitle([]byte(text)) {
+			t.Errorf("%s: may have subtitles, want none", text)
+		}
+	}
+}
+
 func TestPatterns(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -17,7 +17,7 @@ func TestPatternsAreFoundByTheirStarts(t *testing.T) {
 		p := &openings[i]
 		t.Run(p.name, func(t *testing.T) {
 			expression := p.match().String()
-			if p.starts != nil {
+			if !p.first {
 				expression = `\b` + strings.TrimPrefix(expression, "^")
 			}
 			anywhere := regexp.MustCompile(expression)
@@ -37,8 +37,8 @@ func TestPatternsAreFoundByTheirStarts(t *testing.T) {
 					made = made[:at] + around[random.IntN(len(around))] + made[at:]
 				}
 				made += around[random.IntN(len(around))]
-				want := anywhere.MatchString(made) || strings.ContainsAny(made, p.marks)
-				if got := p.in(made); got != want {
+				want := anywhere.MatchString(made) || strings.ContainsAny(made, strings.Join(p.marks, ""))
+				if got := patternsIn(made)&(1<<i) != 0; got != want {
 					t.Fatalf("%q: got %v, want %v", made, got, want)
 				}
 				if want {
@@ -86,5 +86,25 @@ func write(out *strings.Builder, e *syntax.Regexp, random *rand.Rand) {
 		}
 	case syntax.OpAlternate:
 		write(out, e.Sub[random.IntN(len(e.Sub))], random)
+	}
+}
+
+// TestOpeningIsTheBeginning compares it with the whole text in lower case, cut afterwards.
+func TestOpeningIsTheBeginning(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	parts := []string{"a", "Word", "ÉTÉ", "İ", "ẞ", "日本", "🔥", "’", "'", " ", "  ", "\n", "\t", "\u00a0", "\u2003", "\u0085", "longer-than-others", "x\xff"}
+	for range 20_000 {
+		var text strings.Builder
+		for range random.IntN(400) {
+			text.WriteString(parts[random.IntN(len(parts))])
+		}
+		made := text.String()
+		if random.IntN(20) == 0 {
+			made = strings.Repeat(made, 8) // beyond what is looked at
+		}
+		lower := strings.ReplaceAll(strings.ToLower(within(made, 4<<10)), "’", "'")
+		if got, want := opening(made), cut(strings.Join(strings.Fields(lower), " "), spokenLength); got != want {
+			t.Fatalf("%q: got %q, want %q", made, got, want)
+		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // "vtt", "data": "…"}]}), a list of {ext, data}, or one text. Written ones go
 // before automatic ones, the video's language and English before others.
 func subtitles(metadata json.RawMessage) []stage.Cue {
-	if len(metadata) == 0 {
+	if !maySubtitle(metadata) {
 		return nil
 	}
 	var have struct {
@@ -34,6 +34,36 @@ func subtitles(metadata json.RawMessage) []stage.Cue {
 		}
 	}
 	return nil
+}
+
+// maySubtitle is false for most metadata without texts of caption files: neither of the
+// members has its name there, in any case, and no name is written with escapes. The first and
+// last letters are left out, as other ones than s count as s in the names of members.
+func maySubtitle(metadata []byte) bool {
+	for at := 0; at < len(metadata); at++ {
+		rest := metadata[at:]
+		switch metadata[at] {
+		case 'b', 'B': // subtitles
+			if begins(rest, "btitle") {
+				return true
+			}
+		case '_': // automatic_captions
+			if begins(rest, "_caption") {
+				return true
+			}
+		case '\\':
+			if begins(rest, `\u`) {
+				return true
+			}
+			at++ // what it escapes
+		}
+	}
+	return false
+}
+
+// begins reports whether a text begins with letters of ASCII, in any case.
+func begins(text []byte, with string) bool {
+	return len(text) >= len(with) && strings.EqualFold(string(text[:len(with)]), with)
 }
 
 type file struct {
