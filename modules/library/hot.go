@@ -14,7 +14,7 @@ type hot struct {
 
 	load, saveVideos, saveDocs, addObservations *store.Hot
 
-	creators, saveCreators, owners, groups *store.Hot
+	creators, addCreators, markCreators, owners, groups *store.Hot
 
 	unmark, markNiches, byCreators, byNiche, nichePeers *store.Hot
 
@@ -57,9 +57,9 @@ WHERE {tenant:video_docs}`),
 VALUES {rows:1}`),
 		creators: db.Hot(`SELECT id, key, handle, dirty FROM creators WHERE {tenant} AND platform = $1 AND key IN ({list:2})`),
 		// 1.8
-		saveCreators: db.Hot(`INSERT INTO creators ({owner}, id, platform, key, handle, dirty) VALUES {rows:1}
-ON CONFLICT ({owner}, platform, key) DO UPDATE SET dirty = 1,
-handle = CASE WHEN excluded.handle = '' THEN creators.handle ELSE excluded.handle END RETURNING id, platform, key`),
+		addCreators: db.Hot(`INSERT INTO creators ({owner}, id, platform, key, handle, dirty) VALUES {rows:1}`),
+		markCreators: db.Hot(`UPDATE creators SET dirty = 1, handle = n.column2 FROM (VALUES {values:1 BIGINT,TEXT}) AS n
+WHERE creators.id = n.column1 AND +{tenant:creators}`),
 		owners: db.Hot(`SELECT h.column1,
 (SELECT MIN(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 0),
 (SELECT MAX(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 0),

@@ -79,7 +79,7 @@ func BenchmarkHot(bench *testing.B) {
 		docRows = append(docRows, []any{docs[i].ID, docs[i].Doc, docs[i].Hook, docs[i].Keys})
 		seenRows = append(seenRows, []any{b.db.NewID(), v.ID, 99, "feed", 1, 2, 3, 4, 5, now, ""})
 		scoreChanges = append(scoreChanges, change{id: v.ID, row: scoreRow{peers: 3, twiceBaseline: 200, samples: 3}, value: 1.5, order: []byte("order")})
-		creatorRows = append(creatorRows, []any{b.db.NewID(), "tiktok", fmt.Sprint("id:creator", i), "", 1})
+		creatorRows = append(creatorRows, []any{b.db.NewID(), "tiktok", fmt.Sprint("id:another", i), "", 1})
 	}
 	windows := []int64{1, 2, 3}
 	for _, c := range []struct {
@@ -163,23 +163,28 @@ func BenchmarkHot(bench *testing.B) {
 			}
 			return tx.Ent().Observation.CreateBulk(creates...).Exec(ctx)
 		})},
-		{"saveCreators", write(func(ctx context.Context, tx *store.Tx) error {
-			found, err := b.hot.saveCreators.QueryIn(ctx, tx, creatorRows)
-			return store.Scan(found, err)(func(*sql.Rows) error { return nil })
-		}), write(func(ctx context.Context, tx *store.Tx) error {
-			creates, keys := make([]*ent.CreatorCreate, len(creatorRows)), make([]string, len(creatorRows))
+		{"addCreators", save(b.hot.addCreators, creatorRows), write(func(ctx context.Context, tx *store.Tx) error {
+			creates := make([]*ent.CreatorCreate, len(creatorRows))
 			for i, row := range creatorRows {
-				keys[i] = row[2].(string)
 				creates[i] = tx.Ent().Creator.Create().SetID(row[0].(int64)).SetAccountID(account).SetPlatform("tiktok").SetKey(row[2].(string)).
 					SetHandle("").SetDirty(1)
 			}
-			err := tx.Ent().Creator.CreateBulk(creates...).
-				OnConflict(entsql.ConflictColumns("account_id", "platform", "key"), entsql.ResolveWith(func(u *entsql.UpdateSet) { u.Set(creator.FieldDirty, 1) })).Exec(ctx)
-			if err != nil {
-				return err
+			return tx.Ent().Creator.CreateBulk(creates...).Exec(ctx)
+		})},
+		{"markCreators", write(func(ctx context.Context, tx *store.Tx) error {
+			marks := make([][]any, len(creators))
+			for i, id := range creators {
+				marks[i] = []any{id, "handle"}
 			}
-			_, err = tx.Ent().Creator.Query().Where(creator.Platform("tiktok"), creator.KeyIn(keys...)).Select(creator.FieldKey).All(ctx)
+			_, err := b.hot.markCreators.ExecIn(ctx, tx, marks)
 			return err
+		}), write(func(ctx context.Context, tx *store.Tx) error {
+			for _, id := range creators {
+				if err := tx.Ent().Creator.Update().Where(creator.ID(id)).SetDirty(1).SetHandle("handle").Exec(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
 		})},
 		{"byCreators", read(b.hot.byCreators, 15, creators), func() error {
 			_, err := b.db.Ent().Video.Query().Where(video.CreatorIDIn(creators...)).Select(scored()...).All(b.ctx)

@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -47,6 +48,10 @@ func (i *identity) merge(r *stage.Record) {
 
 // name is the key of a creator on a platform.
 type name struct{ platform, key string }
+
+func (n name) compare(other name) int {
+	return cmp.Or(strings.Compare(n.platform, other.platform), strings.Compare(n.key, other.key))
+}
 
 // named is a handle on a platform.
 type named struct{ platform, handle string }
@@ -227,31 +232,31 @@ func (s *Service) addCreators(ctx context.Context, tx *store.Tx, handles map[nam
 	if err != nil {
 		return nil, err
 	}
-	values := make([][]any, 0, len(handles))
-	for n, handle := range handles {
-		if known := stored[n]; known.marked && (handle == "" || handle == known.handle) {
-			ids[n] = known.id
-			continue
-		}
-		values = append(values, []any{s.db.NewID(), n.platform, n.key, handle, 1})
-	}
-	if len(values) == 0 {
-		return ids, nil
-	}
+	var added, marked [][]any
 	// In one order, or two transactions that add the same creators wait for each other.
-	slices.SortFunc(values, func(a, b []any) int {
-		return strings.Compare(a[1].(string)+" "+a[2].(string), b[1].(string)+" "+b[2].(string))
-	})
-	rows, err := s.hot.saveCreators.QueryIn(ctx, tx, values)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var id int64
-		var n name
-		err := rows.Scan(&id, &n.platform, &n.key)
-		ids[n] = id
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("save creators: %w", err)
+	for _, n := range slices.SortedFunc(maps.Keys(handles), name.compare) {
+		handle := handles[n]
+		known, isKnown := stored[n]
+		switch {
+		case !isKnown:
+			known.id = s.db.NewID()
+			added = append(added, []any{known.id, n.platform, n.key, handle, 1})
+		case !known.marked || handle != "" && handle != known.handle:
+			marked = append(marked, []any{known.id, cmp.Or(handle, known.handle)})
+		}
+		ids[n] = known.id
+	}
+	// No other writer adds one meanwhile, see [storedCreator]: an id that is not the row's
+	// would be an error.
+	for part := range slices.Chunk(added, archiveAtOnce) {
+		if _, err := s.hot.addCreators.ExecIn(ctx, tx, part); err != nil {
+			return nil, fmt.Errorf("add creators: %w", err)
+		}
+	}
+	for part := range slices.Chunk(marked, archiveAtOnce) {
+		if _, err := s.hot.markCreators.ExecIn(ctx, tx, part); err != nil {
+			return nil, fmt.Errorf("mark creators: %w", err)
+		}
 	}
 	return ids, nil
 }
