@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -177,9 +179,8 @@ func plain(raw []byte) string {
 		if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 			return string(raw[1 : len(raw)-1])
 		}
-		var s string
-		_ = json.Unmarshal(raw, &s) // sound already, as part of a sound object
-		return s
+		s, _ := jsontext.AppendUnquote(nil, raw) // sound already, as part of a sound object
+		return string(s)
 	}
 	if raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9' {
 		return string(raw)

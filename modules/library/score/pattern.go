@@ -77,7 +77,7 @@ func isEnd(r rune) bool {
 
 func isQuestion(text string) bool {
 	first, _ := firstSentence(text)
-	return strings.ContainsAny(first, "?？؟")
+	return strings.IndexByte(first, '?') >= 0 || strings.Contains(first, "？") || strings.Contains(first, "؟")
 }
 
 // hasNumber looks for a digit of any script.

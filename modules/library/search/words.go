@@ -1,6 +1,7 @@
 package search
 
 import (
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -37,19 +38,13 @@ type Text struct {
 
 // Terms are the distinct terms of a video, each between two spaces.
 func (t Text) Terms() string {
-	seen := termSets.Get().(map[string]struct{})
-	defer func() {
-		clear(seen)
-		termSets.Put(seen)
-	}()
+	seen := termSets.Get().(*termSet)
+	defer termSets.Put(seen)
+	seen.clear()
 	b := make([]byte, 1, 1024)
 	b[0] = ' '
 	add := func(term string) {
-		if term == "" || len(seen) >= mostTerms {
-			return
-		}
-		if _, has := seen[term]; !has {
-			seen[term] = struct{}{}
+		if term != "" && seen.n < mostTerms && seen.add(b, term) {
 			b = append(append(b, term...), ' ')
 		}
 	}
@@ -67,8 +62,46 @@ func (t Text) Terms() string {
 	return string(b)
 }
 
-// termSets are sets of terms, empty, for one video after another.
-var termSets = sync.Pool{New: func() any { return make(map[string]struct{}, mostTerms) }}
+// termSets are used for one video after another.
+var termSets = sync.Pool{New: func() any { return &termSet{seed: maphash.MakeSeed()} }}
+
+// termSet is a set of terms that are in a text, each with its place there. To empty it costs
+// nothing.
+type termSet struct {
+	seed  maphash.Seed
+	round uint32
+	n     int
+	slots [4 * mostTerms]termSlot
+}
+
+// termSlot is of a former round where its number is another one.
+type termSlot struct {
+	round, hash uint32
+	from, to    int32
+}
+
+func (s *termSet) clear() {
+	s.n = 0
+	if s.round++; s.round == 0 { // the numbers begin anew
+		s.slots, s.round = [len(s.slots)]termSlot{}, 1
+	}
+}
+
+// add adds a term that the caller appends to the text, unless the set has it.
+func (s *termSet) add(text []byte, term string) bool {
+	hash := uint32(maphash.String(s.seed, term))
+	for at := hash % uint32(len(s.slots)); ; at = (at + 1) % uint32(len(s.slots)) {
+		slot := &s.slots[at]
+		if slot.round != s.round {
+			slot.round, slot.hash, slot.from, slot.to = s.round, hash, int32(len(text)), int32(len(text)+len(term))
+			s.n++
+			return true
+		}
+		if slot.hash == hash && string(text[slot.from:slot.to]) == term {
+			return false
+		}
+	}
+}
 
 // Words are the words of a text, folded. A script without spaces between words gives each
 // two letters that follow each other, of a single letter that letter.
@@ -83,7 +116,9 @@ func words(text string, single bool, add func(word string)) {
 	for text != "" { // nothing of a word is in another one behind a space
 		part, rest, _ := strings.Cut(text, " ")
 		text = rest
-		if folded := fold(part); isASCII(folded) {
+		if isPlain(part) {
+			plainWords(part, add)
+		} else if folded := fold(part); isASCII(folded) {
 			plainWords(folded, add)
 		} else {
 			anyWords(folded, single, add)
@@ -182,6 +217,16 @@ func isFolded(text string) bool {
 		}
 	}
 	return ascii || utf8.ValidString(text) && norm.NFKC.IsNormalString(text)
+}
+
+// isPlain is true for ASCII without capitals.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return true
 }
 
 func isASCII(text string) bool {

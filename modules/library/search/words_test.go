@@ -1,7 +1,10 @@
 package search
 
 import (
+	"hash/maphash"
+	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -55,6 +58,41 @@ func TestWordsByParts(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("%q (-of the whole +by parts):\n%s", text, diff)
 			}
+		}
+	}
+}
+
+// TestTermsAreDistinct compares the terms of many texts with those that a map keeps.
+func TestTermsAreDistinct(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		var made []string
+		for range 1 + random.IntN(1500) {
+			made = append(made, strconv.Itoa(random.IntN(1+random.IntN(900))))
+		}
+		var want []string
+		seen := map[string]bool{}
+		for _, word := range made {
+			if !seen[word] && len(want) < mostTerms {
+				seen[word], want = true, append(want, word)
+			}
+		}
+		if diff := cmp.Diff(want, strings.Fields(Text{Words: []string{strings.Join(made, " ")}}.Terms())); diff != "" {
+			t.Fatalf("terms (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestTermSetBeginsAnew(t *testing.T) {
+	t.Parallel()
+	set := &termSet{seed: maphash.MakeSeed(), round: math.MaxUint32 - 1}
+	for range 3 {
+		if set.clear(); set.round == 0 {
+			t.Fatal("got the number of slots that were never used, want another one")
+		}
+		if first, again := set.add(nil, "a"), set.add([]byte("a"), "a"); !first || again {
+			t.Errorf("round %d: got %v and %v, want a term once", set.round, first, again)
 		}
 	}
 }

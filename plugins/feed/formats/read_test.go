@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -252,4 +253,43 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestCaptionTagsCountWithoutAList(t *testing.T) {
+	for metadata, want := range map[string]string{
+		`{"caption":"a #tag"}`:                                              "hashtag:tag",
+		`{"caption":"a #tag","hashtags":["other"]}`:                         "",
+		`{"caption":"a #tag","hashtags" : []}`:                              "",
+		`{"caption":"a #tag","hashtags":"none"}`:                            "hashtag:tag",
+		`{"caption":"a #tag","hash\u0074ags":["other"]}`:                    "",
+		`{"caption":"a #tag","of":{"hashtags":["other"]}}`:                  "hashtag:tag",
+		`{"caption":"a #tag","of":["hashtags",["other"]]}`:                  "hashtag:tag",
+		`{"caption":"a #tag","of":"hashtags","list":["other"]}`:             "hashtag:tag",
+		`{"caption":"a #tag \"hashtags\":[","a \"hashtags":["other"]}`:      "hashtag:tag",
+		`{"caption":"a #tag \\","b":"}\"","c":[{}],"hashtags":[" quoted"]}`: "",
+	} {
+		got := ""
+		if keys := captionKeys(json.RawMessage(metadata)); len(keys) > 0 {
+			got = keys[0].Key
+		}
+		if got != want {
+			t.Errorf("%s: got key %q, want %q", metadata, got, want)
+		}
+	}
+}
+
+func TestDepthIsThatOutsideOfStrings(t *testing.T) {
+	deep := strings.Repeat("[", 70)
+	for text, want := range map[string]error{
+		`{"a":"` + deep + `"}`:                                  nil,
+		`{"a":"\"` + deep + `"}`:                                nil,
+		`{"a":"\\","b":"` + deep + `"}`:                         nil,
+		`{"a\\\"":"","b":"` + deep + `"}`:                       nil,
+		`{"a":"\\","b":` + deep + strings.Repeat("]", 70) + `}`: errTooDeep,
+		`{"a":"\"","b":` + deep + strings.Repeat("]", 70) + `}`: errTooDeep,
+	} {
+		if _, err := usable(jsontext.Value(text)); err != want {
+			t.Errorf("%s: got %v, want %v", text, err, want)
+		}
+	}
 }
