@@ -82,6 +82,9 @@ func (s *Service) revisionBy(ctx context.Context, read reader) (revision int64, 
 // hold runs do in a transaction that keeps the tenant's others waiting.
 func (s *Service) hold(ctx context.Context, do func(ctx context.Context, tx *store.Tx) error) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if scrollOf(ctx) != 0 { // the scroll, or the job that scores after it, ends by a later write
+			tx.Unawaited()
+		}
 		if err := s.raise(ctx, tx); err != nil {
 			return err
 		}
