@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -139,7 +140,7 @@ func (r *run) takeAll(ctx context.Context, cancel context.CancelCauseFunc, in *i
 			break
 		}
 		if err == nil {
-			results, err = r.takeBatch(ctx, batch, results, faults)
+			results, err = r.takeBatch(ctx, in, batch, results, faults)
 		}
 		if err == nil {
 			err = in.recount(ctx, batch, r.snapshot().newVideos-had)
@@ -155,23 +156,94 @@ func (r *run) takeAll(ctx context.Context, cancel context.CancelCauseFunc, in *i
 	return r.perform(ctx, Score)
 }
 
-// takeBatch has evidence stages examine a batch, and archives it. results and faults are
-// those of the evidence stages in the batches before.
-func (r *run) takeBatch(ctx context.Context, batch []fresh, results []Looked, faults map[string]int) ([]Looked, error) {
+// takeBatch has evidence stages examine a batch, and archives it. Meanwhile they examine
+// what is likely to be the next batch. results and faults are those of the evidence stages in
+// the batches before.
+func (r *run) takeBatch(ctx context.Context, in *intake, batch []fresh, results []Looked, faults map[string]int) ([]Looked, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.s.cfg.deadline(Archive), errDeadline)
 	defer cancel()
 	x := newExamination(r, ctx, nil)
 	defer x.cancel()
 	x.results, x.faults = results, faults
-	if err := x.examineBatch(batch); err != nil {
+	if err := x.examineBatch(batch, in.examined); err != nil {
 		return nil, fmt.Errorf("evidence: %w", err)
 	}
-	return x.results, r.archiveBatch(ctx, batch, x.results)
+	next := make(chan *examined, 1)
+	go func() { next <- r.examineAhead(ctx, in, batch, faults) }()
+	if err := r.archiveBatch(ctx, batch, x.results); err != nil {
+		return x.results, err
+	}
+	in.examined = <-next
+	return x.results, nil
+}
+
+// examined is what evidence stages found before the batch of the records was made.
+type examined struct {
+	// records are the times, by which the records are told from others of the same video.
+	records map[stage.Ref]*int64
+	found   map[string]map[stage.Ref]*stage.Finding
+}
+
+// has reports whether the stage was asked about the record, and what it found; nil for
+// nothing.
+func (e *examined) has(id string, rec *stage.Record) (*stage.Finding, bool) {
+	if e == nil || e.found[id] == nil {
+		return nil, false
+	}
+	at, asked := e.records[rec.Ref]
+	if !asked || at != rec.Metrics.ObservedAt {
+		return nil, false
+	}
+	return e.found[id][rec.Ref], true
+}
+
+// examineAhead has evidence stages examine the readings that come after a batch, as long as
+// all are new: what is known is mostly not examined. It returns nil where they were not, or
+// a stage failed. It may run while the batch is archived, and counts nothing: most of the
+// records, or all, are in the next batch.
+func (r *run) examineAhead(ctx context.Context, in *intake, batch []fresh, faults map[string]int) (e *examined) {
+	defer func() {
+		if cause := recover(); cause != nil { // the next batch meets it again
+			e = nil
+		}
+	}()
+	if slices.ContainsFunc(batch, func(f fresh) bool { return f.known }) {
+		return nil
+	}
+	x := newExamination(r, ctx, nil)
+	defer x.cancel()
+	x.faults = faults
+	if len(x.plain) == 0 {
+		return nil
+	}
+	e = &examined{map[stage.Ref]*int64{}, map[string]map[stage.Ref]*stage.Finding{}}
+	var asked []*stage.Record
+	for _, rec := range in.coming() {
+		if _, twice := e.records[rec.Ref]; twice {
+			continue
+		}
+		if _, now := in.seen[rec.Ref]; !now {
+			e.records[rec.Ref], asked = rec.Metrics.ObservedAt, append(asked, rec)
+		}
+	}
+	for _, id := range x.plain {
+		if len(asked) == 0 || x.faults[id] >= maxFaults {
+			continue
+		}
+		fresh, _, err := x.ask(id, asked)
+		if err != nil {
+			return nil
+		}
+		x.add(fresh)
+		e.found[id] = fresh
+	}
+	return e
 }
 
 // examineBatch adds to the readings what the evidence stages find that read records: for
 // new videos, and for known ones that neither the library nor the reading has evidence of.
-func (x *examination) examineBatch(batch []fresh) error {
+// What was examined before is not examined again.
+func (x *examination) examineBatch(batch []fresh, before *examined) error {
 	if len(x.plain) == 0 {
 		return nil
 	}
@@ -197,7 +269,7 @@ func (x *examination) examineBatch(batch []fresh) error {
 		}
 	}
 	for _, id := range x.plain {
-		if err := x.passBatch(id, asked); err != nil {
+		if err := x.passBatch(id, asked, before); err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
 	}
@@ -211,10 +283,34 @@ func (x *examination) examineBatch(batch []fresh) error {
 	return nil
 }
 
-// passBatch streams records through one stage, which sees what earlier ones found.
-func (x *examination) passBatch(id string, records []*stage.Record) error {
+// passBatch has one stage examine records, with what earlier ones found, and keeps its result.
+func (x *examination) passBatch(id string, records []*stage.Record, before *examined) error {
 	if len(records) == 0 || x.faults[id] >= maxFaults {
 		return nil
+	}
+	known := map[stage.Ref]*stage.Finding{}
+	var left []*stage.Record
+	for _, rec := range records {
+		finding, asked := before.has(id, rec)
+		if !asked {
+			left = append(left, rec)
+		} else if finding != nil {
+			known[rec.Ref] = finding
+		}
+	}
+	fresh, asked, err := x.ask(id, left)
+	asked += len(records) - len(left)
+	maps.Copy(fresh, known)
+	x.add(fresh)
+	return x.result(Looked{Stage: id, Asked: asked, Found: len(fresh)}, err)
+}
+
+// ask streams records through one stage, which sees what earlier ones found. It returns what
+// the stage found, and how many records it took.
+func (x *examination) ask(id string, records []*stage.Record) (fresh map[stage.Ref]*stage.Finding, took int, err error) {
+	fresh = map[stage.Ref]*stage.Finding{}
+	if len(records) == 0 {
+		return fresh, 0, nil
 	}
 	asked := make(map[stage.Ref]bool, len(records))
 	next := func() ([]stage.Record, error) {
@@ -229,8 +325,7 @@ func (x *examination) passBatch(id string, records []*stage.Record) error {
 		}
 		return shown, nil
 	}
-	fresh := map[stage.Ref]*stage.Finding{}
-	err := x.r.stages.Evidence(x.ctx, id, x.r.call, next, func(findings []stage.Finding) error {
+	err = x.r.stages.Evidence(x.ctx, id, x.r.call, next, func(findings []stage.Finding) error {
 		for _, f := range findings {
 			if asked[f.Ref] {
 				fresh[f.Ref] = &f
@@ -238,8 +333,7 @@ func (x *examination) passBatch(id string, records []*stage.Record) error {
 		}
 		return nil
 	})
-	x.add(fresh)
-	return x.result(Looked{Stage: id, Asked: len(asked), Found: len(fresh)}, err)
+	return fresh, len(asked), err
 }
 
 // abandon fails an import that was cut off before it stored a portion. The next

@@ -55,6 +55,18 @@ type intake struct {
 	// batches that were made.
 	batches int
 	ended   bool
+	// ahead are portions that were read before a batch needs them, and aheadErr what came
+	// after them; nil where the reading goes on.
+	ahead    []portion
+	aheadErr error
+	// examined is what evidence stages found in them.
+	examined *examined
+}
+
+// portion is what was read at once: what is usable of it, and the parts of what is not.
+type portion struct {
+	readings []Reading
+	refused  []int
 }
 
 // fresh is a reading that the library does not have; known means that it has the video.
@@ -113,16 +125,62 @@ func (in *intake) look(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		readings, err := in.next()
+		readings, err := in.read()
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read: %w", err)
 		}
 		in.ended = err != nil
-		if err := in.sort(ctx, in.usable(readings)); err != nil {
+		if err := in.sort(ctx, readings); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// read returns the next readings that are usable.
+func (in *intake) read() ([]Reading, error) {
+	var next portion
+	var err error
+	switch {
+	case len(in.ahead) > 0:
+		next, in.ahead = in.ahead[0], in.ahead[1:]
+	case in.aheadErr != nil:
+		return nil, in.aheadErr
+	default:
+		next, err = in.portion()
+	}
+	for _, part := range next.refused {
+		in.tally(part).Refused++
+	}
+	return next.readings, err
+}
+
+func (in *intake) portion() (portion, error) {
+	readings, err := in.next()
+	return in.usable(readings), err
+}
+
+// coming reads on, and returns the records that the next batch is made of, as many as it
+// takes at most, unless the library has them. An error is kept for the batch. Where the
+// present batch cannot be archived, the caller may go on without waiting for it.
+func (in *intake) coming() (records []*stage.Record) {
+	most := min(importBatch, in.r.s.cfg.MaxRecords)
+	for i := range in.fresh {
+		records = append(records, &in.fresh[i].Record)
+	}
+	for i := 0; len(records) < most; i++ {
+		if i == len(in.ahead) {
+			if in.ended || in.aheadErr != nil {
+				break
+			}
+			next, err := in.portion()
+			in.ahead, in.aheadErr = append(in.ahead, next), err
+		}
+		for j := range in.ahead[i].readings {
+			records = append(records, &in.ahead[i].readings[j].Record)
+		}
+	}
+	return records[:min(len(records), most)]
 }
 
 // take adds waiting readings to a batch of at most so many: of a video the newest, of
@@ -201,20 +259,20 @@ func (in *intake) count(s sighting) *int {
 
 // usable leaves out what no database can store. The seed of a reading only serves to
 // attribute it: coverage counts all readings of an import together.
-func (in *intake) usable(readings []Reading) []Reading {
-	kept := make([]Reading, 0, len(readings))
+func (in *intake) usable(readings []Reading) (p portion) {
+	p.readings = make([]Reading, 0, len(readings))
 	for _, reading := range readings {
 		rec := &reading.Record
 		rec.Platform = strings.ToLower(rec.Platform)
 		if !storable(*rec) {
-			in.tally(reading.Part).Refused++
+			p.refused = append(p.refused, reading.Part)
 			continue
 		}
 		in.r.s.receive(rec, in.seeds)
 		rec.Seed = ""
-		kept = append(kept, reading)
+		p.readings = append(p.readings, reading)
 	}
-	return kept
+	return p
 }
 
 // sort separates readings that the library has from fresh ones.
