@@ -111,3 +111,25 @@ func TestSpokenTextWithoutTimesIsCut(t *testing.T) {
 		t.Errorf("got %q, want the first 28 words", got)
 	}
 }
+
+func TestHooksOfANewCreatorRepeatEachOther(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		opens := func(id, creator, spoken string) stage.Record {
+			one := clip(id, creator, 100)
+			one.Evidence = &stage.Evidence{Spoken: &spoken}
+			return one
+		}
+		const opening = "How to pull a shot at home"
+		b.archive(1, now,
+			opens("1", "ann", opening), opens("2", "ann", opening+" again"), opens("3", "ann", "Another opening of twenty letters"), opens("4", "bob", opening))
+		var got []string
+		for _, h := range b.all(page{list: hooks}).Hooks {
+			got = append(got, h.Video.ExternalID)
+		}
+		if diff := gocmp.Diff([]string{"1", "3", "4", "2"}, got); diff != "" {
+			t.Errorf("hooks (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -86,33 +86,35 @@ func (o *owner) add(id int64) {
 
 // saveCreators finds or adds the creators of videos, and marks them for the next
 // scoring, together with those whose videos are about to change hands. unsettled are
-// the handles whose other videos may belong to another creator once the batch is saved.
-func (s *Service) saveCreators(ctx context.Context, tx *store.Tx, videos []*Video) (unsettled []named, err error) {
-	if err := s.identifyByID(ctx, tx, videos); err != nil {
-		return nil, err
+// the handles whose other videos may belong to another creator once the batch is saved, and
+// added are the creators that had no video before it.
+func (s *Service) saveCreators(ctx context.Context, tx *store.Tx, videos []*Video) (unsettled []named, added map[int64]bool, err error) {
+	added = map[int64]bool{}
+	if err := s.identifyByID(ctx, tx, videos, added); err != nil {
+		return nil, nil, err
 	}
 	joined, left := movedHandles(videos)
 	owners, err := s.ownersWith(ctx, tx, joined, videos)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	belongTo, err := s.creatorsOfHandles(ctx, tx, owners, videos)
+	belongTo, err := s.creatorsOfHandles(ctx, tx, owners, videos, added)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := s.markCreators(ctx, tx, identifyByHandle(videos, owners, belongTo)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for n, o := range owners {
 		if o.onlyHigh != 0 && (o.onlyLow != belongTo[n] || o.onlyHigh != belongTo[n]) {
 			left[n] = true
 		}
 	}
-	return slices.SortedFunc(maps.Keys(left), named.compare), nil
+	return slices.SortedFunc(maps.Keys(left), named.compare), added, nil
 }
 
 // identifyByID finds or adds the creators whose ids the batch gives, for their videos.
-func (s *Service) identifyByID(ctx context.Context, tx *store.Tx, videos []*Video) error {
+func (s *Service) identifyByID(ctx context.Context, tx *store.Tx, videos []*Video, added map[int64]bool) error {
 	byID := func(v *Video) name { return name{v.Platform, "id:" + v.identity.given} }
 	handles := map[name]string{}
 	for _, v := range videos {
@@ -120,7 +122,7 @@ func (s *Service) identifyByID(ctx context.Context, tx *store.Tx, videos []*Vide
 			handles[n] = v.identity.shown
 		}
 	}
-	ids, err := s.addCreators(ctx, tx, handles)
+	ids, err := s.addCreators(ctx, tx, handles, added)
 	if err != nil {
 		return err
 	}
@@ -168,14 +170,16 @@ func (s *Service) ownersWith(ctx context.Context, tx *store.Tx, handles map[name
 // creatorsOfHandles returns the creators that videos with the handle alone belong to: the
 // only one whose id comes with it, else one named by the handle. That one is found or
 // added where a video of the batch needs it, and 0 where none does.
-func (s *Service) creatorsOfHandles(ctx context.Context, tx *store.Tx, owners map[named]*owner, videos []*Video) (map[named]int64, error) {
+func (s *Service) creatorsOfHandles(
+	ctx context.Context, tx *store.Tx, owners map[named]*owner, videos []*Video, added map[int64]bool,
+) (map[named]int64, error) {
 	handles := map[name]string{}
 	for _, v := range videos {
 		if o := owners[v.named()]; o != nil && v.identity.handleOnly && o.one() == 0 {
 			handles[v.named().name()] = v.identity.shown
 		}
 	}
-	ids, err := s.addCreators(ctx, tx, handles)
+	ids, err := s.addCreators(ctx, tx, handles, added)
 	if err != nil {
 		return nil, err
 	}
@@ -222,8 +226,8 @@ func (s *Service) markCreators(ctx context.Context, tx *store.Tx, ids []int64) e
 }
 
 // addCreators finds or adds creators, marked for the next scoring, with the handles that
-// they are shown by.
-func (s *Service) addCreators(ctx context.Context, tx *store.Tx, handles map[name]string) (ids map[name]int64, err error) {
+// they are shown by. It notes those that it adds.
+func (s *Service) addCreators(ctx context.Context, tx *store.Tx, handles map[name]string, adds map[int64]bool) (ids map[name]int64, err error) {
 	ids = make(map[name]int64, len(handles))
 	if len(handles) == 0 {
 		return ids, nil
@@ -240,6 +244,7 @@ func (s *Service) addCreators(ctx context.Context, tx *store.Tx, handles map[nam
 		switch {
 		case !isKnown:
 			known.id = s.db.NewID()
+			adds[known.id] = true
 			added = append(added, []any{known.id, n.platform, n.key, handle, 1})
 		case !known.marked || handle != "" && handle != known.handle:
 			marked = append(marked, []any{known.id, cmp.Or(handle, known.handle)})
@@ -300,7 +305,7 @@ func (s *Service) settle(ctx context.Context, tx *store.Tx, unsettled []named) (
 		}
 		to := o.one()
 		if to == 0 {
-			ids, err := s.addCreators(ctx, tx, map[name]string{n.name(): n.handle})
+			ids, err := s.addCreators(ctx, tx, map[name]string{n.name(): n.handle}, map[int64]bool{})
 			if err != nil {
 				return nil, err
 			}

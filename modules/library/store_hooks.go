@@ -24,6 +24,22 @@ func (v *Video) hookGroups() (groups []hookGroup) {
 	return []hookGroup{{v.before.creatorID, v.before.opening}, {v.creator(), v.opening}}
 }
 
+// groupsOf are the groups of changed videos in which one may repeat another. A video of a
+// creator that was just added, without another of its group, repeats none.
+func groupsOf(changed []*Video, added map[int64]bool) (groups []hookGroup) {
+	together := make(map[hookGroup]int, len(changed))
+	for _, v := range changed {
+		together[hookGroup{v.creator(), v.opening}]++
+	}
+	for _, v := range changed {
+		if v.isNew && added[v.creator()] && together[hookGroup{v.creator(), v.opening}] == 1 {
+			continue
+		}
+		groups = append(groups, v.hookGroups()...)
+	}
+	return groups
+}
+
 // rankHooks finds out which hooks of the groups repeat another one. Of each group the
 // rows that change are the one that stood for it and the one that does now.
 func (s *Service) rankHooks(ctx context.Context, tx *store.Tx, groups []hookGroup) error {

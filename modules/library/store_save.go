@@ -71,7 +71,7 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	if err := feed.Append(ctx, tx, changesOf(changed, batch.ScrollID)...); err != nil {
 		return err
 	}
-	unsettled, err := s.saveCreators(ctx, tx, changed)
+	unsettled, added, err := s.saveCreators(ctx, tx, changed)
 	if err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	if err != nil {
 		return err
 	}
+	groups = append(groups, groupsOf(changed, added)...)
 	niches := map[score.Kind]int64{}
 	for _, v := range changed {
-		groups = append(groups, v.hookGroups()...)
 		if v.isRescored() {
 			touch(niches, v.growthKind, v.posted())
 			if !v.isNew {
