@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/netip"
@@ -81,7 +82,7 @@ func TestAServerOutlastsAShortage(t *testing.T) {
 		errs <- err
 	}
 	listener := Connections{Max: 10, PerAddress: 10, UnreadFor: time.Minute}.limit(scarce{inner, errs}, nil)
-	server := &http.Server{Handler: http.NotFoundHandler()}
+	server := &http.Server{Handler: http.NotFoundHandler(), ErrorLog: log.New(io.Discard, "", 0)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	client := http.Client{Timeout: 20 * time.Second}

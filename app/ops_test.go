@@ -168,7 +168,13 @@ func TestMetricsOfAJourney(t *testing.T) {
 	if done := caller.Scroll(t, `{}`); done.Status != "completed" {
 		t.Fatalf(`the scroll is %s, want "completed"`, done.Status)
 	}
-	text := get(t, running.OpsURL+"/metrics").text
+	// The end of a scroll is seen a moment before the worker counts it: the worker waits for the disk.
+	text := ""
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if text = get(t, running.OpsURL+"/metrics").text; strings.Contains(text, `outcome="completed"} 1`) {
+			break
+		}
+	}
 	exported := map[string]string{}
 	for _, match := range regexp.MustCompile(`(?m)^# TYPE (\S+) (\S+)$`).FindAllStringSubmatch(text, -1) {
 		exported[match[1]] = match[2]
