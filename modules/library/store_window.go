@@ -11,7 +11,6 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/libraryrun"
-	"github.com/scrollery/scrollery/ent/observation"
 	enttrend "github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -87,7 +86,7 @@ func (s *Service) seen(ctx context.Context, read reader, subject string, ending 
 		}
 		older, err := s.observations(ctx, read, runs, after, from)
 		from = after
-		if len(found) == 0 { // mostly all: not copied
+		if found == nil { // mostly all: not copied
 			found = older
 		} else {
 			found = append(found, older...)
@@ -160,8 +159,7 @@ func (s *Service) runs(ctx context.Context, read reader, subject string, ending 
 	return runs, newest, nil
 }
 
-// observations are those of the runs in (after, until]. There may be a million of them, of
-// an import: they are counted first, as a list that grows takes twice its memory.
+// observations are those of the runs in (after, until].
 func (s *Service) observations(ctx context.Context, read reader, runs []scrollRun, after, until int64) (found []score.Observation, err error) {
 	var ids []int64
 	for _, r := range runs {
@@ -169,16 +167,6 @@ func (s *Service) observations(ctx context.Context, read reader, runs []scrollRu
 			ids = append(ids, r.scroll)
 		}
 	}
-	count := 0
-	for part := range slices.Chunk(ids, videosAtOnce) {
-		n, err := read.Observation.Query().
-			Where(observation.ScrollIDIn(part...), observation.ObservedAtGT(after), observation.ObservedAtLTE(until)).Count(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("count observations: %w", err)
-		}
-		count += n
-	}
-	found = make([]score.Observation, 0, count)
 	for part := range slices.Chunk(ids, videosAtOnce) {
 		err := read.each(ctx, s.hot.observed, func(row store.Row) (bool, error) {
 			found = append(found, score.Observation{

@@ -3,7 +3,6 @@ package library
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -146,24 +145,6 @@ func TestExplainingATrendCosts(t *testing.T) {
 			t.Logf("%d videos in the window, %d trends, stored %v: %v an explanation", w.Videos(), len(listed), most == 1, ((used() - began) / 5).Round(10*time.Microsecond))
 		}
 	}
-}
-
-// TestObservationsOfAWindowTakeTheirOwnMemoryAlone: an import has a million.
-func TestObservationsOfAWindowTakeTheirOwnMemoryAlone(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := setup(t, db)
-		for run := range int64(3) {
-			b.scroll(run+1, now+run*day, clip("a", "a", 1000+run), clip("b", "b", 1000), clip(fmt.Sprint("c", run), "c", 1000))
-		}
-		seen, err := b.seen(b.ctx, b.outside(), b.runs.subject, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, most := len(seen.observations), cap(seen.observations); n != 9 || most != n {
-			t.Errorf("got %d observations in a list of %d, want 9 of 9", n, most)
-		}
-	})
 }
 
 // TestWindowsWithoutMultiplesAreNotRead lets scrolls of new videos alone lie months apart:

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
@@ -38,13 +37,19 @@ type Text struct {
 
 // Terms are the distinct terms of a video, each between two spaces.
 func (t Text) Terms() string {
-	seen := termSets.Get().(*termSet)
-	defer termSets.Put(seen)
-	seen.clear()
+	seen := termSets.Get().(map[string]struct{})
+	defer func() {
+		clear(seen)
+		termSets.Put(seen)
+	}()
 	b := make([]byte, 1, 1024)
 	b[0] = ' '
 	add := func(term string) {
-		if term != "" && seen.n < mostTerms && seen.add(b, term) {
+		if term == "" || len(seen) >= mostTerms {
+			return
+		}
+		if _, has := seen[term]; !has {
+			seen[term] = struct{}{}
 			b = append(append(b, term...), ' ')
 		}
 	}
@@ -62,46 +67,8 @@ func (t Text) Terms() string {
 	return string(b)
 }
 
-// termSets are used for one video after another.
-var termSets = sync.Pool{New: func() any { return &termSet{seed: maphash.MakeSeed()} }}
-
-// termSet is a set of terms that are in a text, each with its place there. To empty it costs
-// nothing.
-type termSet struct {
-	seed  maphash.Seed
-	round uint32
-	n     int
-	slots [4 * mostTerms]termSlot
-}
-
-// termSlot is of a former round where its number is another one.
-type termSlot struct {
-	round, hash uint32
-	from, to    int32
-}
-
-func (s *termSet) clear() {
-	s.n = 0
-	if s.round++; s.round == 0 { // the numbers begin anew
-		s.slots, s.round = [len(s.slots)]termSlot{}, 1
-	}
-}
-
-// add adds a term that the caller appends to the text, unless the set has it.
-func (s *termSet) add(text []byte, term string) bool {
-	hash := uint32(maphash.String(s.seed, term))
-	for at := hash % uint32(len(s.slots)); ; at = (at + 1) % uint32(len(s.slots)) {
-		slot := &s.slots[at]
-		if slot.round != s.round {
-			slot.round, slot.hash, slot.from, slot.to = s.round, hash, int32(len(text)), int32(len(text)+len(term))
-			s.n++
-			return true
-		}
-		if slot.hash == hash && string(text[slot.from:slot.to]) == term {
-			return false
-		}
-	}
-}
+// termSets are sets of terms, empty, for one video after another.
+var termSets = sync.Pool{New: func() any { return make(map[string]struct{}, mostTerms) }}
 
 // Words are the words of a text, folded. A script without spaces between words gives each
 // two letters that follow each other, of a single letter that letter.

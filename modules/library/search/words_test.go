@@ -1,8 +1,6 @@
 package search
 
 import (
-	"hash/maphash"
-	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -80,19 +78,6 @@ func TestTermsAreDistinct(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, strings.Fields(Text{Words: []string{strings.Join(made, " ")}}.Terms())); diff != "" {
 			t.Fatalf("terms (-want +got):\n%s", diff)
-		}
-	}
-}
-
-func TestTermSetBeginsAnew(t *testing.T) {
-	t.Parallel()
-	set := &termSet{seed: maphash.MakeSeed(), round: math.MaxUint32 - 1}
-	for range 3 {
-		if set.clear(); set.round == 0 {
-			t.Fatal("got the number of slots that were never used, want another one")
-		}
-		if first, again := set.add(nil, "a"), set.add([]byte("a"), "a"); !first || again {
-			t.Errorf("round %d: got %v and %v, want a term once", set.round, first, again)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
@@ -174,68 +173,29 @@ func usable(raw jsontext.Value) (json.RawMessage, error) {
 	if len(raw) == 0 || raw.Kind() != '{' {
 		return nil, nil
 	}
-	depth := 0
+	depth, inside := 0, false
 	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			i = stringEnd(raw, i) - 1
-		case '{', '[':
+		switch c := raw[i]; {
+		case inside && c == '\\':
+			i++
+		case c == '"':
+			inside = !inside
+		case inside:
+		case c == '{' || c == '[':
 			if depth++; depth > 64 {
 				return nil, errTooDeep
 			}
-		case '}', ']':
+		case c == '}' || c == ']':
 			depth--
 		}
 	}
 	return json.RawMessage(raw), nil
 }
 
-// stringEnd is behind the string that begins at i, in valid JSON.
-func stringEnd(text []byte, i int) int {
-	for i++; i < len(text); {
-		quote := bytes.IndexByte(text[i:], '"')
-		if quote < 0 {
-			return len(text)
-		}
-		slashes := 0
-		for at := i + quote; text[at-1-slashes] == '\\'; {
-			slashes++
-		}
-		if i += quote + 1; slashes%2 == 0 {
-			break
-		}
-	}
-	return i
-}
-
-// listsTags reports whether an object, in valid JSON, has a member `hashtags` that is a list.
-// It may say no where the name is written with escapes.
-func listsTags(object []byte) bool {
-	const name = `"hashtags"`
-	depth := 0
-	for i := 0; i < len(object); i++ {
-		switch object[i] {
-		case '"':
-			end := stringEnd(object, i)
-			if depth == 1 && string(object[i:end]) == name {
-				if value := bytes.TrimLeft(object[end:], ": \t\r\n"); len(value) > 0 && value[0] == '[' {
-					return true
-				}
-			}
-			i = end - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-	}
-	return false
-}
-
 // captionKeys are the hashtags of the caption where the metadata lists none:
 // what the source wrote stays as it is, and its tags still make trends.
 func captionKeys(metadata json.RawMessage) []stage.Key {
-	if len(metadata) == 0 || listsTags(metadata) {
+	if len(metadata) == 0 {
 		return nil
 	}
 	var have struct {
