@@ -317,15 +317,13 @@ const pointsInScroll = 20_000
 // for a large niche are left out.
 func (s *Service) savePoints(ctx context.Context, scrollID int64) error {
 	var points []insight.Point
-	// In the order of the index of observations: a list of all videos of a large import would
-	// be sorted in memory first.
-	observed := s.db.Hot(`SELECT v.id, ` + readingColumns + `, creator_id, ` + scoreColumns + ` FROM observations o CROSS JOIN videos v
-WHERE {tenant:o} AND o.scroll_id = $1 AND v.id = o.video_id AND +{tenant:v} AND v.usable_views IS NOT NULL AND v.by_niche <> 2
-ORDER BY o.video_id LIMIT ` + fmt.Sprint(pointsInScroll))
+	// As they come from the index of observations: a list of all videos of a large import
+	// would be made in memory first.
+	observed := s.db.Hot(`SELECT v.id, ` + readingColumns + `, creator_id, ` + scoreColumns + `
+FROM (SELECT DISTINCT o.video_id FROM observations o WHERE {tenant:o} AND o.scroll_id = $1) seen CROSS JOIN videos v
+WHERE v.id = seen.video_id AND +{tenant:v} AND v.usable_views IS NOT NULL AND v.by_niche <> 2
+ORDER BY v.id LIMIT ` + fmt.Sprint(pointsInScroll))
 	err := observed.Each(ctx, eachScored(func(v *standingScore) {
-		if len(points) > 0 && points[len(points)-1].Video == v.ID { // observed twice
-			return
-		}
 		o := score.Outlier{
 			ID: v.ID, Kind: v.Kind, Views: v.Views, ObservedAt: v.ObservedAt, TwiceBaseline: v.row.twiceBaseline, SampleCount: v.row.samples,
 			CreatorPeers: v.row.peers, Doubtful: v.row.doubtful == 1, Listed: v.order != nil,
