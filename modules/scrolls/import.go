@@ -156,11 +156,11 @@ func (r *run) takeAll(ctx context.Context, cancel context.CancelCauseFunc, in *i
 	return r.perform(ctx, Score)
 }
 
-// takeBatch has evidence stages examine a batch, and archives it. Meanwhile they examine
-// what is likely to be the next batch. results and faults are those of the evidence stages in
-// the batches before.
-func (r *run) takeBatch(ctx context.Context, in *intake, batch []fresh, results []Looked, faults map[string]int) ([]Looked, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.s.cfg.deadline(Archive), errDeadline)
+// takeBatch has evidence stages examine a batch, and archives it. Meanwhile, and until the
+// next batch is made, they examine what is likely to be in that one. results and faults are
+// those of the evidence stages in the batches before.
+func (r *run) takeBatch(whole context.Context, in *intake, batch []fresh, results []Looked, faults map[string]int) ([]Looked, error) {
+	ctx, cancel := context.WithTimeoutCause(whole, r.s.cfg.deadline(Archive), errDeadline)
 	defer cancel()
 	x := newExamination(r, ctx, nil)
 	defer x.cancel()
@@ -168,13 +168,10 @@ func (r *run) takeBatch(ctx context.Context, in *intake, batch []fresh, results 
 	if err := x.examineBatch(batch, in.examined); err != nil {
 		return nil, fmt.Errorf("evidence: %w", err)
 	}
-	next := make(chan *examined, 1)
-	go func() { next <- r.examineAhead(ctx, in, batch, faults) }()
-	if err := r.archiveBatch(ctx, batch, x.results); err != nil {
-		return x.results, err
-	}
-	in.examined = <-next
-	return x.results, nil
+	ahead := make(chan *examined, 1)
+	in.examining = ahead
+	go func() { ahead <- r.examineAhead(whole, in, batch, faults) }()
+	return x.results, r.archiveBatch(ctx, batch, x.results)
 }
 
 // examined is what evidence stages found before the batch of the records was made.
@@ -199,8 +196,8 @@ func (e *examined) has(id string, rec *stage.Record) (*stage.Finding, bool) {
 
 // examineAhead has evidence stages examine the readings that come after a batch, as long as
 // all are new: what is known is mostly not examined. It returns nil where they were not, or
-// a stage failed. It may run while the batch is archived, and counts nothing: most of the
-// records, or all, are in the next batch.
+// a stage failed. It runs until the next batch is made, or on by itself where there is none
+// after an error, and counts nothing: most of the records, or all, are in the next batch.
 func (r *run) examineAhead(ctx context.Context, in *intake, batch []fresh, faults map[string]int) (e *examined) {
 	defer func() {
 		if cause := recover(); cause != nil { // the next batch meets it again
@@ -210,6 +207,8 @@ func (r *run) examineAhead(ctx context.Context, in *intake, batch []fresh, fault
 	if slices.ContainsFunc(batch, func(f fresh) bool { return f.known }) {
 		return nil
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, r.s.cfg.deadline(Archive), errDeadline)
+	defer cancel()
 	x := newExamination(r, ctx, nil)
 	defer x.cancel()
 	x.faults = faults

@@ -59,8 +59,10 @@ type intake struct {
 	// after them; nil where the reading goes on.
 	ahead    []portion
 	aheadErr error
-	// examined is what evidence stages found in them.
-	examined *examined
+	// examining delivers what evidence stages find in them; nil before the first batch. Until
+	// it has, all but tallies belongs to that examination.
+	examining <-chan *examined
+	examined  *examined
 }
 
 // portion is what was read at once: what is usable of it, and the parts of what is not.
@@ -88,6 +90,9 @@ type sighting struct {
 
 // batch returns the next readings to archive, one of a video, or io.EOF.
 func (in *intake) batch(ctx context.Context) ([]fresh, error) {
+	if in.examining != nil {
+		in.examined = <-in.examining
+	}
 	clear(in.seen)
 	if in.batches > 0 { // the last batch has changed the library
 		waiting := make([]Reading, len(in.fresh))
@@ -161,8 +166,7 @@ func (in *intake) portion() (portion, error) {
 }
 
 // coming reads on, and returns the records that the next batch is made of, as many as it
-// takes at most, unless the library has them. An error is kept for the batch. Where the
-// present batch cannot be archived, the caller may go on without waiting for it.
+// takes at most, unless the library has them. An error is kept for the batch.
 func (in *intake) coming() (records []*stage.Record) {
 	most := min(importBatch, in.r.s.cfg.MaxRecords)
 	for i := range in.fresh {
