@@ -64,8 +64,8 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// passing says of an error that comes of what the system is short of, that it passes: the
-// server would end with it, although others free what they hold.
+// passing marks an error as temporary that says what the system is short of: others free what
+// they hold, and the server would end with it otherwise.
 func passing(err error) error {
 	for _, short := range []error{syscall.ENOSPC, syscall.ENOMEM, syscall.ENOBUFS} { // ENOSPC: no more events to wait for
 		if errors.Is(err, short) {

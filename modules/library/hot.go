@@ -56,8 +56,9 @@ WHERE {tenant:video_docs}`),
 		addObservations: db.Hot(`INSERT INTO observations ({owner}, id, video_id, scroll_id, stage, views, likes, comments, shares, saves, observed_at, semantics)
 VALUES {rows:1}`),
 		creators: db.Hot(`SELECT id, key, handle, dirty FROM creators WHERE {tenant} AND platform = $1 AND key IN ({list:2})`),
-		// 1.8
+		// 2.4
 		addCreators: db.Hot(`INSERT INTO creators ({owner}, id, platform, key, handle, dirty) VALUES {rows:1}`),
+		// 6.0
 		markCreators: db.Hot(`UPDATE creators SET dirty = 1, handle = n.column2 FROM (VALUES {values:1 BIGINT,TEXT}) AS n
 WHERE creators.id = n.column1 AND +{tenant:creators}`),
 		owners: db.Hot(`SELECT h.column1,

@@ -32,10 +32,10 @@ func meter(first int, scratch *os.File, p Policy, grouped bool, ended <-chan str
 	}
 }
 
-// processesAtMost is how many processes of a box may each have all files that one may have:
-// what they open together takes of numbers that all processes of the user share, as the
-// events that are waited for.
-const processesAtMost = 16
+// fullProcesses is how many processes of a box may have as many files open as one may have:
+// open files use up numbers that all processes of the user share, such as that of the events
+// that they wait for.
+const fullProcesses = 16
 
 // measure adds up all processes of a box and the files in its memory.
 func measure(first int, scratch *os.File, p Policy, grouped bool) error {
@@ -46,7 +46,7 @@ func measure(first int, scratch *os.File, p Policy, grouped bool) error {
 	if tasks > p.Tasks {
 		return fmt.Errorf("used more than %d processes and threads", p.Tasks)
 	}
-	if most := processesAtMost * p.Files; len(processes) > processesAtMost && opened(processes, p.Files) > most {
+	if most := fullProcesses * p.Files; len(processes) > fullProcesses && opened(processes, p.Files) > most {
 		return fmt.Errorf("used more than %d open files", most)
 	}
 	if grouped {

@@ -54,9 +54,11 @@ func callFilter(o Order) []unix.SockFilter {
 		load(callFirst), unlessEqual(unix.PR_SET_PDEATHSIG, 4), load(callSecond), unlessEqual(uint32(unix.SIGKILL), 1), allow, deny(unix.EPERM), allow,
 	})...)
 	program = append(program, when(unix.SYS_SOCKET, sockets(o.Proxy != 0, allow, deny))...)
-	// A file of the system is one for all boxes: a lock in one would tell another something.
-	// So a lock succeeds and locks nothing, but for who shares a folder with other processes.
-	ignore, lock := deny(0), deny(0)
+	// The files of the system are the same for all boxes: a lock in one would tell another
+	// something. So a lock succeeds and locks nothing. It is real for a program that shares a
+	// folder with others of its account.
+	ignore := deny(0)
+	lock := ignore
 	if len(o.Writes) > 0 {
 		lock = allow
 	}
