@@ -98,7 +98,9 @@ func TestReadsStayOnTheFloorAtAnySize(t *testing.T) {
 
 // inTurns gives the processor time of each call in the median round.
 func inTurns(a, b func()) (costA, costB time.Duration) {
-	const rounds, calls = 31, 40
+	// So many calls that several collections of garbage fall into each round: with 40, one did or
+	// did not, and was half of a page's cost.
+	const rounds, calls = 15, 200
 	costs := [2][]time.Duration{}
 	for round := range rounds {
 		for i, call := range []func(){a, b} {
