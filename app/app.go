@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -29,6 +28,7 @@ import (
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/garbage"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/turns"
 	"github.com/scrollery/scrollery/modules/keys"
@@ -316,24 +316,18 @@ func (c *Config) yieldToCalls(log *slog.Logger) {
 	}
 }
 
-// collectLater lets the garbage of a start gather: it is first collected at 32 MB, which most
-// starts do not come to, instead of at 4. An operator who sets GOGC has what they set.
-func collectLater() (collect func()) {
-	if os.Getenv("GOGC") != "" {
-		return func() {}
-	}
-	debug.SetGCPercent(800)
-	return func() { debug.SetGCPercent(100) }
-}
+// pace has a server look for garbage about once in 64 MB: with Go's own pace one that has
+// little in use spends a tenth of its time on it, and calls wait meanwhile. Most starts do
+// not come to a collection.
+var pace = garbage.Pace{Spare: 64 << 20, Least: 100, Most: 1600}
 
 // Serve runs the service until ctx ends. It stays reachable, but not ready, for the
 // lame-duck phase, then drains. Another SIGTERM or interrupt cuts both short: what runs is
 // given back at once.
 func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
 	cfg.yieldToCalls(log)
-	collect := collectLater()
+	pace.Keep()
 	service, err := Start(ctx, cfg, log)
-	collect()
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		log.Info("stopped before it served")
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/modules/kernel/garbage"
 	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/plugins/feed/formats"
 )
@@ -127,8 +128,11 @@ func (f importFlags) order(paths []string) (operator.ImportOrder, error) {
 	return operator.ImportOrder{Email: f.email, InputFiles: files}, err
 }
 
+// importPace bounds an import in memory, and has little garbage looked for beside the work.
+var importPace = garbage.Pace{Spare: 48 << 20, Least: 25, Most: 300}
+
 func runImport(cmd *cobra.Command, o *app.Operator, order operator.ImportOrder, asJSON bool) error {
-	collectSeldom()
+	importPace.Keep()
 	progress := newProgress(os.Stderr)
 	order.Begin, order.Watch = progress.begin, progress.read
 	report, err := o.Import(cmd.Context(), order)
