@@ -55,8 +55,8 @@ const (
 )
 
 // modules is the graph without server and workers: the operator's commands use it
-// beside a running server.
-func modules(cfg Config, log *slog.Logger) fx.Option {
+// beside a running server. database provides the database.
+func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 	return fx.Options(
 		fx.NopLogger, // events of the graph do not help an operator
 		fx.StartTimeout(startTimeout),
@@ -79,7 +79,7 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 		),
 		bindings,
 		fx.Provide(openHost),
-		store.Module,
+		database,
 		keys.Module,
 		billing.Module,
 		credits.Module,
@@ -102,9 +102,9 @@ func modules(cfg Config, log *slog.Logger) fx.Option {
 }
 
 // graph is the whole service.
-func graph(cfg Config, log *slog.Logger) fx.Option {
+func graph(cfg Config, log *slog.Logger, db *store.DB) fx.Option {
 	return fx.Options(
-		modules(cfg, log),
+		modules(cfg, log, store.Opened(db)),
 		system,
 		observed,
 		fx.Provide(newOverview, newTracing, newAdmission, newMux, newAgents, newDrain, NewRoutes, NewServer),
@@ -244,20 +244,23 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	metrics, ready := ops.NewMetrics(), new(ops.Readiness)
 	s := &Service{ops: ops.Serve(opsListener, ready, metrics, log)}
 	log.Info("operations port is open", "address", s.ops.Address().String())
-	if err := Migrate(ctx, cfg, log); err != nil { // not among the start hooks, which have a deadline
+	db, err := store.OpenMigrated(ctx, cfg.store(), log) // not among the start hooks, which have a deadline
+	if err != nil {
 		return nil, errors.Join(err, s.ops.Close())
 	}
 	listener, err := cfg.listen(ctx)
 	if err != nil {
-		return nil, errors.Join(err, s.ops.Close())
+		return nil, errors.Join(err, db.Close(), s.ops.Close())
 	}
 	s.baseURL = cfg.BaseURL
-	s.graph = fx.New(graph(cfg, log), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
+	s.graph = fx.New(graph(cfg, log, db), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
 		fx.Populate(&s.server, &s.routes, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page))
 	if err = cause(s.graph.Err()); err == nil && cfg.OpsPage {
 		err = s.page.mount(s.ops, s.console) // before anything runs that would have to end if it fails
 	}
-	if err == nil {
+	if err != nil {
+		err = errors.Join(err, db.Close()) // what starts closes it itself
+	} else {
 		ctx, cancel := context.WithTimeout(ctx, startTimeout)
 		defer cancel()
 		err = s.graph.Start(ctx)

@@ -38,7 +38,7 @@ type Operator struct {
 // this version's.
 func NewOperator(ctx context.Context, cfg Config, log *slog.Logger) (*Operator, error) {
 	o := &Operator{}
-	o.graph = fx.New(modules(cfg, log), operator.Module, fx.Provide(operatorNeeds), fx.Populate(&o.Service, &o.Billing, &o.db))
+	o.graph = fx.New(modules(cfg, log, store.Module), operator.Module, fx.Provide(operatorNeeds), fx.Populate(&o.Service, &o.Billing, &o.db))
 	if err := o.graph.Err(); err != nil {
 		return nil, cause(err)
 	}

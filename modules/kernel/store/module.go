@@ -13,6 +13,14 @@ import (
 // before the database is closed.
 var Module = fx.Module("store", fx.Provide(provideDB, provideQueue))
 
+// Opened is Module with a database that [OpenMigrated] has opened.
+func Opened(db *DB) fx.Option {
+	return fx.Module("store", fx.Provide(func(lifecycle fx.Lifecycle) *DB {
+		lifecycle.Append(fx.StopHook(db.Close))
+		return db
+	}, provideQueue))
+}
+
 func provideDB(lifecycle fx.Lifecycle, cfg Config, log *slog.Logger) (*DB, error) {
 	db, err := Open(context.Background(), cfg, log)
 	if err != nil {

@@ -333,6 +333,9 @@ INSERT INTO pages SELECT id, zeroblob(3500) FROM n`)
 			t.Fatal(err)
 		}
 	}
+	if _, _, err := db.Version(t.Context()); err != nil { // as each call with a key does
+		t.Fatal(err)
+	}
 	before, err := db.CacheMisses(t.Context())
 	if err != nil {
 		t.Fatal(err)

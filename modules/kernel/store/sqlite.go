@@ -31,7 +31,8 @@ const (
 	// room for the others. All connections share one pool of pages, as large as their caches
 	// together. A full reader takes the oldest page of any of them; the writer, no longer
 	// full, then takes a new one, and as the pool is full forgets it at once: without room it
-	// reads the root of a tree from the file at every step.
+	// reads the root of a tree from the file at every step. The first call with a key asks for
+	// a version; an import has a connection of its own for it.
 	spareCache = 16 << 10
 )
 
@@ -85,9 +86,6 @@ func (db *DB) openSQLite(ctx context.Context) error {
 		apart:  entsql.Conn{ExecQuerier: newPrepared(db.apart)},
 	}
 	db.jobs = newJobsTable(db)
-	if _, _, err := db.Version(ctx); err != nil { // at once, for the sake of spareCache
-		return errors.Join(err, db.writer.Close(), db.reader.Close(), db.apart.Close())
-	}
 	return nil
 }
 
