@@ -244,7 +244,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	metrics, ready := ops.NewMetrics(), new(ops.Readiness)
 	s := &Service{ops: ops.Serve(opsListener, ready, metrics, log)}
 	log.Info("operations port is open", "address", s.ops.Address().String())
-	db, err := store.OpenMigrated(ctx, cfg.store(), log) // not among the start hooks, which have a deadline
+	db, err := openMigrated(ctx, cfg, log) // not among the start hooks, which have a deadline
 	if err != nil {
 		return nil, errors.Join(err, s.ops.Close())
 	}

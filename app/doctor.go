@@ -15,11 +15,23 @@ import (
 
 // Migrate migrates the database to this version's schema.
 func Migrate(ctx context.Context, cfg Config, log *slog.Logger) error {
-	db, err := store.Open(ctx, cfg.store(), log)
+	db, err := openMigrated(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Migrate(ctx), db.Close())
+	return db.Close()
+}
+
+// openMigrated opens the database and migrates it.
+func openMigrated(ctx context.Context, cfg Config, log *slog.Logger) (*store.DB, error) {
+	db, err := store.Open(ctx, cfg.store(), log)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Migrate(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 // The results of a check. Only failed makes Doctor fail; a gap is something that works

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -27,17 +26,11 @@ const (
 // wait until it is done or ctx ends, and log what they wait for. A database that is
 // newer than the binary is not touched; then the error wraps ErrSchemaNew.
 func (db *DB) Migrate(ctx context.Context) error {
-	_, err := db.migrate(ctx)
-	return err
-}
-
-// migrate reports whether there was anything to do.
-func (db *DB) migrate(ctx context.Context) (needed bool, err error) {
 	found, err := db.SchemaVersion(ctx)
 	if err == nil {
 		err = found.Err()
 	}
-	if needed = errors.Is(err, ErrSchemaOld) || err == nil && db.unmarked(); needed {
+	if errors.Is(err, ErrSchemaOld) || err == nil && db.unmarked() {
 		work := db.migrateSQLite
 		if db.pool != nil {
 			work = db.migratePostgres
@@ -45,26 +38,9 @@ func (db *DB) migrate(ctx context.Context) (needed bool, err error) {
 		err = work(ctx)
 	}
 	if err != nil {
-		return needed, fmt.Errorf("migrate: %w", err)
+		return fmt.Errorf("migrate: %w", err)
 	}
-	return needed, nil
-}
-
-// OpenMigrated opens the database and migrates it: see [Open] and [DB.Migrate]. What was
-// opened before a migration is opened again.
-func OpenMigrated(ctx context.Context, cfg Config, log *slog.Logger) (*DB, error) {
-	db, err := Open(ctx, cfg, log)
-	if err != nil {
-		return nil, err
-	}
-	migrated, err := db.migrate(ctx)
-	if err != nil || migrated {
-		if err := errors.Join(err, db.Close()); err != nil {
-			return nil, err
-		}
-		return Open(ctx, cfg, log)
-	}
-	return db, nil
+	return nil
 }
 
 // RequireSchema fails with ErrSchemaOld or ErrSchemaNew where the database does not

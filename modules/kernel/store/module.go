@@ -13,7 +13,7 @@ import (
 // before the database is closed.
 var Module = fx.Module("store", fx.Provide(provideDB, provideQueue))
 
-// Opened is Module with a database that [OpenMigrated] has opened.
+// Opened is Module with a database that is open, and migrated.
 func Opened(db *DB) fx.Option {
 	return fx.Module("store", fx.Provide(func(lifecycle fx.Lifecycle) *DB {
 		lifecycle.Append(fx.StopHook(db.Close))
