@@ -24,6 +24,10 @@ type Connections struct {
 	UnreadFor time.Duration `yaml:"unread_for"`
 }
 
+// outbox is how many bytes the system keeps at most of answers that a client has not taken;
+// Linux doubles it for what it needs to keep them. It would have up to 4 MB of each.
+const outbox = 256 << 10
+
 // limited is a listener that holds connections to their bounds.
 type limited struct {
 	net.Listener
@@ -60,7 +64,17 @@ func (l *limited) Accept() (net.Conn, error) {
 			_ = conn.Close()
 			continue
 		}
+		boundOutbox(conn, l.bounds.UnreadFor)
 		return &bounded{Conn: conn, unreadFor: l.bounds.UnreadFor, leave: sync.OnceFunc(func() { l.leave(client) })}, nil
+	}
+}
+
+// boundOutbox bounds what the system keeps for a client, and for how long: the server has
+// written an answer that fits, and waits for the next call.
+func boundOutbox(conn net.Conn, unreadFor time.Duration) {
+	if tcp, is := conn.(*net.TCPConn); is {
+		_ = tcp.SetWriteBuffer(outbox) // it fails for a connection that has ended
+		_ = endUnread(tcp, unreadFor)
 	}
 }
 
@@ -125,7 +139,8 @@ func (l *limited) leave(client netip.Addr) {
 	<-l.places
 }
 
-// bounded is a connection that ends when its client reads nothing for too long.
+// bounded is a connection that ends when its client reads nothing for too long, so that a
+// write has to wait. What the system has taken is for [boundOutbox].
 type bounded struct {
 	net.Conn
 	unreadFor time.Duration

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -159,8 +160,8 @@ func TestAClientThatReadsNothingIsEnded(t *testing.T) {
 	}()
 	select {
 	case err := <-ended:
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("got %v, want the deadline of the write", err)
+		if !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, syscall.ETIMEDOUT) {
+			t.Errorf("got %v, want the deadline of the write, or the system's", err)
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("got no end of the write within 20 s, want its deadline to end it")
@@ -202,3 +203,47 @@ func TestAClientThatPipelinesAndReadsNothingIsEnded(t *testing.T) {
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// TestAClientWhoseAnswersTheSystemKeepsIsEnded: nothing waits to be written, as the system
+// has taken all.
+func TestAClientWhoseAnswersTheSystemKeepsIsEnded(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ends them; elsewhere the idle time does")
+	}
+	address, accepted := serveLimited(t, Connections{Max: 10, PerAddress: 10, UnreadFor: 500 * time.Millisecond})
+	client := dial(t, address)
+	if err := client.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	server := <-accepted
+	if _, err := server.Write(make([]byte, 100<<10)); err != nil {
+		t.Fatalf("an answer that the system keeps: got %v, want no error", err)
+	}
+	_ = server.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := server.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("got %v after 20 s, want the connection ended", err)
+	}
+}
+
+// TestTheSystemKeepsLittleOfUnreadAnswers writes until a write has to wait.
+func TestTheSystemKeepsLittleOfUnreadAnswers(t *testing.T) {
+	t.Parallel()
+	address, accepted := serveLimited(t, Connections{Max: 10, PerAddress: 10, UnreadFor: 2 * time.Second})
+	client := dial(t, address)
+	if err := client.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	server := <-accepted
+	kept := 0
+	for kept < 16<<20 {
+		n, err := server.Write(make([]byte, 16<<10))
+		kept += n
+		if err != nil {
+			break
+		}
+	}
+	if most := 3 * outbox; kept > most {
+		t.Errorf("got %d bytes kept for a client that reads nothing, want at most %d", kept, most)
+	}
+}
