@@ -1,8 +1,8 @@
 // Package garbage says how much of it may gather before Go collects it.
 //
 // Go's own pace lets as much gather as is in use. A server that has 4 MB in use would look
-// for garbage many times a second while calls come in, and each time for some milliseconds
-// in which calls wait for processors; a process that has much in use would take twice as much.
+// for garbage every 4 MB, each time for some milliseconds in which calls wait for
+// processors; an import that has much in use would take twice as much.
 package garbage
 
 import (
