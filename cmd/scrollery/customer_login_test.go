@@ -5,6 +5,8 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,6 +76,7 @@ func loginAndLogout(t *testing.T, caller *apptest.Caller) {
 		}
 	})
 	t.Run("a subscription is paid, claimed and stored", func(t *testing.T) { subscribes(t, caller) })
+	t.Run("an interrupt loses no key that was handed out", func(t *testing.T) { subscribesInterrupted(t, caller) })
 	t.Run("a redirect is not followed", func(t *testing.T) {
 		followed := false
 		other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed = true }))
@@ -106,17 +109,7 @@ func subscribes(t *testing.T, caller *apptest.Caller) {
 	if got := <-ended; got.code != customers.ExitFailed {
 		t.Fatalf("interrupted: exit %d, want %v: %s", got.code, customers.ExitFailed, got.stderr)
 	}
-	claims, err := os.ReadFile(filepath.Join(c.dir, "claim.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(claims), `"url": "`)
-	address, _, _ := strings.Cut(rest, `"`)
-	answer, err := http.Post(address, "application/x-www-form-urlencoded", strings.NewReader("email=new%40example.com&action=pay"))
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("pay at %s: got %v, error %v; want status %v", address, answer, err, http.StatusOK)
-	}
-	answer.Body.Close()
+	address := pay(t, c)
 	got := c.must(t, 0, "login", "--subscribe")
 	if !strings.Contains(got.stderr, address) || !strings.Contains(got.stderr, "Signed in") || len(c.opened) != 0 {
 		t.Errorf(`stderr %q, opened %q, want stderr with %v, stderr with "Signed in" and no opened`, got.stderr, c.opened, address)
@@ -127,6 +120,56 @@ func subscribes(t *testing.T, caller *apptest.Caller) {
 	if _, err := os.Stat(filepath.Join(c.dir, "claim.json")); !os.IsNotExist(err) {
 		t.Errorf("the stored claim: got %v, want that it does not exist", err)
 	}
+}
+
+// subscribesInterrupted pays while a claim is under way, and interrupts it: the key that
+// it gets is stored.
+func subscribesInterrupted(t *testing.T, caller *apptest.Caller) {
+	origin, err := url.Parse(caller.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httputil.NewSingleHostReverseProxy(origin)
+	asked, answer := make(chan struct{}), make(chan struct{})
+	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/ClaimSubscription") {
+			asked <- struct{}{}
+			<-answer
+			r = r.WithContext(context.WithoutCancel(r.Context())) // it does not see that the asker has gone
+		}
+		server.ServeHTTP(w, r)
+	}))
+	defer between.Close()
+	c := newTerminal(t, map[string]string{"SCROLLERY_SERVER": between.URL})
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	ended := make(chan result, 1)
+	go func() { ended <- c.run(ctx, "", "subscribe") }()
+	<-asked
+	pay(t, c)
+	interrupt()
+	close(answer)
+	if got := <-ended; got.code != 0 || !strings.Contains(got.stderr, "Signed in") {
+		t.Errorf("interrupted in a claim: exit %d, stderr %q, want 0 and the key stored", got.code, got.stderr)
+	}
+	c.must(t, 0, "usage")
+}
+
+// pay pays the checkout that a terminal has started, and returns its address.
+func pay(t *testing.T, c *terminal) (address string) {
+	t.Helper()
+	claims, err := os.ReadFile(filepath.Join(c.dir, "claim.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(claims), `"url": "`)
+	address, _, _ = strings.Cut(rest, `"`)
+	answer, err := http.Post(address, "application/x-www-form-urlencoded", strings.NewReader("email=new%40example.com&action=pay"))
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("pay at %s: got %v, error %v; want status %v", address, answer, err, http.StatusOK)
+	}
+	answer.Body.Close()
+	return address
 }
 
 // noSecrets gives a key to commands in every way that is wrong, and looks for it in what

@@ -16,6 +16,8 @@ const (
 	// given up; the claim stays, and the next run of the command goes on.
 	claimEvery = 2 * time.Second
 	claimFor   = 30 * time.Minute
+	// claimEnds is how long a claim that is under way may go on after an interrupt.
+	claimEnds = 10 * time.Second
 )
 
 // subscription is what is bought.
@@ -91,23 +93,27 @@ func (c *call) buy(store *login.Store, server string, order subscription, inFile
 	return store.SavePending(login.Claim{})
 }
 
-// claim asks until the checkout is paid.
+// claim asks until the checkout is paid. An interrupt waits for the answer to a claim
+// that is under way: the first one after the payment gets the key, and no other does.
 func (c *call) claim(client *client, token string) (string, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, claimFor)
 	defer cancel()
+	whole, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(claimEnds, cut) })()
 	for {
 		var claimed *pb.ClaimSubscriptionResponse
 		err := patient(ctx, func() (err error) {
-			claimed, err = ask[*pb.ClaimSubscriptionResponse](ctx, client, &pb.ClaimSubscriptionRequest{ClaimToken: &token})
+			claimed, err = ask[*pb.ClaimSubscriptionResponse](whole, client, &pb.ClaimSubscriptionRequest{ClaimToken: &token})
 			return err
 		})
 		switch {
+		case err == nil && claimed.GetStatus() == "completed":
+			return claimed.GetApiKey(), nil
 		case ctx.Err() != nil:
 			return "", fmt.Errorf("the payment was not seen: run the command again to go on with it: %w", ctx.Err())
 		case err != nil:
 			return "", err
-		case claimed.GetStatus() == "completed":
-			return claimed.GetApiKey(), nil
 		case claimed.GetStatus() != "pending":
 			if store, err := c.Store(); err == nil {
 				_ = store.SavePending(login.Claim{}) // it never becomes valid again
