@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scrollery/scrollery/app/connections"
 	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/briefs"
@@ -113,20 +114,20 @@ type Config struct {
 
 	// The parts of the modules. The values above take precedence over the same values
 	// in a part.
-	Protocols   api.Config        `yaml:"protocols"`
-	Connections Connections       `yaml:"connections"`
-	Keys        keys.Config       `yaml:"keys"`
-	Billing     billing.Config    `yaml:"billing"`
-	Usage       usage.Config      `yaml:"usage"`
-	Scrolls     scrolls.Config    `yaml:"scrolls"`
-	Library     library.Config    `yaml:"library"`
-	Sandbox     sandbox.Config    `yaml:"sandbox"`
-	Briefs      briefs.Config     `yaml:"briefs"`
-	Planner     agent.Config      `yaml:"planner"`
-	Plugins     pluginhost.Config `yaml:"plugins"`
-	Pages       webpage.Config    `yaml:"pages"`
-	Webhooks    webhooks.Config   `yaml:"webhooks"`
-	Agents      tools.Config      `yaml:"mcp"`
+	Protocols   api.Config         `yaml:"protocols"`
+	Connections connections.Bounds `yaml:"connections"`
+	Keys        keys.Config        `yaml:"keys"`
+	Billing     billing.Config     `yaml:"billing"`
+	Usage       usage.Config       `yaml:"usage"`
+	Scrolls     scrolls.Config     `yaml:"scrolls"`
+	Library     library.Config     `yaml:"library"`
+	Sandbox     sandbox.Config     `yaml:"sandbox"`
+	Briefs      briefs.Config      `yaml:"briefs"`
+	Planner     agent.Config       `yaml:"planner"`
+	Plugins     pluginhost.Config  `yaml:"plugins"`
+	Pages       webpage.Config     `yaml:"pages"`
+	Webhooks    webhooks.Config    `yaml:"webhooks"`
+	Agents      tools.Config       `yaml:"mcp"`
 }
 
 // Defaults returns the configuration without file, environment and flags.
@@ -145,7 +146,7 @@ func Defaults() Config {
 		ReadPages:   true,
 		MailFrom:    "Scrollery <no-reply@localhost>",
 		Protocols:   api.Defaults(),
-		Connections: Connections{Max: 10_000, PerAddress: 1000, UnreadFor: 30 * time.Second},
+		Connections: connections.Bounds{Max: 10_000, PerAddress: 1000, UnreadFor: 30 * time.Second},
 		Keys:        keys.Defaults(),
 		Billing:     billing.Defaults(),
 		Usage:       usage.Defaults(),

@@ -13,7 +13,7 @@ import (
 
 // serverTimeouts bound what a slow or silent client can hold. There is no write
 // timeout, since streams last as long as their scroll; a client that stops reading is
-// bounded by [Connections].
+// bounded by package connections.
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 60 * time.Second
@@ -49,7 +49,7 @@ func NewServer(listener net.Listener, cfg Config, routes *Routes, drain *drain, 
 			ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
 		log:      log,
-		listener: cfg.Connections.limit(listener, cfg.TrustedProxies),
+		listener: cfg.Connections.Limit(listener, cfg.TrustedProxies),
 		failed:   make(chan error, 1),
 	}
 	s.http.Handler = s.counted(drain.closing(routes.Handler()))

@@ -1,4 +1,6 @@
-package app
+// Package connections bounds the connections of clients, so that none of them can use up
+// the process's file descriptors and memory.
+package connections
 
 import (
 	"errors"
@@ -10,9 +12,8 @@ import (
 	"time"
 )
 
-// Connections bounds the connections of clients, so that none of them can use up the
-// process's file descriptors and memory.
-type Connections struct {
+// Bounds are those of all connections of a process, and of each.
+type Bounds struct {
 	// Max is the most connections that are open at once; the next ones wait in the
 	// system's queue. Default 10,000.
 	Max int `yaml:"max"`
@@ -31,7 +32,7 @@ const outbox = 256 << 10
 // limited is a listener that holds connections to their bounds.
 type limited struct {
 	net.Listener
-	bounds  Connections
+	bounds  Bounds
 	trusted []netip.Prefix
 	places  chan struct{}
 
@@ -39,14 +40,15 @@ type limited struct {
 	open map[netip.Addr]int
 }
 
-// limit returns the listener within the bounds; nil for nil.
-func (c Connections) limit(listener net.Listener, trusted []netip.Prefix) net.Listener {
+// Limit returns the listener within the bounds; nil for nil. Clients at a trusted address
+// have no bound of their own.
+func (b Bounds) Limit(listener net.Listener, trusted []netip.Prefix) net.Listener {
 	if listener == nil {
 		return nil
 	}
 	return &limited{
-		Listener: listener, bounds: c, trusted: trusted,
-		places: make(chan struct{}, c.Max), open: map[netip.Addr]int{},
+		Listener: listener, bounds: b, trusted: trusted,
+		places: make(chan struct{}, b.Max), open: map[netip.Addr]int{},
 	}
 }
 

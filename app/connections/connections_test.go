@@ -1,4 +1,4 @@
-package app
+package connections
 
 import (
 	"bytes"
@@ -16,13 +16,13 @@ import (
 )
 
 // serveLimited listens within the bounds and returns the connections that were accepted.
-func serveLimited(t *testing.T, bounds Connections, trusted ...netip.Prefix) (address string, accepted chan net.Conn) {
+func serveLimited(t *testing.T, bounds Bounds, trusted ...netip.Prefix) (address string, accepted chan net.Conn) {
 	t.Helper()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := bounds.limit(inner, trusted)
+	listener := bounds.Limit(inner, trusted)
 	t.Cleanup(func() { _ = listener.Close() })
 	accepted = make(chan net.Conn, 100)
 	go func() {
@@ -82,7 +82,7 @@ func TestAServerOutlastsAShortage(t *testing.T) {
 	for _, err := range []error{syscall.ENOSPC, syscall.ENOMEM, syscall.ENOBUFS} {
 		errs <- err
 	}
-	listener := Connections{Max: 10, PerAddress: 10, UnreadFor: time.Minute}.limit(scarce{inner, errs}, nil)
+	listener := Bounds{Max: 10, PerAddress: 10, UnreadFor: time.Minute}.Limit(scarce{inner, errs}, nil)
 	server := &http.Server{Handler: http.NotFoundHandler(), ErrorLog: log.New(io.Discard, "", 0)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
@@ -100,7 +100,7 @@ func TestAServerOutlastsAShortage(t *testing.T) {
 
 func TestConnectionsAreBoundedByAddress(t *testing.T) {
 	t.Parallel()
-	bounds := Connections{Max: 10, PerAddress: 2, UnreadFor: time.Minute}
+	bounds := Bounds{Max: 10, PerAddress: 2, UnreadFor: time.Minute}
 	t.Run("the third one of a client is closed until another one ends", func(t *testing.T) {
 		address, accepted := serveLimited(t, bounds)
 		dial(t, address)
@@ -131,7 +131,7 @@ func TestConnectionsAreBoundedByAddress(t *testing.T) {
 
 func TestConnectionsBeyondTheMostWait(t *testing.T) {
 	t.Parallel()
-	address, accepted := serveLimited(t, Connections{Max: 1, PerAddress: 10, UnreadFor: time.Minute})
+	address, accepted := serveLimited(t, Bounds{Max: 1, PerAddress: 10, UnreadFor: time.Minute})
 	dial(t, address)
 	first := <-accepted
 	dial(t, address)
@@ -150,7 +150,7 @@ func TestConnectionsBeyondTheMostWait(t *testing.T) {
 
 func TestAClientThatReadsNothingIsEnded(t *testing.T) {
 	t.Parallel()
-	address, accepted := serveLimited(t, Connections{Max: 10, PerAddress: 10, UnreadFor: 100 * time.Millisecond})
+	address, accepted := serveLimited(t, Bounds{Max: 10, PerAddress: 10, UnreadFor: 100 * time.Millisecond})
 	dial(t, address)
 	conn := <-accepted
 	ended := make(chan error, 1)
@@ -185,8 +185,8 @@ func TestAClientThatPipelinesAndReadsNothingIsEnded(t *testing.T) {
 			}
 		},
 	}
-	bounds := Connections{Max: 10, PerAddress: 10, UnreadFor: time.Second}
-	go func() { _ = server.Serve(bounds.limit(inner, nil)) }()
+	bounds := Bounds{Max: 10, PerAddress: 10, UnreadFor: time.Second}
+	go func() { _ = server.Serve(bounds.Limit(inner, nil)) }()
 	t.Cleanup(func() { _ = server.Close() })
 	conn := dial(t, inner.Addr().String())
 	if _, err := conn.Write(bytes.Repeat([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), 500)); err != nil {
@@ -211,7 +211,7 @@ func TestAClientWhoseAnswersTheSystemKeepsIsEnded(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux ends them; elsewhere the idle time does")
 	}
-	address, accepted := serveLimited(t, Connections{Max: 10, PerAddress: 10, UnreadFor: 500 * time.Millisecond})
+	address, accepted := serveLimited(t, Bounds{Max: 10, PerAddress: 10, UnreadFor: 500 * time.Millisecond})
 	client := dial(t, address)
 	if err := client.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func TestAClientWhoseAnswersTheSystemKeepsIsEnded(t *testing.T) {
 // TestTheSystemKeepsLittleOfUnreadAnswers writes until a write has to wait.
 func TestTheSystemKeepsLittleOfUnreadAnswers(t *testing.T) {
 	t.Parallel()
-	address, accepted := serveLimited(t, Connections{Max: 10, PerAddress: 10, UnreadFor: 2 * time.Second})
+	address, accepted := serveLimited(t, Bounds{Max: 10, PerAddress: 10, UnreadFor: 2 * time.Second})
 	client := dial(t, address)
 	if err := client.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
 		t.Fatal(err)
