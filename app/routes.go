@@ -45,6 +45,9 @@ func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, r
 // each reads rows of the account that it names.
 const linksAMinute = 30
 
+// nosniff has browsers take an answer for what its Content-Type says.
+var nosniff = []string{"nosniff"}
+
 // Handler serves the API on every path that own does not report.
 func (r *Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -62,6 +65,7 @@ func (r *Routes) Handler() http.Handler {
 		operations = r.tracing(operations)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		w.Header()["X-Content-Type-Options"] = nosniff
 		if own(request.URL.Path) {
 			mux.ServeHTTP(w, request)
 			return

@@ -154,12 +154,15 @@ type Answer struct {
 }
 
 // Do makes a call written as `METHOD path body`. header, `Name: value`, replaces
-// or adds one header.
+// or adds one header. What is true of every answer is looked at in each.
 func (c *Caller) Do(t testing.TB, call, header string) *Answer {
 	t.Helper()
 	answer, err := c.try(t.Context(), call, header)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if got := answer.Header.Get("X-Content-Type-Options"); got != "nosniff" {
+		t.Errorf("%s: got X-Content-Type-Options %q, want nosniff", call, got)
 	}
 	return answer
 }

@@ -81,7 +81,6 @@ func (m *Mux) serveTable(ctx context.Context, w http.ResponseWriter, c *call, b 
 		if m.unchanged(w, c, tag) {
 			return
 		}
-		c.set("X-Content-Type-Options", "nosniff")
 		c.sendAs(w, c.status, format.ContentType, out.Bytes())
 	})
 }
@@ -105,7 +104,6 @@ func (m *Mux) serveDownload(ctx context.Context, w http.ResponseWriter, c *call,
 			begun = true
 			c.set("Content-Type", b.op.MediaType)
 			c.set("Content-Disposition", "attachment")
-			c.set("X-Content-Type-Options", "nosniff")
 			c.sent = http.StatusOK
 			w.WriteHeader(http.StatusOK)
 		}
