@@ -130,10 +130,13 @@ func subscribesInterrupted(t *testing.T, caller *apptest.Caller) {
 		t.Fatal(err)
 	}
 	server := httputil.NewSingleHostReverseProxy(origin)
-	asked, answer := make(chan struct{}), make(chan struct{})
+	asked, answer := make(chan struct{}, 1), make(chan struct{})
 	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/ClaimSubscription") {
-			asked <- struct{}{}
+			select {
+			case asked <- struct{}{}:
+			default: // a later claim
+			}
 			<-answer
 			r = r.WithContext(context.WithoutCancel(r.Context())) // it does not see that the asker has gone
 		}
@@ -145,7 +148,11 @@ func subscribesInterrupted(t *testing.T, caller *apptest.Caller) {
 	defer interrupt()
 	ended := make(chan result, 1)
 	go func() { ended <- c.run(ctx, "", "subscribe") }()
-	<-asked
+	select {
+	case <-asked:
+	case got := <-ended:
+		t.Fatalf("subscribe ended before it claimed: exit %d: %s", got.code, got.stderr)
+	}
 	pay(t, c)
 	interrupt()
 	close(answer)
