@@ -88,6 +88,12 @@ func (h *hostile) Collect(stream grpc.BidiStreamingServer[stagev1.CallRequest, s
 		return stream.Send(over(nil))
 	case "message too big":
 		return stream.Send(some(9, 1<<20))
+	case "too many parts":
+		return stream.Send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Records{
+			Records: &stagev1.Records{Records: slices.Repeat([]*stagev1.Record{{}}, stage.MaxMessage/2-100)},
+		}})
+	case "too many outcomes":
+		return stream.Send(over(&stagev1.Done{Outcomes: slices.Repeat([]*stagev1.Outcome{{}}, stage.MaxMessage/2-100)}))
 	case "too many":
 		for {
 			if err := stream.Send(some(1000, 1)); err != nil {
@@ -153,6 +159,8 @@ func TestHostile(t *testing.T) {
 	}{
 		{"one too big", "", 2},
 		{"message too big", stage.StageProtocol, 0},
+		{"too many parts", stage.StageProtocol, 0},
+		{"too many outcomes", stage.StageProtocol, 0},
 		{"too many", stage.StageProtocol, 6000},
 		{"no done", stage.StageProtocol, 1},
 		{"empty", stage.StageProtocol, 0},

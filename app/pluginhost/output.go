@@ -252,6 +252,9 @@ var _ io.Writer = copied{}
 
 func (c copied) Write(text []byte) (int, error) {
 	for line := range strings.Lines(string(text)) {
+		if c.output.full() {
+			break
+		}
 		c.output.say(slog.LevelInfo, "plugin wrote to "+c.name, slog.String("text", c.output.clean([]byte(line))))
 	}
 	return len(text), nil

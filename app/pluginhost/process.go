@@ -26,7 +26,11 @@ import (
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
-const maxFiles = 256
+const (
+	maxFiles = 256
+	// maxHeader is the most of the heads of an answer, in bytes.
+	maxHeader = 1 << 20
+)
 
 // process is one started plugin.
 type process struct {
@@ -48,6 +52,7 @@ type contract struct {
 	handshake  plugin.HandshakeConfig
 	service    string
 	maxMessage int
+	external   bool     // of a third party
 	env        []string // for the process, besides the usual
 }
 
@@ -80,6 +85,7 @@ func (h *Host) bring(ctx context.Context, e *entry, spec stage.Spec, given given
 		return nil, err
 	}
 	terms := stageContract()
+	terms.external = !e.builtin
 	if e.builtin {
 		terms.env = []string{startGC}
 	}
@@ -155,7 +161,10 @@ func (h *Host) clientConfig(p *process, memory int64, terms contract, trust *tls
 		SyncStdout:       copied{p.output, "stdout"},
 		SyncStderr:       copied{p.output, "stderr"},
 		GRPCDialOptions: []grpc.DialOption{
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(terms.maxMessage), grpc.MaxCallSendMsgSize(terms.maxMessage)),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(terms.maxMessage), grpc.MaxCallSendMsgSize(terms.maxMessage),
+				grpc.ForceCodecV2(newBounded())),
+			grpc.WithMaxHeaderListSize(maxHeader),
+			grpc.WithTransportCredentials(newGuarded(trust, terms.external)),
 			grpc.WithNoProxy(),
 			grpc.WithStreamInterceptor(withoutBroker),
 		},

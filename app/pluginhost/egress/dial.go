@@ -131,7 +131,7 @@ func (m *metered) alive() error {
 func (m *metered) Read(b []byte) (int, error) {
 	n, err := m.Conn.Read(b)
 	m.proxy.got.Add(int64(n))
-	if n > 0 && m.proxy.left.Add(-int64(n)) < 0 {
+	if n > 0 && m.proxy.left.Add(-max(int64(n), leastBytes)) < 0 {
 		return 0, m.proxy.overspent()
 	}
 	if n > 0 && err == nil {
@@ -141,7 +141,7 @@ func (m *metered) Read(b []byte) (int, error) {
 }
 
 func (m *metered) Write(b []byte) (int, error) {
-	if m.proxy.left.Add(-int64(len(b))) < 0 {
+	if m.proxy.left.Add(-max(int64(len(b)), leastBytes)) < 0 {
 		return 0, m.proxy.overspent()
 	}
 	n, err := m.Conn.Write(b)

@@ -23,6 +23,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/scrollery/scrollery/modules/kernel/weburl"
 )
 
@@ -65,6 +67,12 @@ const (
 	// strangers is how many connections without the credential are kept, until
 	// they have shown the credential.
 	strangers = 256
+	// requests is how many requests, and connections, of a call are answered a second, and
+	// requestBurst at once: the host works for each.
+	requests     = 100
+	requestBurst = 500
+	// leastBytes is what the smallest read or write counts for the call's traffic.
+	leastBytes = 256
 )
 
 // Proxy serves one call.
@@ -76,6 +84,7 @@ type Proxy struct {
 	server  *http.Server
 	forward http.RoundTripper
 	slots   chan struct{}
+	pace    *rate.Limiter
 	public  func(netip.Addr) bool
 
 	ctx    context.Context
@@ -110,7 +119,7 @@ func Open(config Config, address netip.AddrPort) (*Proxy, error) {
 	}
 	p := &Proxy{
 		config: config, allowed: allowed, token: rand.Text(), address: address, public: weburl.PublicIP,
-		slots: make(chan struct{}, config.Connections), open: map[*metered]struct{}{}, logged: map[string]bool{},
+		slots: make(chan struct{}, config.Connections), pace: newPace(), open: map[*metered]struct{}{}, logged: map[string]bool{},
 	}
 	p.left.Store(config.Bytes)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
@@ -133,8 +142,10 @@ func Open(config Config, address netip.AddrPort) (*Proxy, error) {
 
 // Serve answers at a listener from now on, until Close.
 func (p *Proxy) Serve(listener net.Listener) {
-	go func() { _ = p.server.Serve(&limited{listener, make(chan struct{}, strangers)}) }()
+	go func() { _ = p.server.Serve(&limited{listener, make(chan struct{}, strangers), newPace()}) }()
 }
+
+func newPace() *rate.Limiter { return rate.NewLimiter(requests, requestBurst) }
 
 // URL is the proxy's address with the credential that it requires.
 func (p *Proxy) URL() string {

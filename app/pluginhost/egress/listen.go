@@ -3,16 +3,21 @@ package egress
 import (
 	"net"
 	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
 )
 
-// limited accepts only so many connections at once; others wait in the kernel.
+// limited accepts only so many connections at once, and at a pace; others wait in the kernel.
 type limited struct {
 	net.Listener
 	places chan struct{}
+	pace   *rate.Limiter
 }
 
 func (l *limited) Accept() (net.Conn, error) {
 	l.places <- struct{}{}
+	time.Sleep(l.pace.Reserve().Delay())
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		<-l.places

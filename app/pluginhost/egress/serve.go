@@ -21,7 +21,11 @@ const user = "call"
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !p.known(r) {
 		w.Header().Set("Proxy-Authenticate", `Basic realm="scrollery"`)
+		w.Header().Set("Connection", "close") // each costs the plugin a new connection
 		http.Error(w, "egress: this proxy belongs to a plugin's call", http.StatusProxyAuthRequired)
+		return
+	}
+	if p.pace.Wait(r.Context()) != nil {
 		return
 	}
 	select {
