@@ -96,13 +96,13 @@ func TestABinaryHasNoPrograms(t *testing.T) {
 	}
 }
 
-// TestSharedMemoryCounts: the host adds it up with all else, and says why it ended the
+// TestMemoryOfChildrenCounts: the host adds it up with all else, and says why it ended the
 // call.
-func TestSharedMemoryCounts(t *testing.T) {
+func TestMemoryOfChildrenCounts(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(c *pluginhost.Config) { c.Memory, c.Disk = 128<<20, 16<<20 })
-	_, err := b.probe(t.Context(), "probe", "shared")
-	if wantFailure(t, err, stage.StageCrashed); !strings.Contains(err.Error(), "used more than 144 MiB") {
+	b := setup(t, func(c *pluginhost.Config) { c.Memory, c.Disk = 256<<20, 16<<20 })
+	_, err := b.probe(t.Context(), "probe", "children")
+	if wantFailure(t, err, stage.StageCrashed); !strings.Contains(err.Error(), "used more than 272 MiB") {
 		t.Errorf("got %v, want the bound", err)
 	}
 }

@@ -111,6 +111,13 @@ func rude(id string) {
 			fmt.Println("1|1|unix|" + path + "|grpc|")
 		}
 		time.Sleep(time.Hour)
+	case "hoarder":
+		memory := make([]byte, 60<<20)
+		for i := 0; i < len(memory); i += 4096 {
+			memory[i] = 1
+		}
+		time.Sleep(time.Minute)
+		fmt.Println(memory[0])
 	case "brokering":
 		serveBroker()
 	case "dead":
@@ -254,17 +261,13 @@ func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(
 			hoard = append(hoard, page)
 		}
 		return nil, emit(one("1", len(hoard)))
-	case "shared": // which no limit of one process counts
-		for i := range 3 << 10 {
-			page, err := syscall.Mmap(-1, 0, 1<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED|syscall.MAP_ANON)
-			if err != nil {
+	case "children": // which have more memory together than no limit of one process counts
+		for range 6 {
+			if err := exec.Command("/proc/self/exe", os.Args[1], "hoarder").Start(); err != nil {
 				return nil, err
 			}
-			for j := 0; j < len(page); j += 4096 {
-				page[j] = byte(i)
-			}
 		}
-		return nil, emit(one("1", "3 GB"))
+		time.Sleep(time.Minute)
 	case "busy":
 		return nil, stage.Busyf(time.Minute, "the site is busy, token %s", call.Secrets["token"])
 	case "spent":

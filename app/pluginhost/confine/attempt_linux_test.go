@@ -181,6 +181,9 @@ func attempt(do, arg string) (string, error) {
 		}
 		_, err := unix.FcntlInt(uintptr(ends[0]), unix.F_SETPIPE_SZ, 1<<20)
 		return "grown", err
+	case "shared": // memory that no limit of the process counts
+		memory, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+		return fmt.Sprint(len(memory)), err
 	case "exec":
 		return "ran", exec.Command(arg).Run()
 	case "keep": // a file for the next call
@@ -245,6 +248,15 @@ func rawCalls() map[string][6]uintptr {
 	}
 }
 
+// fork returns true in the parent, also where no child came to be. The child must not run
+// more than system calls.
+//
+//go:nosplit
+func fork() bool {
+	pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+	return errno != 0 || pid != 0
+}
+
 // hoard uses more than a call may have; the end of the process is the only answer.
 func hoard(do string, number int) (string, error) {
 	touch := func(memory []byte) {
@@ -268,13 +280,44 @@ func hoard(do string, number int) (string, error) {
 		}
 		touch(memory)
 		time.Sleep(time.Minute)
-	case "shared": // which no limit of the process counts
+	case "chains": // of processes that live for a moment, each with 60 MiB
+		memory, err := unix.Mmap(-1, 0, 60<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err != nil {
+			return "", err
+		}
 		for range number {
-			memory, err := unix.Mmap(-1, 0, 1<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
-			if err != nil {
-				return "", err
+			if fork() {
+				continue
 			}
-			touch(memory)
+			for i := 0; ; i = (i + 4096) % len(memory) {
+				memory[i] = 1
+				if i&(1<<20-1) == 0 && fork() {
+					unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+				}
+			}
+		}
+		time.Sleep(time.Minute)
+	case "mapped": // children with as many mappings as the kernel lets
+		for range number {
+			if fork() {
+				continue
+			}
+			const pages = 65000
+			base, _, errno := unix.RawSyscall6(unix.SYS_MMAP, 0, 4096*pages, 0, unix.MAP_PRIVATE|unix.MAP_ANON, ^uintptr(0), 0)
+			for i := uintptr(0); errno == 0 && i < pages; i += 2 {
+				unix.RawSyscall(unix.SYS_MPROTECT, base+i*4096, 4096, unix.PROT_READ)
+			}
+			for {
+				unix.RawSyscall(unix.SYS_PAUSE, 0, 0, 0)
+			}
+		}
+		time.Sleep(time.Minute)
+	case "spin": // in children
+		for range number {
+			if !fork() {
+				for {
+				}
+			}
 		}
 		time.Sleep(time.Minute)
 	case "sockets": // full ones, in children

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -238,7 +239,7 @@ func TestExitsOfThePlugin(t *testing.T) {
 // plugin waits for the process of the plugin in the box.
 func plugin(c *Command) (pid int) {
 	for {
-		if processes, _, _ := family(c.Pid(), 100); len(processes) > 1 {
+		if processes, _, _ := family(c.Pid(), 100, func(string) {}); len(processes) > 1 {
 			if pid, err := strconv.Atoi(processes[1]); err == nil {
 				return pid
 			}
@@ -282,6 +283,43 @@ func TestPluginsComeAfterTheServer(t *testing.T) {
 	if short.Runtime != 0 && attributes.Runtime <= short.Runtime { // zero before Linux 6.12
 		t.Errorf("a turn of the plugin: got %v, want more than the server's, %v", time.Duration(attributes.Runtime), time.Duration(short.Runtime))
 	}
+}
+
+// TestManySpinnersLeaveTheServerTime: niceness is of a task, and a box may have many.
+func TestManySpinnersLeaveTheServerTime(t *testing.T) {
+	b := setup(t)
+	const spinners, whole = 150, 2 * time.Second
+	var used time.Duration
+	b.run(t, policy(t, "attempt", fmt.Sprint("spin:", spinners)), nil, func(c *Command) {
+		go func() {
+			defer c.Kill()
+			for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+				if _, tasks, _ := family(c.Pid(), 2*spinners, func(string) {}); tasks > spinners {
+					break
+				}
+			}
+			time.Sleep(2 * period)
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			before := threadTime(t)
+			for end := time.Now().Add(whole); time.Now().Before(end); {
+			}
+			used = threadTime(t) - before
+		}()
+	})
+	// Without being weighed, each processor has 75 of them, and a thread here a 24th.
+	if used < whole/3 {
+		t.Errorf("a busy thread of the host got %v of %v beside %d spinners, want at least a third", used, whole, spinners)
+	}
+	t.Logf("%v of %v", used, whole)
+}
+
+func threadTime(t *testing.T) time.Duration {
+	var used unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_THREAD, &used); err != nil {
+		t.Error(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // lonelyHost starts a process and waits, to be killed.

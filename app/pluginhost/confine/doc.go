@@ -29,7 +29,7 @@
 //  1. dies with the host (PR_SET_PDEATHSIG), and all of its namespace with it;
 //  2. compares the SHA-256 of the opened file, and shows that same open file, or a copy
 //     of it if it is a script;
-//  3. makes a root of its own, read-only: the system's libraries, certificates and four
+//  3. makes a root of its own, read-only: the system's libraries, certificates and three
 //     devices, the files of the policy, and a scratch folder in memory of a fixed size;
 //  4. makes a loopback, the only network, listens there and hands the listener and the
 //     scratch folder to the host by a passed socket;
@@ -45,7 +45,8 @@
 // controller is there, time of the processor, see openGroups. Four times a second, the
 // host adds up threads and open files of the box, elsewhere also memory, files and sockets,
 // and ends it if they are too much, see measure. Without a cgroup, the kernel's own memory
-// for mappings and pipes is in no sum.
+// for pipes is in no sum; one user's pipes have 64 MiB at most. So that many tasks do not
+// starve the host, they get nicer the more of them run, see weigh.
 //
 // [Confiner.Missing] builds a first box that does nothing, and returns the part that
 // failed. A binary of a third party then does not start ([ErrNoBox]), unless the
@@ -61,7 +62,8 @@
 //     it reads memory that the process can change.
 //   - /proc in the box: containers may not mount it. /proc/self/exe is a link.
 //   - The plugin as first process: after an exec in a thread, no parent-death signal.
-//   - memfd_create: its memory belongs to no process, and is in no sum.
+//   - memfd_create, anonymous shared memory and /dev/zero: their memory stays when no
+//     process has it mapped, and is in no sum then.
 //   - One Unix user for each plugin: needs root, and the host should not have it. So a
 //     host of root does not bound processes by RLIMIT_NPROC, which never holds for root;
 //     the cgroup does, or the highest number of the namespace, or the sum.

@@ -14,9 +14,9 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/turns"
 )
 
-// niceness puts plugins behind the server: with it a process gets a third of the
-// processor's time where both want all of it. No process of a plugin can change it.
-const niceness = 5
+// Niceness is how much nicer than the server a plugin begins: with it a process gets a third
+// of the processor's time where both want all of it. No process of a plugin can change it.
+const Niceness = 5
 
 // become runs the binary. It returns the exit code of a boxed one; another takes the
 // place of this process.
@@ -62,7 +62,7 @@ func become(o Order) (int, error) {
 	dropCapabilities(o.Boxed)
 	// The work of the launcher is the host's own.
 	if rank, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil { // 20 less its niceness
-		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 20-rank+niceness)
+		_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 20-rank+Niceness)
 	}
 	_ = turns.Usual()
 	if err := filterCalls(o); err != nil {

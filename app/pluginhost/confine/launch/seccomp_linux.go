@@ -25,6 +25,7 @@ const (
 	callFirst  = 16
 	callSecond = 24
 	callThird  = 32
+	callFourth = 40
 )
 
 const (
@@ -52,6 +53,10 @@ func callFilter(o Order) []unix.SockFilter {
 	// A process may end with its parent, but not give that up.
 	program = append(program, when(unix.SYS_PRCTL, []unix.SockFilter{
 		load(callFirst), unlessEqual(unix.PR_SET_PDEATHSIG, 4), load(callSecond), unlessEqual(uint32(unix.SIGKILL), 1), allow, deny(unix.EPERM), allow,
+	})...)
+	// Shared memory without a file stays when no process has it mapped, and is in no sum then.
+	program = append(program, when(unix.SYS_MMAP, []unix.SockFilter{
+		load(callFourth), unlessAny(unix.MAP_SHARED, 2), unlessAny(unix.MAP_ANON, 1), deny(unix.EPERM), allow,
 	})...)
 	program = append(program, when(unix.SYS_SOCKET, sockets(o.Proxy != 0, allow, deny))...)
 	// The files of the system are the same for all boxes: a lock in one would tell another
