@@ -27,7 +27,11 @@ func logged(path string, next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, answer := time.Now(), &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("path", path),
+			level := slog.LevelInfo
+			if answer.status == http.StatusTooManyRequests { // any number of them comes
+				level = slog.LevelDebug
+			}
+			log.LogAttrs(r.Context(), level, "request", slog.String("method", r.Method), slog.String("path", path),
 				slog.Int("status", answer.status), slog.String("took", time.Since(began).Round(time.Microsecond).String()))
 		}()
 		next.ServeHTTP(answer, r)

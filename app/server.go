@@ -19,6 +19,8 @@ const (
 	readTimeout       = 60 * time.Second
 	idleTimeout       = 120 * time.Second
 	maxHeaderBytes    = 64 << 10
+	// maxStreams is the most requests at once of a connection over HTTP/2.
+	maxStreams = 128
 	// endTimeout is how long a handler may run on once its connection is closed.
 	endTimeout = 5 * time.Second
 )
@@ -42,6 +44,7 @@ func NewServer(listener net.Listener, cfg Config, routes *Routes, drain *drain, 
 	s := &Server{
 		http: &http.Server{
 			Protocols:         protocols,
+			HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 			ReadHeaderTimeout: readHeaderTimeout,
 			ReadTimeout:       readTimeout,
 			IdleTimeout:       idleTimeout,

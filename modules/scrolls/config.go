@@ -61,8 +61,8 @@ type Config struct {
 	BatchSize int `yaml:"batch_size"`
 	// Terms is how many niche terms a brief yields. Default 8.
 	Terms int `yaml:"terms"`
-	// Concurrency is how many scrolls one process runs at once. A tenant gets more than
-	// half of them only while another one could still start. Default 4.
+	// Concurrency is how many scrolls one process runs at once. A tenant has at most
+	// half of them. Default 4.
 	Concurrency int `yaml:"concurrency"`
 	// StartUnits is the budget that a scheduled start costs. Default 100.
 	StartUnits int `yaml:"start_units"`

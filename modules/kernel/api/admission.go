@@ -26,6 +26,10 @@ func (c *call) admit(ctx context.Context) error {
 		c.showRate()
 		return c.turnAway(err)
 	}
+	if err := c.enterAccount(); err != nil {
+		c.showRate()
+		return err
+	}
 	if err := c.spendRate(ctx); err != nil {
 		return err
 	}
@@ -62,9 +66,20 @@ func (c *call) enter() error {
 	return nil
 }
 
+// leave gives the place among those that are served back.
 func (c *call) leave() {
 	if c.counted {
+		c.counted = false
 		c.mux.inFlight.Add(-1)
+	}
+}
+
+// end is leave, and gives back the place among the account's.
+func (c *call) end() {
+	c.leave()
+	if c.ofAccount {
+		c.ofAccount = false
+		c.mux.accounts.leave(c.viewer.AccountID)
 	}
 }
 
@@ -260,25 +275,35 @@ func (m *Mux) SpendMinute(r *http.Request, name string, quota int) (wait time.Du
 	return wait
 }
 
-// Page serves a page of the service beside the operations: it waits for the database no
-// longer than a call does, and gives one client address so many requests a minute, 0 for
-// any number.
+// Page is [Mux.Held] for a page that reads rows: its quota is shared by all processes, and
+// it waits for the database no longer than a call does.
 func (m *Mux) Page(name string, quota int, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return m.Held("", 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if quota > 0 {
 			if wait := m.SpendMinute(r, name, quota); wait > 0 {
-				w.Header().Set("Retry-After", strconv.FormatInt(wholeSeconds(wait), 10))
-				http.Error(w, "Too many requests came from your network. Try again in a minute.", http.StatusTooManyRequests)
+				refusePage(w, wait)
 				return
 			}
 		}
 		next.ServeHTTP(w, r.WithContext(apierr.WithPatience(r.Context(), m.config.MaxWait)))
-	})
+	}))
+}
+
+func refusePage(w http.ResponseWriter, wait time.Duration) {
+	w.Header().Set("Retry-After", strconv.FormatInt(wholeSeconds(wait), 10))
+	http.Error(w, "Too many requests came from your network. Try again in a minute.", http.StatusTooManyRequests)
 }
 
 // client returns the address that a public call is counted for: the peer, or the last
 // address in X-Forwarded-For that is not a trusted proxy.
 func (c *call) client() netip.Addr {
+	if !c.address.IsValid() {
+		c.address = c.findClient()
+	}
+	return c.address
+}
+
+func (c *call) findClient() netip.Addr {
 	peer, err := netip.ParseAddrPort(c.request.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}

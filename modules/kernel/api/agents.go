@@ -133,7 +133,7 @@ func (m *Mux) admitAgent(ctx context.Context, c *call) error {
 		c.showRate()
 		return c.turnAway(err)
 	}
-	return nil
+	return c.enterAccount()
 }
 
 // sameSite refuses requests of web pages of other origins, and those that name another

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -84,6 +85,8 @@ type call struct {
 	recorded  bool
 	overRate  bool        // refused for its rate
 	counted   bool        // among those in flight
+	ofAccount bool        // among those of the account
+	address   netip.Addr  // see client; invalid until it is asked for
 	joined    Joined      // nil where the event goes with no write
 	code      string      // of the answer: `ok` or an error code
 	cause     error       // for the log only
@@ -153,8 +156,7 @@ func Waiting(ctx context.Context, do func(ctx context.Context) error) error {
 		return err
 	}
 	defer leave()
-	c.leave()
-	c.counted = false
+	c.end()
 	return c.bounded(ctx, nil, do)
 }
 

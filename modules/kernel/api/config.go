@@ -39,6 +39,11 @@ type Config struct {
 	// MaxInFlight is the most calls that are served at once, without streams; the next
 	// one is answered 503 at once. Default 512.
 	MaxInFlight int `yaml:"max_in_flight"`
+	// MaxClientCalls is the most requests of one client address that may be under way at once,
+	// pages and streams too, and MaxAccountCalls the most calls of one account without
+	// streams; the next one is answered 429. Default 512 and 64.
+	MaxClientCalls  int `yaml:"max_client_calls"`
+	MaxAccountCalls int `yaml:"max_account_calls"`
 	// MaxWait is how long a call waits for a connection to the database, and a list in
 	// memory for its turn to be counted, before it is answered 503; default 2s.
 	MaxWait time.Duration `yaml:"max_wait"`
@@ -87,7 +92,7 @@ func Defaults() Config {
 	return Config{
 		BaseURL: "http://127.0.0.1:8080", RateLimit: true,
 		AccountRate: 10, AccountBurst: 50, ClientRate: 1, ClientBurst: 20,
-		StrangerRate: 100, StrangerBurst: 2000, MaxInFlight: 512, MaxWait: 2 * time.Second, MaxStreams: 10, MaxAccountStreams: 100, ReadmitEvery: 5 * time.Second, UnreadFor: 30 * time.Second,
+		StrangerRate: 100, StrangerBurst: 2000, MaxInFlight: 512, MaxClientCalls: 512, MaxAccountCalls: 64, MaxWait: 2 * time.Second, MaxStreams: 10, MaxAccountStreams: 100, ReadmitEvery: 5 * time.Second, UnreadFor: 30 * time.Second,
 	}
 }
 
@@ -103,7 +108,7 @@ func (c Config) Validate() error {
 	if c.MaxStreams < 1 || c.ReadmitEvery <= 0 || c.UnreadFor <= 0 {
 		return fmt.Errorf("max streams %d, readmit every %v: want at least one, and a positive time", c.MaxStreams, c.ReadmitEvery)
 	}
-	if c.MaxInFlight < 1 || c.MaxWait <= 0 {
+	if c.MaxInFlight < 1 || c.MaxClientCalls < 1 || c.MaxAccountCalls < 1 || c.MaxWait <= 0 {
 		return errors.New("the most calls at once, and their longest wait, must be above 0")
 	}
 	for _, origin := range c.Origins {

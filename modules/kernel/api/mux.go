@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -43,7 +44,11 @@ type Mux struct {
 	buffers    sync.Pool
 	decoders   sync.Pool
 	inFlight   atomic.Int64 // calls that are served now, without streams
-	streaming  streamsByKey
+	clients    crowd[netip.Addr]
+	accounts   crowd[int64] // their calls, without streams
+	// The open streams of each key, and of all keys of each account: an account makes as
+	// many session keys as it likes.
+	keyStreams, accountStreams crowd[int64]
 	// streams ends when the process stops; see EndStreams.
 	streams    context.Context
 	endStreams context.CancelFunc

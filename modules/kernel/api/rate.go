@@ -130,10 +130,16 @@ func (l *limiter) leftOfClient(client netip.Addr, now time.Time) float64 {
 	return l.client.burst
 }
 
+// windowOf is this process's count of a client's calls of an operation, or page, in a minute.
+func (l *limiter) windowOf(client netip.Addr, op string) *window {
+	w, _ := l.minutes.ComputeIfAbsent(rated{client: client, op: op}, func() (*window, bool) { return &window{}, false })
+	return w
+}
+
 // takeMinute takes one call of an operation's quota a minute. A refusal by the shared
 // count is remembered, and while that fails the process goes by its own.
 func (l *limiter) takeMinute(ctx context.Context, op string, client netip.Addr, quota int, now time.Time) (int, time.Duration) {
-	w, _ := l.minutes.ComputeIfAbsent(rated{client: client, op: op}, func() (*window, bool) { return &window{}, false })
+	w := l.windowOf(client, op)
 	if l.leases == nil {
 		return w.take(quota, now)
 	}

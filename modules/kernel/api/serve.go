@@ -30,8 +30,11 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 	c := &call{mux: m, protocol: "other", code: "ok", start: time.Now(), request: r, writer: w, header: w.Header()}
 	c.requestID = requestID(r.Header["X-Request-Id"])
 	c.set("X-Request-Id", c.requestID)
+	if r.Body != http.NoBody {
+		r.Body = &awaited{r.Body, c}
+	}
 	ctx := context.WithValue(apierr.WithPatience(r.Context(), m.config.MaxWait), callKey{}, c)
-	defer c.leave()
+	defer c.end()
 	defer func() {
 		if cause := recover(); cause != nil {
 			if cause == http.ErrAbortHandler {
@@ -44,6 +47,12 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 		c.report(ctx)
 	}()
 	c.describe()
+	leave, ok := m.enterClient(c)
+	if !ok {
+		m.refuseREST(w, c, c.tooManyOfClient())
+		return
+	}
+	defer leave()
 	if m.shareWith(w, c) {
 		return
 	}
@@ -113,18 +122,48 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 		return
 	}
 	if path == "/openapi.json" {
+		if err := c.spendStatic(path); err != nil {
+			m.refuseREST(w, c, err)
+			return
+		}
 		m.serveOpenAPI(w, c)
 		return
 	}
 	if h := m.reflection[path]; h != nil {
 		c.protocol = "grpc"
-		h.ServeHTTP(w, r)
+		m.serveReflection(ctx, w, c, h)
 		return
 	}
 	if strings.HasPrefix(path, "/v1/") {
 		c.protocol = "rest"
 	}
 	m.refuseREST(w, c, c.turnAway(apierr.New(apierr.NotFound, "There is nothing at this path; /openapi.json describes what there is.")))
+}
+
+// describedAMinute is how often one client address may ask what the service is.
+const describedAMinute = 300
+
+// spendStatic takes one request of a client address for what describes the service.
+func (c *call) spendStatic(name string) error {
+	if l := c.mux.limiter; l.on {
+		if _, wait := l.windowOf(c.client(), name).take(describedAMinute, c.start); wait > 0 {
+			return c.tooMany(wait)
+		}
+	}
+	return nil
+}
+
+// serveReflection serves a stream of questions, which ends with the time for one answer.
+func (m *Mux) serveReflection(ctx context.Context, w http.ResponseWriter, c *call, h http.Handler) {
+	if err := c.spendStatic("reflection"); err != nil {
+		m.refuseREST(w, c, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.config.UnreadFor)
+	defer cancel()
+	c.mustBeRead()
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(m.config.UnreadFor))
+	h.ServeHTTP(w, c.request.WithContext(ctx))
 }
 
 // open sets the operation of the call.

@@ -18,52 +18,29 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
-// streamsByKey counts the open streams of each key, and of all keys of each account: an
-// account makes as many session keys as it likes.
-type streamsByKey struct {
-	mu         sync.Mutex
-	open       map[int64]int
-	ofAccounts map[int64]int
-}
-
 // enterStream counts a stream, or refuses it where its key or its account has as many as
 // it may.
 func (m *Mux) enterStream(c *call) (leave func(), err error) {
 	if c.viewer == nil {
 		return func() {}, nil
 	}
-	key, account, s := c.viewer.KeyID, c.viewer.AccountID, &m.streaming
-	ofAccount := max(m.config.MaxStreams, m.config.MaxAccountStreams)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.open[key] >= m.config.MaxStreams:
+	key, account := c.viewer.KeyID, c.viewer.AccountID
+	if !m.keyStreams.enter(key, m.config.MaxStreams) {
 		return nil, m.tooManyStreams("key", m.config.MaxStreams)
-	case s.ofAccounts[account] >= ofAccount:
-		return nil, m.tooManyStreams("account", ofAccount)
 	}
-	if s.open == nil {
-		s.open, s.ofAccounts = map[int64]int{}, map[int64]int{}
+	if most := max(m.config.MaxStreams, m.config.MaxAccountStreams); !m.accountStreams.enter(account, most) {
+		m.keyStreams.leave(key)
+		return nil, m.tooManyStreams("account", most)
 	}
-	s.open[key]++
-	s.ofAccounts[account]++
 	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		giveBack(s.open, key)
-		giveBack(s.ofAccounts, account)
+		m.keyStreams.leave(key)
+		m.accountStreams.leave(account)
 	}, nil
 }
 
 func (m *Mux) tooManyStreams(of string, most int) error {
 	message := fmt.Sprintf("The %s may have %d open streams. End one first.", of, most)
 	return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: m.config.UnreadFor, Message: message}
-}
-
-func giveBack(open map[int64]int, id int64) {
-	if open[id]--; open[id] == 0 {
-		delete(open, id)
-	}
 }
 
 // refusedError ends the context of a stream whose caller would not be admitted any more.
@@ -114,8 +91,10 @@ func (c *call) readmit(ctx context.Context) error {
 // mustBeRead bounds the time that the client takes to read what is written next. Over
 // HTTP/1 the bound of the connection does so; over HTTP/2 a client can read the
 // connection and keep one stream waiting. There, the deadline ends a stream that writes
-// nothing, too: mayRest lifts it after each message.
+// nothing, too: mayRest lifts it after each message. The call waits for its client from now
+// on, and has no place any more.
 func (c *call) mustBeRead() {
+	c.leave()
 	if c.request.ProtoMajor >= 2 {
 		_ = http.NewResponseController(c.writer).SetWriteDeadline(time.Now().Add(c.mux.config.UnreadFor))
 	}

@@ -1,8 +1,8 @@
 // Package fair shares a fixed number of places among tenants.
 //
 // Of the tenants that wait, the one with the fewest places goes first; the longer wait
-// decides between equals. A tenant takes more than half of the places only while one
-// more stays free, so that another tenant need not wait for the end of its long work.
+// decides between equals. A tenant has at most half of the places, also while nobody else
+// wants one: who comes next would have to wait for the end of its long work.
 package fair
 
 import (
@@ -14,8 +14,7 @@ import (
 // Places are the places of one process. They are safe for concurrent use.
 type Places struct {
 	mu      sync.Mutex
-	total   int
-	each    int // the most of one tenant; 0 for the rule of the package
+	each    int // the most of one tenant
 	free    int
 	taken   map[int64]int
 	waiting []*waiter // in the order of their arrival
@@ -29,7 +28,7 @@ type waiter struct {
 // New returns so many free places, at least one.
 func New(total int) *Places {
 	total = max(total, 1)
-	return &Places{total: total, free: total, taken: map[int64]int{}}
+	return &Places{each: max(total/2, 1), free: total, taken: map[int64]int{}}
 }
 
 // NewEach returns so many free places, at least one, of which a tenant has at most each.
@@ -80,7 +79,7 @@ func (p *Places) assign() {
 	for p.free > 0 {
 		next := -1
 		for i, w := range p.waiting {
-			if p.mayTake(w.tenant) && (next < 0 || p.taken[w.tenant] < p.taken[p.waiting[next].tenant]) {
+			if p.taken[w.tenant] < p.each && (next < 0 || p.taken[w.tenant] < p.taken[p.waiting[next].tenant]) {
 				next = i
 			}
 		}
@@ -93,12 +92,4 @@ func (p *Places) assign() {
 		p.taken[w.tenant]++
 		close(w.enter)
 	}
-}
-
-// mayTake reports whether the tenant may take a free place.
-func (p *Places) mayTake(tenant int64) bool {
-	if p.each > 0 {
-		return p.taken[tenant] < p.each
-	}
-	return p.taken[tenant] < max(p.total/2, 1) || p.free > 1
 }

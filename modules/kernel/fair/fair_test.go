@@ -55,14 +55,17 @@ func (o *order) want(t *testing.T, tenants ...int64) {
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(t *testing.T, o *order){
-		"the last place is kept from a tenant that has half": func(t *testing.T, o *order) {
+		"a tenant has at most half, however many others come": func(t *testing.T, o *order) {
 			p := New(4)
 			for range 5 {
 				o.enter(t, p, 1)
 			}
-			o.want(t, 1, 1, 1)
+			o.want(t, 1, 1)
 			o.enter(t, p, 2)
-			o.want(t, 1, 1, 1, 2)
+			o.enter(t, p, 3)
+			o.want(t, 1, 1, 2, 3)
+			o.leave(2) // it is nobody else's
+			o.want(t, 1, 1, 2, 3)
 		},
 		"the tenant with the fewest places goes first": func(t *testing.T, o *order) {
 			p := New(2)

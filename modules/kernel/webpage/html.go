@@ -20,6 +20,8 @@ const (
 	maxText  = 4000
 	// The start of the body, for a page without description, keywords and headings.
 	maxBody = 1000
+	// The descriptions of a page that are read: each is looked for in those before it.
+	maxDescriptions = 10
 )
 
 // page reads the title of an HTML page, and its description, keywords and headings.
@@ -52,6 +54,7 @@ func (r *Reader) page(ctx context.Context, target string) (title, text string, e
 type words struct {
 	title, description, headings, body passage
 	keywords                           passage
+	descriptions                       int
 }
 
 // read scans the tokens of a page. It reads a truncated page to its end.
@@ -118,7 +121,7 @@ func (w *words) meta(tokens *html.Tokenizer) {
 	}
 	switch name {
 	case "description", "og:description", "twitter:description":
-		if !strings.Contains(w.description.String(), strings.TrimSpace(content)) {
+		if w.descriptions++; w.descriptions <= maxDescriptions && !strings.Contains(w.description.String(), strings.TrimSpace(content)) {
 			w.description.gap()
 			w.description.add(content)
 		}
@@ -150,10 +153,10 @@ type passage struct {
 func (p *passage) gap() { p.space = true }
 
 func (p *passage) add(text string) {
-	if p.text.Len() > 4*maxText { // bytes: a character has at most 4
-		return
-	}
 	for _, c := range text {
+		if p.text.Len() > 4*maxText { // bytes: a character has at most 4
+			return
+		}
 		if unicode.IsSpace(c) || unicode.IsControl(c) {
 			p.space = true
 			continue

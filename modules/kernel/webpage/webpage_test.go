@@ -206,6 +206,25 @@ func TestWhatIsNoPageIsNotRead(t *testing.T) {
 }
 
 // TestBombs: what a page unpacks to is bounded too.
+// TestManyDescriptionsTakeLinearTime: each is looked for in those before it.
+func TestManyDescriptionsTakeLinearTime(t *testing.T) {
+	t.Parallel()
+	const meta = `<meta name=description content="%s">`
+	long := fmt.Sprintf(meta, strings.Repeat("ab", 120_000))
+	text := long + strings.Repeat(fmt.Sprintf(meta, "aba ba"), 50_000)
+	began := time.Now()
+	var w words
+	if err := w.read(strings.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > time.Second { // 3.5 s where it is not
+		t.Errorf("%d bytes took %v, want at most a second", len(text), took)
+	}
+	if got := w.description.text.Len(); got > 4*maxText+4 {
+		t.Errorf("got a description of %d bytes, want at most %d", got, 4*maxText+4)
+	}
+}
+
 func TestBombs(t *testing.T) {
 	t.Parallel()
 	cfg := site(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -1,0 +1,162 @@
+package api_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"github.com/scrollery/scrollery/modules/kernel/api"
+)
+
+// trickle opens a call whose body never comes to its end, and ends it with the test.
+func trickle(t *testing.T, b *bundle, path, key string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", b.server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", path, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// until calls with a key until it gets a status.
+func (b *bundle) until(t *testing.T, what string, status int, key string) (got reply) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if got = b.call(t, "GET", "/v1/workspace", key, ""); got.status == status {
+			return got
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: got status %d, want %d", what, got.status, status)
+		}
+	}
+}
+
+func TestACallThatWaitsForItsClientHoldsNoPlace(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) { c.MaxInFlight = 2 })
+	for range 8 {
+		trickle(t, b, "/v1/library/archive", "good")
+	}
+	time.Sleep(100 * time.Millisecond) // until they are served
+	for range 5 {
+		check(t, "status beside calls that wait for their bodies", 200, b.call(t, "GET", "/v1/workspace", "good", "").status)
+	}
+}
+
+func TestCallsOfAnAccountAreBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) {
+		c.RateLimit, c.AccountRate, c.AccountBurst, c.MaxAccountCalls = true, 1e6, 1e6, 2
+	})
+	conns := []net.Conn{trickle(t, b, "/v1/library/archive", "good"), trickle(t, b, "/v1/library/archive", "session")}
+	got := b.until(t, "a third call of the account", 429, "good")
+	check(t, "error", "rate_limited", got.json(t)["error"])
+	check(t, "Retry-After", "1", got.header.Get("Retry-After"))
+	check(t, "status of another account", 200, b.call(t, "GET", "/v1/workspace", "pro", "").status)
+	for _, conn := range conns {
+		_ = conn.Close()
+	}
+	b.until(t, "when they have ended", 200, "good")
+}
+
+func TestRequestsOfAClientAreBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) {
+		c.RateLimit, c.AccountRate, c.AccountBurst, c.MaxClientCalls = true, 1e6, 1e6, 2
+	})
+	conns := []net.Conn{trickle(t, b, "/v1/library/archive", "good"), trickle(t, b, "/v1/library/archive", "pro")}
+	check(t, "error", "rate_limited", b.until(t, "a third request of the address", 429, "session").json(t)["error"])
+	page := httptest.NewRecorder()
+	request := httptest.NewRequest(http.MethodGet, "/docs", http.NoBody)
+	request.RemoteAddr = "127.0.0.1:1"
+	held := b.mux.Held("page.test", 1, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }))
+	held.ServeHTTP(page, request)
+	check(t, "status of a page", 429, page.Code)
+	for _, conn := range conns {
+		_ = conn.Close()
+	}
+	b.until(t, "when they have ended", 200, "good")
+	for i, want := range []int{200, 429} { // its quota is one a minute
+		page = httptest.NewRecorder()
+		held.ServeHTTP(page, request)
+		check(t, fmt.Sprintf("status of page %d", i+1), want, page.Code)
+	}
+}
+
+// TestAnswersOverHTTP2MustBeRead: a client reads the connection and takes nothing of a stream.
+func TestAnswersOverHTTP2MustBeRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) { c.UnreadFor = 300 * time.Millisecond })
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	page := httptest.NewUnstartedServer(b.mux.Held("page.test", 0, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("words ", 10_000))
+	})))
+	page.Config.Protocols = protocols
+	page.Start()
+	t.Cleanup(page.Close)
+	for name, c := range map[string]struct{ address, path, kind string }{
+		"a page":      {page.Listener.Addr().String(), "/docs", "text/html"},
+		"openapi":     {b.server.Listener.Addr().String(), "/openapi.json", "application/json"},
+		"a call":      {b.server.Listener.Addr().String(), "/v1/nothing", "application/json"},
+		"reflections": {b.server.Listener.Addr().String(), "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", "application/grpc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", c.address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+			var head strings.Builder
+			fields := hpack.NewEncoder(&head)
+			method := http.MethodGet
+			if c.kind == "application/grpc" {
+				method = http.MethodPost
+			}
+			for _, f := range [][2]string{{":method", method}, {":scheme", "http"}, {":authority", "x"}, {":path", c.path}, {"content-type", c.kind}, {"te", "trailers"}} {
+				if err := fields.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, _ = io.WriteString(conn, http2.ClientPreface)
+			framer := http2.NewFramer(conn, conn)
+			_ = framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+			if err := framer.WriteHeaders(http2.HeadersFrameParam{
+				StreamID: 1, BlockFragment: []byte(head.String()), EndHeaders: true, EndStream: method == http.MethodGet,
+			}); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			for {
+				frame, err := framer.ReadFrame()
+				if err != nil {
+					t.Fatalf("after %v: got %v, want the end of the stream", time.Since(began), err)
+				}
+				if settings, ok := frame.(*http2.SettingsFrame); ok && !settings.IsAck() {
+					_ = framer.WriteSettingsAck()
+				}
+				reset, isReset := frame.(*http2.RSTStreamFrame)
+				headers, isHead := frame.(*http2.HeadersFrame)
+				if isReset || isHead && headers.StreamEnded() {
+					t.Logf("ended after %v (%v)", time.Since(began), reset)
+					break
+				}
+			}
+		})
+	}
+}
