@@ -19,6 +19,7 @@ type Metrics struct {
 	sources  *prometheus.CounterVec
 	plugins  *prometheus.CounterVec
 	mail     prometheus.Counter
+	guessing prometheus.Counter
 	webhooks prometheus.Counter
 	commits  prometheus.Histogram
 }
@@ -42,6 +43,9 @@ func NewMetrics() *Metrics {
 		}, []string{"step"}),
 		sources: counter("scrollery_source_outcomes_total", "Seeds that sources were asked for, by outcome; failed is a source that failed as a whole.", "plugin", "outcome"),
 		plugins: counter("scrollery_plugin_ends_total", "Calls of plugins that ended, by cause; ok is the expected one.", "plugin", "cause"),
+		guessing: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "scrollery_guessing_total", Help: "Hours in which this process took as many wrong one-time codes as it does.",
+		}),
 		mail: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "scrollery_mail_failures_total", Help: "Attempts to send a mail that failed.",
 		}),
@@ -56,7 +60,7 @@ func NewMetrics() *Metrics {
 	for _, outcome := range []string{"completed", "failed", "cancelled"} {
 		m.scrolls.WithLabelValues(outcome)
 	}
-	m.registry.MustRegister(m.requests, m.duration, m.scrolls, m.steps, m.sources, m.plugins, m.mail, m.webhooks, m.commits,
+	m.registry.MustRegister(m.requests, m.duration, m.scrolls, m.steps, m.sources, m.plugins, m.mail, m.guessing, m.webhooks, m.commits,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -80,6 +84,9 @@ func (m *Metrics) Asked(source, outcome string) { m.sources.WithLabelValues(sour
 
 // PluginEnded counts a call of a plugin that ended.
 func (m *Metrics) PluginEnded(plugin, cause string) { m.plugins.WithLabelValues(plugin, cause).Inc() }
+
+// Guessing counts an hour in which one-time codes were guessed at.
+func (m *Metrics) Guessing() { m.guessing.Inc() }
 
 // MailFailed counts a mail that could not be sent.
 func (m *Metrics) MailFailed() { m.mail.Inc() }

@@ -12,6 +12,7 @@ import (
 type guesses struct {
 	limit int
 	log   *slog.Logger
+	alarm func()
 
 	mu    sync.Mutex
 	since time.Time
@@ -27,6 +28,7 @@ func (g *guesses) add(ctx context.Context, now time.Time) {
 	if g.count++; g.count == g.limit {
 		g.log.ErrorContext(ctx, "too many wrong one-time codes: until the hour is over, keys are recovered by mailed links alone",
 			"wrong_codes", g.count, "until", g.since.Add(time.Hour))
+		g.alarm()
 	}
 }
 

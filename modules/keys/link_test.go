@@ -277,6 +277,8 @@ func TestWrongCodesOfAnHourHaveACeiling(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storetest.SQLite(t))
 	b.wrong.limit = 10
+	alarms := 0
+	b.OnGuessing(func() { alarms++ })
 	b.open(t, "ana@example.com")
 	b.open(t, "bob@example.com")
 	digits, others := b.code(t, "ana@example.com"), b.code(t, "bob@example.com")
@@ -303,6 +305,9 @@ func TestWrongCodesOfAnHourHaveACeiling(t *testing.T) {
 	guess("bob@example.com", others)
 	if status, _ := b.reissue(t, "ana@example.com", digits); status != ReissueRateLimited {
 		t.Errorf("beyond the ceiling: got %s, want rate_limited", status)
+	}
+	if alarms != 1 {
+		t.Errorf("operators were told %d times, want once", alarms)
 	}
 	b.clock = b.clock.Add(time.Hour)
 	if status, _ := b.reissue(t, "ana@example.com", b.code(t, "ana@example.com")); status != ReissueCompleted {

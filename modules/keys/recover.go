@@ -153,7 +153,10 @@ func (s *Service) check(ctx context.Context, tx *store.Tx, why purpose, address,
 	}
 	right, mark := newest.matches(digits), newest.mark(client)
 	if ended := newest.used || !now.Before(newest.expiresAt); !ended {
-		if newest.triesOf(mark) >= s.cfg.CodeTries || newest.tries >= s.cfg.CodeGuesses || s.wrong.spent(now) {
+		// A sign-in has no link: beyond the ceiling, its code is good for one try, so that who
+		// guesses at other addresses keeps no one out.
+		beyond := s.wrong.spent(now) && (why != forSignIn || newest.tries > 0)
+		if newest.triesOf(mark) >= s.cfg.CodeTries || newest.tries >= s.cfg.CodeGuesses || beyond {
 			return ReissueRateLimited, 0, nil
 		}
 	} else {

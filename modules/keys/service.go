@@ -50,8 +50,8 @@ type Config struct {
 	// of the same mail is valid beyond that. Default: 100.
 	CodeGuesses int `yaml:"code_guesses"`
 	// GuessesPerHour is how many wrong guesses at codes of accounts this process takes in
-	// an hour, for all addresses. Beyond it, only links are valid, and the log reports an error.
-	// Default: 3,000.
+	// an hour, for all addresses. Beyond it, keys are recovered by links alone, a code to sign in
+	// has one try, and an operator is told. Default: 3,000.
 	GuessesPerHour int `yaml:"guesses_per_hour"`
 	// MailsPerHour bounds the codes sent to one address. Default: 3.
 	MailsPerHour int `yaml:"mails_per_hour"`
@@ -106,10 +106,14 @@ type Service struct {
 	dummy code
 }
 
+// OnGuessing sets what is called when GuessesPerHour is reached, once an hour at most. Call it
+// before the service is used.
+func (s *Service) OnGuessing(alarm func()) { s.wrong.alarm = alarm }
+
 // New returns the service.
 func New(db *store.DB, cfg Config, mailer Mailer, subscriptions Subscriptions, log *slog.Logger) *Service {
 	s := &Service{rows: rows{db}, db: db, cfg: cfg, mailer: mailer, subscriptions: subscriptions, log: log, now: time.Now}
-	s.wrong = &guesses{limit: cfg.GuessesPerHour, log: log}
+	s.wrong = &guesses{limit: cfg.GuessesPerHour, log: log, alarm: func() {}}
 	s.dummy = newCode("", 0, secret.New(), s.now(), s.now())
 	return s
 }

@@ -159,7 +159,7 @@ func (w *worker) act(ctx context.Context, calls []Call) ([]Observation, error) {
 		switch {
 		case err == nil:
 			seen = append(seen, Observation{ID: call.ID, Text: text})
-		case apierr.Is(err, apierr.PaymentRequired) && w.runs == 0:
+		case (apierr.Is(err, apierr.PaymentRequired) || errors.Is(err, errNoPlace)) && w.runs == 0:
 			return nil, err // nothing was done yet that the fee is for
 		case apierr.As(err) != nil:
 			seen = append(seen, Observation{ID: call.ID, Text: words(err), Failed: true})

@@ -14,6 +14,9 @@ import (
 // Broke is the failure of a program that was ended for lack of credits.
 const Broke = "credits"
 
+// errNoPlace is the end of the time before a program had a place.
+var errNoPlace = apierr.New(apierr.RateLimited, "No place for a program came free in time; nothing was charged. Try again later.")
+
 var errSpent = errors.New("what a goal's programs may cost is used up")
 
 // metered runs a program for 1 credit per started second. It holds the credit as the
@@ -38,6 +41,8 @@ func (s *Service) metered(ctx context.Context, t *meter, most int64, program Pro
 	case err == nil:
 	case !ended:
 		return Result{}, 0, fmt.Errorf("run a program: %w", err)
+	case ctx.Err() != nil && paid == 0:
+		return Result{}, 0, errNoPlace
 	case ctx.Err() != nil:
 		result = Result{Failure: "time", Message: "The time of the goal was up."}
 	default:

@@ -11,6 +11,9 @@ const (
 	sumEvery = time.Minute
 	// maxSums is the most sums of a minute; further ones are counted without a tenant.
 	maxSums = 10_000
+	// accountSums is the most sums of one account in a minute, which may have any number of
+	// session keys; further ones are counted without a key.
+	accountSums = 200
 )
 
 // sums counts events that are not worth a row each: those of no tenant, and refusals
@@ -19,6 +22,7 @@ const (
 type sums struct {
 	mu     sync.Mutex
 	counts map[sumKey]int64
+	owned  map[int64]int // sums by account
 }
 
 type sumKey struct {
@@ -33,12 +37,21 @@ func (s *sums) add(e event) (alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	count, known := s.counts[key]
+	if !known && key.accountID != 0 && s.owned[key.accountID] >= accountSums {
+		key.keyID = 0
+		s.counts[key]++
+		return false
+	}
 	if !known && len(s.counts) >= maxSums {
 		key, known = sumKey{op: e.op, status: e.status}, true
 		count = s.counts[key]
 	}
 	if !known && key.accountID != 0 {
 		s.counts[key] = 0
+		if s.owned == nil {
+			s.owned = map[int64]int{}
+		}
+		s.owned[key.accountID]++
 		return true
 	}
 	s.counts[key] = count + 1
@@ -50,7 +63,7 @@ func (s *sums) take() map[sumKey]int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	taken := s.counts
-	s.counts = map[sumKey]int64{}
+	s.counts, s.owned = map[sumKey]int64{}, nil
 	return taken
 }
 

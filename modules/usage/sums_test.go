@@ -82,6 +82,27 @@ func TestStopWritesTheSums(t *testing.T) {
 	})
 }
 
+// TestSumsOfAnAccountAreBounded, however many session keys it makes: other accounts' refusals
+// stay theirs.
+func TestSumsOfAnAccountAreBounded(t *testing.T) {
+	t.Parallel()
+	s, alone := sums{counts: map[sumKey]int64{}}, 0
+	for key := range int64(5 * accountSums) {
+		for range 2 {
+			if s.add(event{accountID: 7, keyID: key + 1, op: "getHooks", status: "rate_limited"}) {
+				alone++
+			}
+		}
+	}
+	if alone != accountSums {
+		t.Errorf("got %d rows of their own, want %d", alone, accountSums)
+	}
+	taken := s.take()
+	if got, want := taken[sumKey{accountID: 7, op: "getHooks", status: "rate_limited"}], int64(8*accountSums); got != want || len(taken) != accountSums+1 {
+		t.Errorf("got %d without a key among %d sums, want %d among %d", got, len(taken), want, accountSums+1)
+	}
+}
+
 func TestSumsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := sums{counts: map[sumKey]int64{}}
