@@ -21,7 +21,8 @@ const (
 	keepFor = time.Second
 	// nearBudget is how many units an account must have left for its counters to be kept
 	// on PostgreSQL: more than it can spend by other processes while they are, at the rate
-	// that is the default (50 calls at once, 10 a second, 10 units at most each).
+	// that is the default (50 calls at once, 10 a second, 10 units at most each). Larger
+	// charges, as those of scrolls, are told at once, see migration 20.
 	nearBudget = 1000
 )
 

@@ -259,6 +259,36 @@ func TestBudgetsAreExactOnPostgres(t *testing.T) {
 	}
 }
 
+// TestLargeChargesAreSeenByOtherProcesses: a scroll charges at once what would be more than the
+// account has left.
+func TestLargeChargesAreSeenByOtherProcesses(t *testing.T) {
+	t.Parallel()
+	plans := billing.Defaults()
+	plans.Pro.DailyUnits, plans.Pro.MonthlyUnits = 2*nearBudget, 2*nearBudget
+	b := admitOnPostgres(t, plans)
+	service := usage.New(b.there, usage.Defaults(), b.abroad.pending, plans)
+	for want := int64(7); want < nearBudget; {
+		row, _ := look(t, b.atHome)
+		if row.spent.Daily != want {
+			t.Fatalf("got %+v spent, want %d", row.spent, want)
+		}
+		const units = 300
+		err := b.there.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			return service.Charge(ctx, tx, row.account, units)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want += units
+		charged := time.Now()
+		for row.spent.Daily != want {
+			if row, _ = look(t, b.atHome); time.Since(charged) > keepFor/2 {
+				t.Fatalf("%v after another process charged %d units: got %d spent, want %d", time.Since(charged), units, row.spent.Daily, want)
+			}
+		}
+	}
+}
+
 // TestChargesAreSeenOnPostgres spends units in a transaction of its own.
 func TestChargesAreSeenOnPostgres(t *testing.T) {
 	t.Parallel()
