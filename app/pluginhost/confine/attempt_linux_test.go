@@ -312,6 +312,14 @@ func hoard(do string, number int) (string, error) {
 			}
 		}
 		time.Sleep(time.Minute)
+	case "spill": // into files of the host
+		raw := make([]byte, 1<<20)
+		for i := range number {
+			if err := os.WriteFile(filepath.Join(os.Getenv("WRITES"), strconv.Itoa(i)), raw, 0o600); err != nil {
+				return "", err
+			}
+		}
+		time.Sleep(time.Minute)
 	case "spin": // in children
 		for range number {
 			if !fork() {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -48,8 +50,8 @@ const fullProcesses = 16
 // all the time has such processes in most of them.
 const (
 	looks      = 12
-	leastLooks = 3 // where they take longer than lookTime
-	lookTime   = 300 * time.Millisecond
+	leastLooks = 2 // where they take longer than lookTime
+	lookTime   = 200 * time.Millisecond
 	pause      = 10 * time.Millisecond
 )
 
@@ -96,6 +98,9 @@ func look(first int, scratch *os.File, p Policy, grouped bool, ended map[string]
 	if most := fullProcesses * p.Files; len(processes) > fullProcesses && opened(processes, p.Files) > most {
 		return 0, fmt.Errorf("used more than %d open files", most)
 	}
+	if written(p.Writes, p.Disk) > p.Disk {
+		return 0, fmt.Errorf("wrote more than %d MiB, or %d files, into its folders", p.Disk>>20, mostWritten)
+	}
 	if err := weigh(processes, tasks); err != nil || grouped {
 		return 0, err
 	}
@@ -116,6 +121,35 @@ func look(first int, scratch *os.File, p Policy, grouped bool, ended map[string]
 	}
 	mean := used / max(int64(len(processes))-lost, 1)
 	return files + used + lost*mean - bound, nil
+}
+
+// mostWritten is how many files the folders of the host may have that a process writes.
+const mostWritten = 20_000
+
+// written is the size of folders of the host on its disk. It stops when it has more than most,
+// which too many files are too.
+func written(folders []string, most int64) (size int64) {
+	count := 0
+	for _, folder := range folders {
+		_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // gone meanwhile, or closed by the process
+			}
+			if info, err := entry.Info(); err == nil {
+				if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+					size += stat.Blocks * 512
+				}
+			}
+			if count++; count > mostWritten {
+				size = most + 1
+			}
+			if size > most {
+				return fs.SkipAll
+			}
+			return nil
+		})
+	}
+	return size
 }
 
 // buffers are what the sockets of a box may have in their buffers, which is memory of no
