@@ -16879,6 +16879,7 @@ type RulesetMutation struct {
 	version           *int
 	addversion        *int
 	text              *string
+	packed            *[]byte
 	created_at        *int64
 	addcreated_at     *int64
 	archived_items    *int
@@ -17141,6 +17142,55 @@ func (m *RulesetMutation) ResetText() {
 	m.text = nil
 }
 
+// SetPacked sets the "packed" field.
+func (m *RulesetMutation) SetPacked(b []byte) {
+	m.packed = &b
+}
+
+// Packed returns the value of the "packed" field in the mutation.
+func (m *RulesetMutation) Packed() (r []byte, exists bool) {
+	v := m.packed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPacked returns the old "packed" field's value of the Ruleset entity.
+// If the Ruleset object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *RulesetMutation) OldPacked(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPacked is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPacked requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPacked: %w", err)
+	}
+	return oldValue.Packed, nil
+}
+
+// ClearPacked clears the value of the "packed" field.
+func (m *RulesetMutation) ClearPacked() {
+	m.packed = nil
+	m.clearedFields[ruleset.FieldPacked] = struct{}{}
+}
+
+// PackedCleared returns if the "packed" field was cleared in this mutation.
+func (m *RulesetMutation) PackedCleared() bool {
+	_, ok := m.clearedFields[ruleset.FieldPacked]
+	return ok
+}
+
+// ResetPacked resets all changes to the "packed" field.
+func (m *RulesetMutation) ResetPacked() {
+	m.packed = nil
+	delete(m.clearedFields, ruleset.FieldPacked)
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *RulesetMutation) SetCreatedAt(i int64) {
 	m.created_at = &i
@@ -17301,7 +17351,7 @@ func (m *RulesetMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *RulesetMutation) Fields() []string {
-	fields := make([]string, 0, 5)
+	fields := make([]string, 0, 6)
 	if m.account_id != nil {
 		fields = append(fields, ruleset.FieldAccountID)
 	}
@@ -17310,6 +17360,9 @@ func (m *RulesetMutation) Fields() []string {
 	}
 	if m.text != nil {
 		fields = append(fields, ruleset.FieldText)
+	}
+	if m.packed != nil {
+		fields = append(fields, ruleset.FieldPacked)
 	}
 	if m.created_at != nil {
 		fields = append(fields, ruleset.FieldCreatedAt)
@@ -17331,6 +17384,8 @@ func (m *RulesetMutation) Field(name string) (ent.Value, bool) {
 		return m.Version()
 	case ruleset.FieldText:
 		return m.Text()
+	case ruleset.FieldPacked:
+		return m.Packed()
 	case ruleset.FieldCreatedAt:
 		return m.CreatedAt()
 	case ruleset.FieldArchivedItems:
@@ -17350,6 +17405,8 @@ func (m *RulesetMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldVersion(ctx)
 	case ruleset.FieldText:
 		return m.OldText(ctx)
+	case ruleset.FieldPacked:
+		return m.OldPacked(ctx)
 	case ruleset.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	case ruleset.FieldArchivedItems:
@@ -17383,6 +17440,13 @@ func (m *RulesetMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetText(v)
+		return nil
+	case ruleset.FieldPacked:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPacked(v)
 		return nil
 	case ruleset.FieldCreatedAt:
 		v, ok := value.(int64)
@@ -17479,6 +17543,9 @@ func (m *RulesetMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *RulesetMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(ruleset.FieldPacked) {
+		fields = append(fields, ruleset.FieldPacked)
+	}
 	if m.FieldCleared(ruleset.FieldArchivedItems) {
 		fields = append(fields, ruleset.FieldArchivedItems)
 	}
@@ -17496,6 +17563,9 @@ func (m *RulesetMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *RulesetMutation) ClearField(name string) error {
 	switch name {
+	case ruleset.FieldPacked:
+		m.ClearPacked()
+		return nil
 	case ruleset.FieldArchivedItems:
 		m.ClearArchivedItems()
 		return nil
@@ -17515,6 +17585,9 @@ func (m *RulesetMutation) ResetField(name string) error {
 		return nil
 	case ruleset.FieldText:
 		m.ResetText()
+		return nil
+	case ruleset.FieldPacked:
+		m.ResetPacked()
 		return nil
 	case ruleset.FieldCreatedAt:
 		m.ResetCreatedAt()

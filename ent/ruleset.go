@@ -20,8 +20,10 @@ type Ruleset struct {
 	AccountID int64 `json:"account_id,omitempty"`
 	// Version holds the value of the "version" field.
 	Version int `json:"version,omitempty"`
-	// Text holds the value of the "text" field.
+	// Empty where it is packed.
 	Text string `json:"text,omitempty"`
+	// The text of a version that is not in force any more, see package deflate.
+	Packed []byte `json:"packed,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt int64 `json:"created_at,omitempty"`
 	// How many archived items there are beside this version; null in rows of earlier versions.
@@ -34,6 +36,8 @@ func (*Ruleset) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case ruleset.FieldPacked:
+			values[i] = new([]byte)
 		case ruleset.FieldID, ruleset.FieldAccountID, ruleset.FieldVersion, ruleset.FieldCreatedAt, ruleset.FieldArchivedItems:
 			values[i] = new(sql.NullInt64)
 		case ruleset.FieldText:
@@ -76,6 +80,12 @@ func (_m *Ruleset) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field text", values[i])
 			} else if value.Valid {
 				_m.Text = value.String
+			}
+		case ruleset.FieldPacked:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field packed", values[i])
+			} else if value != nil {
+				_m.Packed = *value
 			}
 		case ruleset.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -134,6 +144,9 @@ func (_m *Ruleset) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("text=")
 	builder.WriteString(_m.Text)
+	builder.WriteString(", ")
+	builder.WriteString("packed=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Packed))
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))

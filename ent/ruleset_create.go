@@ -39,6 +39,12 @@ func (_c *RulesetCreate) SetText(v string) *RulesetCreate {
 	return _c
 }
 
+// SetPacked sets the "packed" field.
+func (_c *RulesetCreate) SetPacked(v []byte) *RulesetCreate {
+	_c.mutation.SetPacked(v)
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *RulesetCreate) SetCreatedAt(v int64) *RulesetCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -155,6 +161,10 @@ func (_c *RulesetCreate) createSpec() (*Ruleset, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Text(); ok {
 		_spec.SetField(ruleset.FieldText, field.TypeString, value)
 		_node.Text = value
+	}
+	if value, ok := _c.mutation.Packed(); ok {
+		_spec.SetField(ruleset.FieldPacked, field.TypeBytes, value)
+		_node.Packed = value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(ruleset.FieldCreatedAt, field.TypeInt64, value)

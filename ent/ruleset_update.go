@@ -27,6 +27,18 @@ func (_u *RulesetUpdate) Where(ps ...predicate.Ruleset) *RulesetUpdate {
 	return _u
 }
 
+// SetPacked sets the "packed" field.
+func (_u *RulesetUpdate) SetPacked(v []byte) *RulesetUpdate {
+	_u.mutation.SetPacked(v)
+	return _u
+}
+
+// ClearPacked clears the value of the "packed" field.
+func (_u *RulesetUpdate) ClearPacked() *RulesetUpdate {
+	_u.mutation.ClearPacked()
+	return _u
+}
+
 // Mutation returns the RulesetMutation object of the builder.
 func (_u *RulesetUpdate) Mutation() *RulesetMutation {
 	return _u.mutation
@@ -68,6 +80,12 @@ func (_u *RulesetUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			}
 		}
 	}
+	if value, ok := _u.mutation.Packed(); ok {
+		_spec.SetField(ruleset.FieldPacked, field.TypeBytes, value)
+	}
+	if _u.mutation.PackedCleared() {
+		_spec.ClearField(ruleset.FieldPacked, field.TypeBytes)
+	}
 	if _u.mutation.ArchivedItemsCleared() {
 		_spec.ClearField(ruleset.FieldArchivedItems, field.TypeInt)
 	}
@@ -89,6 +107,18 @@ type RulesetUpdateOne struct {
 	fields   []string
 	hooks    []Hook
 	mutation *RulesetMutation
+}
+
+// SetPacked sets the "packed" field.
+func (_u *RulesetUpdateOne) SetPacked(v []byte) *RulesetUpdateOne {
+	_u.mutation.SetPacked(v)
+	return _u
+}
+
+// ClearPacked clears the value of the "packed" field.
+func (_u *RulesetUpdateOne) ClearPacked() *RulesetUpdateOne {
+	_u.mutation.ClearPacked()
+	return _u
 }
 
 // Mutation returns the RulesetMutation object of the builder.
@@ -161,6 +191,12 @@ func (_u *RulesetUpdateOne) sqlSave(ctx context.Context) (_node *Ruleset, err er
 				ps[i](selector)
 			}
 		}
+	}
+	if value, ok := _u.mutation.Packed(); ok {
+		_spec.SetField(ruleset.FieldPacked, field.TypeBytes, value)
+	}
+	if _u.mutation.PackedCleared() {
+		_spec.ClearField(ruleset.FieldPacked, field.TypeBytes)
 	}
 	if _u.mutation.ArchivedItemsCleared() {
 		_spec.ClearField(ruleset.FieldArchivedItems, field.TypeInt)

@@ -578,6 +578,7 @@ var (
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "version", Type: field.TypeInt},
 		{Name: "text", Type: field.TypeString, Size: 2147483647},
+		{Name: "packed", Type: field.TypeBytes, Nullable: true},
 		{Name: "created_at", Type: field.TypeInt64},
 		{Name: "archived_items", Type: field.TypeInt, Nullable: true},
 	}

@@ -18,6 +18,8 @@ const (
 	FieldVersion = "version"
 	// FieldText holds the string denoting the text field in the database.
 	FieldText = "text"
+	// FieldPacked holds the string denoting the packed field in the database.
+	FieldPacked = "packed"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldArchivedItems holds the string denoting the archived_items field in the database.
@@ -32,6 +34,7 @@ var Columns = []string{
 	FieldAccountID,
 	FieldVersion,
 	FieldText,
+	FieldPacked,
 	FieldCreatedAt,
 	FieldArchivedItems,
 }

@@ -67,6 +67,11 @@ func Text(v string) predicate.Ruleset {
 	return predicate.Ruleset(sql.FieldEQ(FieldText, v))
 }
 
+// Packed applies equality check predicate on the "packed" field. It's identical to PackedEQ.
+func Packed(v []byte) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldEQ(FieldPacked, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v int64) predicate.Ruleset {
 	return predicate.Ruleset(sql.FieldEQ(FieldCreatedAt, v))
@@ -220,6 +225,56 @@ func TextEqualFold(v string) predicate.Ruleset {
 // TextContainsFold applies the ContainsFold predicate on the "text" field.
 func TextContainsFold(v string) predicate.Ruleset {
 	return predicate.Ruleset(sql.FieldContainsFold(FieldText, v))
+}
+
+// PackedEQ applies the EQ predicate on the "packed" field.
+func PackedEQ(v []byte) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldEQ(FieldPacked, v))
+}
+
+// PackedNEQ applies the NEQ predicate on the "packed" field.
+func PackedNEQ(v []byte) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldNEQ(FieldPacked, v))
+}
+
+// PackedIn applies the In predicate on the "packed" field.
+func PackedIn(vs ...[]byte) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldIn(FieldPacked, vs...))
+}
+
+// PackedNotIn applies the NotIn predicate on the "packed" field.
+func PackedNotIn(vs ...[]byte) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldNotIn(FieldPacked, vs...))
+}
+
+// PackedGT applies the GT predicate on the "packed" field.
+func PackedGT(v []byte) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldGT(FieldPacked, v))
+}
+
+// PackedGTE applies the GTE predicate on the "packed" field.
+func PackedGTE(v []byte) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldGTE(FieldPacked, v))
+}
+
+// PackedLT applies the LT predicate on the "packed" field.
+func PackedLT(v []byte) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldLT(FieldPacked, v))
+}
+
+// PackedLTE applies the LTE predicate on the "packed" field.
+func PackedLTE(v []byte) predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldLTE(FieldPacked, v))
+}
+
+// PackedIsNil applies the IsNil predicate on the "packed" field.
+func PackedIsNil() predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldIsNull(FieldPacked))
+}
+
+// PackedNotNil applies the NotNil predicate on the "packed" field.
+func PackedNotNil() predicate.Ruleset {
+	return predicate.Ruleset(sql.FieldNotNull(FieldPacked))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

@@ -16,7 +16,10 @@ func (Ruleset) Mixin() []ent.Mixin { return []ent.Mixin{Tenant{}} }
 func (Ruleset) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int("version").Immutable(),
-		field.Text("text").Immutable(),
+		field.Text("text").Immutable().
+			Comment("Empty where it is packed."),
+		field.Bytes("packed").Optional().
+			Comment("The text of a version that is not in force any more, see package deflate."),
 		field.Int64("created_at").Immutable(),
 		field.Int("archived_items").Optional().Nillable().Immutable().
 			Comment("How many archived items there are beside this version; null in rows of earlier versions."),

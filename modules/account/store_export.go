@@ -19,6 +19,7 @@ import (
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/verdict"
+	"github.com/scrollery/scrollery/modules/kernel/deflate"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -95,8 +96,14 @@ func (s *Service) rulesets() entity {
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.Ruleset, error) {
 				return s.db.Ent().Ruleset.Query().Where(ruleset.VersionGT(int(after))).Order(ruleset.ByVersion()).Limit(rowsAtOnce).All(ctx)
-			}, func(r *ent.Ruleset) int64 { return int64(r.Version) }, func(r *ent.Ruleset) error {
-				return do(r.Version, r.Text, r.CreatedAt)
+			}, func(r *ent.Ruleset) int64 { return int64(r.Version) }, func(r *ent.Ruleset) (err error) {
+				text := r.Text
+				if len(r.Packed) > 0 {
+					if text, err = deflate.Unpack(r.Packed); err != nil {
+						return err
+					}
+				}
+				return do(r.Version, text, r.CreatedAt)
 			})
 		},
 	}

@@ -160,6 +160,11 @@ func (s *Service) putIn(ctx context.Context, tx *store.Tx, text string, texts []
 	if err := s.hot.insert(ctx, tx, s.db.NewID(), rules, archived); err != nil {
 		return rules, false, err
 	}
+	if current != nil {
+		if err := s.hot.retire(ctx, tx, current); err != nil {
+			return rules, false, err
+		}
+	}
 	err = feed.Append(ctx, tx, feed.Change{Kind: feed.RulesChanged, Old: feed.Number(rules.Version - 1), New: feed.Number(rules.Version)})
 	if err != nil {
 		return rules, false, err

@@ -104,7 +104,7 @@ func TestItemsLiveAsLongAsTheirText(t *testing.T) {
 		put(t, ctx, s, "B\nD")
 		_, texts, four := get(t, ctx, s)
 		want(t, texts, "B", "D", "[C]", "[A]")
-		for _, text := range []string{"A", "B", "C"} {
+		for _, text := range []string{strings.Repeat("A", 1000), strings.Repeat("B", 300), "C"} {
 			if one[text].ID != four[text].ID || one[text].CreatedAt != four[text].CreatedAt {
 				t.Errorf("%s: got %+v, want the id and the time of %+v", text, four[text], one[text])
 			}
@@ -318,7 +318,7 @@ func TestVersionsAreListed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		s := rules.New(db, workspace(7))
 		ctx, other := viewer.As(t.Context(), db.NewID()), viewer.As(t.Context(), db.NewID())
-		for _, text := range []string{"A", "B", "C"} {
+		for _, text := range []string{strings.Repeat("A", 1000), strings.Repeat("B", 300), "C"} {
 			put(t, ctx, s, text)
 		}
 		put(t, other, s, "X")
@@ -338,7 +338,7 @@ func TestVersionsAreListed(t *testing.T) {
 				break
 			}
 		}
-		want(t, texts, fmt.Sprint(3, "C", 7), fmt.Sprint(2, "B", 7), fmt.Sprint(1, "A", 7))
+		want(t, texts, fmt.Sprint(3, "C", 7), fmt.Sprint(2, strings.Repeat("B", 300), 7), fmt.Sprint(1, strings.Repeat("A", 1000), 7))
 		if page, next, err := s.Versions(viewer.As(t.Context(), db.NewID()), 2, ""); err != nil || len(page) != 0 || next != "" {
 			t.Errorf("a tenant without rules: got %v, next %q, error %v; want none of them", page, next, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/ruleset"
+	"github.com/scrollery/scrollery/modules/kernel/deflate"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -16,7 +17,7 @@ type hot struct {
 
 	latest, number, active, listed, found *store.Hot
 
-	addVersion, addItems, moveItems *store.Hot
+	addVersion, pack, addItems, moveItems *store.Hot
 }
 
 const itemColumns = `id, text, archived_at, created_at, position`
@@ -32,6 +33,7 @@ func newHot(db *store.DB) hot {
 		found: db.Hot(`SELECT ` + itemColumns + ` FROM rule_items
 WHERE {tenant} AND digest IN ({list:1}) AND archived AND text IN ({list:2}) ORDER BY position, id`),
 		addVersion: db.Hot(`INSERT INTO rulesets (id, {owner}, version, text, created_at, archived_items) VALUES ($1, {account}, $2, $3, $4, $5)`),
+		pack:       db.Hot(`UPDATE rulesets SET text = '', packed = $2 WHERE {tenant} AND version = $1`),
 		addItems:   db.Hot(`INSERT INTO rule_items ({owner}, id, text, position, archived, created_at, digest) VALUES {rows:1}`),
 		moveItems: db.Hot(`UPDATE rule_items SET position = m.column2, archived = m.column3, archived_at = m.column4, digest = m.column5
 FROM (VALUES {values:1 BIGINT,BIGINT,BOOLEAN,BIGINT,BIGINT}) AS m WHERE rule_items.id = m.column1 AND +{tenant:rule_items}`),
@@ -97,6 +99,11 @@ func loadVersions(ctx context.Context, client *ent.Client, before, limit int) ([
 	out := make([]Rules, len(rows))
 	for i, row := range rows {
 		out[i] = Rules{Version: row.Version, Text: row.Text, CreatedAt: row.CreatedAt}
+		if len(row.Packed) > 0 {
+			if out[i].Text, err = deflate.Unpack(row.Packed); err != nil {
+				return nil, fmt.Errorf("list rules: version %d: %w", row.Version, err)
+			}
+		}
 	}
 	return out, nil
 }
@@ -180,6 +187,20 @@ func (h *hot) trim(ctx context.Context, read reader, archived int, diff *change)
 func (h *hot) insert(ctx context.Context, tx *store.Tx, id int64, rules Rules, archived int) error {
 	if _, err := h.addVersion.ExecIn(ctx, tx, id, rules.Version, rules.Text, rules.CreatedAt, archived); err != nil {
 		return fmt.Errorf("insert rules %d: %w", rules.Version, err)
+	}
+	return nil
+}
+
+// packFrom is the length of a text from which packing it saves something.
+const packFrom = 256
+
+// retire packs the text of a version that is not in force any more.
+func (h *hot) retire(ctx context.Context, tx *store.Tx, rules *Rules) error {
+	if len(rules.Text) < packFrom {
+		return nil
+	}
+	if _, err := h.pack.ExecIn(ctx, tx, rules.Version, deflate.Pack(rules.Text)); err != nil {
+		return fmt.Errorf("pack rules %d: %w", rules.Version, err)
 	}
 	return nil
 }

@@ -323,7 +323,7 @@ func hoard(do string, number int) (string, error) {
 	case "spin": // in children
 		for range number {
 			if !fork() {
-				for {
+				for i := 0; i >= 0; i++ {
 				}
 			}
 		}

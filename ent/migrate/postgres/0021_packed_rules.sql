@@ -1,0 +1,3 @@
+-- +goose Up
+-- modify "rulesets" table
+ALTER TABLE "rulesets" ADD COLUMN "packed" bytea NULL;

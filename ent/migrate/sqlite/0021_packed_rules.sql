@@ -1,0 +1,3 @@
+-- +goose Up
+-- add column "packed" to table: "rulesets"
+ALTER TABLE `rulesets` ADD COLUMN `packed` blob NULL;
