@@ -26,6 +26,10 @@ type Program struct {
 	Memory int64
 	// Writes are the folders that it may write, besides its scratch folder.
 	Writes []string
+	// Written is the most bytes that these may have on the disk, and WrittenFiles the most
+	// files.
+	Written      int64
+	WrittenFiles int
 	// Hosts that it reaches, as a stage's; Endpoints are addresses that the operator
 	// set, which may lie in a private network. None of both is no network.
 	Hosts, Endpoints []string
@@ -45,7 +49,7 @@ func (h *Host) StartProgram(ctx context.Context, program Program) (*Running, err
 		return nil, err
 	}
 	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, net, false, func() (confine.Policy, error) {
-		rules := confine.Policy{Memory: program.Memory, Writes: program.Writes, Proxy: net.port()}
+		rules := confine.Policy{Memory: program.Memory, Writes: program.Writes, Written: program.Written, WrittenFiles: program.WrittenFiles, Proxy: net.port()}
 		err := h.again(&rules, program.ID)
 		return rules, err
 	})

@@ -18,8 +18,13 @@ import (
 )
 
 // maxParts is how many messages, and repeated words, one message of a plugin may consist
-// of: each is two bytes at least on the wire, and hundreds in memory.
-const maxParts = 1 << 16
+// of: each is two bytes at least on the wire, and hundreds in memory. One with many fields
+// counts more than once, as partsOf says. A full batch of the SDK has fewer, since a part
+// that says anything has eight bytes.
+const maxParts = 1 << 17
+
+// partsOf is how many parts a message of a type counts: a cue one, a record four.
+func partsOf(message protoreflect.MessageDescriptor) int { return 1 + message.Fields().Len()/4 }
 
 // bounded is the codec of messages from a plugin. It counts the parts of a message before
 // anything is made of it.
@@ -61,10 +66,11 @@ func countParts(raw []byte, message protoreflect.MessageDescriptor, left int) (i
 		if field == nil || kind != protowire.BytesType || field.Message() == nil && !field.IsList() {
 			continue
 		}
-		left--
 		if field.Message() == nil {
+			left--
 			continue
 		}
+		left -= partsOf(field.Message())
 		inner, _ := protowire.ConsumeBytes(value)
 		var err error
 		if left, err = countParts(inner, field.Message(), left); err != nil {

@@ -35,9 +35,9 @@ func TestMessagesHaveFewParts(t *testing.T) {
 		message *stagev1.CallResponse
 		fits    bool
 	}{
-		{"two long transcripts", records(record(20_000), record(20_000)), true},
-		{"as many as may be", records(record(maxParts - 2)), true}, // beside Records and Record
-		{"one more", records(record(maxParts - 1)), false},
+		{"five long transcripts", records(record(20_000), record(20_000), record(20_000), record(20_000), record(20_000)), true},
+		{"as many as may be", records(record(maxParts - 5)), true}, // beside Records and a Record of four
+		{"one more", records(record(maxParts - 4)), false},
 		{"empty records", records(slices.Repeat([]*stagev1.Record{{}}, 2*maxParts)...), false},
 		{"empty keys", findings(2 * maxParts), false},
 		{"empty words", unclear(2 * maxParts), false},

@@ -312,10 +312,35 @@ func hoard(do string, number int) (string, error) {
 			}
 		}
 		time.Sleep(time.Minute)
-	case "spill": // into files of the host
-		raw := make([]byte, 1<<20)
+	case "spill", "spill nameless", "spill hidden", "spill small": // into files of the host
+		folder, raw := os.Getenv("WRITES"), make([]byte, 1<<20)
+		if do == "spill small" {
+			raw = nil
+		}
+		if do == "spill hidden" {
+			folder = filepath.Join(folder, "hidden")
+			if err := os.Mkdir(folder, 0o700); err != nil {
+				return "", err
+			}
+		}
 		for i := range number {
-			if err := os.WriteFile(filepath.Join(os.Getenv("WRITES"), strconv.Itoa(i)), raw, 0o600); err != nil {
+			file, err := os.Create(filepath.Join(folder, strconv.Itoa(i)))
+			if err != nil {
+				return "", err
+			}
+			if do == "spill nameless" {
+				kept = append(kept, file)
+				err = os.Remove(file.Name())
+			}
+			if _, failed := file.Write(raw); failed != nil || err != nil {
+				return "", errors.Join(err, failed)
+			}
+			if do != "spill nameless" {
+				_ = file.Close()
+			}
+		}
+		if do == "spill hidden" {
+			if err := os.Chmod(folder, 0); err != nil {
 				return "", err
 			}
 		}

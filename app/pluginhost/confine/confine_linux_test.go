@@ -288,11 +288,18 @@ func TestPluginsComeAfterTheServer(t *testing.T) {
 // TestFoldersOfTheHostAreBounded: what a process writes there is on no tmpfs of its own.
 func TestFoldersOfTheHostAreBounded(t *testing.T) {
 	t.Parallel()
-	p := policy(t, "attempt", "spill:64")
-	p.Writes = []string{t.TempDir()}
-	e := setup(t).run(t, p, nil)
-	if e.exceeded == nil || !strings.Contains(e.exceeded.Error(), "wrote more than 16 MiB") {
-		t.Errorf("ended with %v (%v) %s%s, want the bound of its folders", e.exceeded, e.err, e.out, e.words)
+	b := setup(t)
+	for _, way := range []string{"spill:64", "spill nameless:32", "spill hidden:64", "spill small:101"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			p := policy(t, "attempt", way)
+			p.Writes, p.Written, p.WrittenFiles = []string{t.TempDir()}, 16<<20, 100
+			t.Cleanup(func() { _ = os.Chmod(filepath.Join(p.Writes[0], "hidden"), 0o700) })
+			e := b.run(t, p, nil)
+			if e.exceeded == nil || !strings.Contains(e.exceeded.Error(), "wrote more than 16 MiB, or 100 files") {
+				t.Errorf("ended with %v (%v) %s%s, want the bound of its folders", e.exceeded, e.err, e.out, e.words)
+			}
+		})
 	}
 }
 

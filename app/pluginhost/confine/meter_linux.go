@@ -98,8 +98,8 @@ func look(first int, scratch *os.File, p Policy, grouped bool, ended map[string]
 	if most := fullProcesses * p.Files; len(processes) > fullProcesses && opened(processes, p.Files) > most {
 		return 0, fmt.Errorf("used more than %d open files", most)
 	}
-	if written(p.Writes, p.Disk) > p.Disk {
-		return 0, fmt.Errorf("wrote more than %d MiB, or %d files, into its folders", p.Disk>>20, mostWritten)
+	if len(p.Writes) > 0 && written(processes, p) > p.Written {
+		return 0, fmt.Errorf("wrote more than %d MiB, or %d files, into its folders", p.Written>>20, p.WrittenFiles)
 	}
 	if err := weigh(processes, tasks); err != nil || grouped {
 		return 0, err
@@ -123,31 +123,63 @@ func look(first int, scratch *os.File, p Policy, grouped bool, ended map[string]
 	return files + used + lost*mean - bound, nil
 }
 
-// mostWritten is how many files the folders of the host may have that a process writes.
-const mostWritten = 20_000
-
-// written is the size of folders of the host on its disk. It stops when it has more than most,
-// which too many files are too.
-func written(folders []string, most int64) (size int64) {
-	count := 0
-	for _, folder := range folders {
-		_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				return nil // gone meanwhile, or closed by the process
+// written is the size of the folders of the host that a process writes, on their disk, with
+// files that have no name any more and are open. It is more than may be where it cannot be
+// read, or there are too many files.
+func written(processes []string, p Policy) (size int64) {
+	type file struct{ device, number uint64 }
+	seen, count, beyond := map[file]bool{}, 0, p.Written+1
+	add := func(info fs.FileInfo) {
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		if !ok {
+			return
+		}
+		if one := (file{uint64(stat.Dev), stat.Ino}); !seen[one] { // it may have several names
+			seen[one] = true
+			size += stat.Blocks * 512
+		}
+	}
+	devices := map[uint64]bool{}
+	for _, folder := range p.Writes {
+		if info, err := os.Stat(folder); err == nil {
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+				devices[uint64(stat.Dev)] = true
 			}
-			if info, err := entry.Info(); err == nil {
-				if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-					size += stat.Blocks * 512
+		}
+		_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrPermission) {
+				size = beyond
+			}
+			if err == nil {
+				var info fs.FileInfo
+				if info, err = entry.Info(); err == nil {
+					add(info)
 				}
 			}
-			if count++; count > mostWritten {
-				size = most + 1
+			if count++; count > p.WrittenFiles {
+				size = beyond
 			}
-			if size > most {
+			if size > p.Written {
 				return fs.SkipAll
 			}
-			return nil
+			return nil // what is gone meanwhile is gone
 		})
+	}
+	for _, process := range processes {
+		folder := "/proc/" + process + "/fd/"
+		names, err := os.ReadDir(folder)
+		if errors.Is(err, fs.ErrPermission) {
+			return beyond
+		}
+		for _, name := range names {
+			info, err := os.Stat(folder + name.Name())
+			if err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink == 0 && devices[uint64(stat.Dev)] {
+				add(info)
+			}
+		}
 	}
 	return size
 }
@@ -322,10 +354,14 @@ func weigh(processes []string, tasks int) error {
 	// A level less is a quarter more time; see sched(7).
 	level := 20 - rank + launch.Niceness + int(math.Ceil(math.Log(each)/math.Log(1.25)))
 	for _, id := range all {
-		if level > 19 {
+		now, err := unix.Getpriority(unix.PRIO_PROCESS, id)
+		if err != nil {
+			continue
+		}
+		if level > 19 && 20-now == 19 { // it was so many at the look before, too
 			_ = unix.SchedSetAttr(id, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}, 0)
-		} else if now, err := unix.Getpriority(unix.PRIO_PROCESS, id); err == nil && 20-now < level {
-			_ = unix.Setpriority(unix.PRIO_PROCESS, id, level)
+		} else if nicer := min(level, 19); 20-now < nicer {
+			_ = unix.Setpriority(unix.PRIO_PROCESS, id, nicer)
 		}
 	}
 	return nil

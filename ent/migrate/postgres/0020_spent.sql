@@ -5,4 +5,4 @@
 CREATE TRIGGER "access_spent" AFTER INSERT ON "usage_counters" FOR EACH ROW
   WHEN (NEW."units" >= 100) EXECUTE FUNCTION "access_changed"();
 CREATE TRIGGER "access_spent_more" AFTER UPDATE ON "usage_counters" FOR EACH ROW
-  WHEN (NEW."units" - OLD."units" >= 100) EXECUTE FUNCTION "access_changed"();
+  WHEN (NEW."units" / 100 <> OLD."units" / 100) EXECUTE FUNCTION "access_changed"();

@@ -309,6 +309,7 @@ func (c *call) findClient() netip.Addr {
 		return netip.Addr{}
 	}
 	addr := peer.Addr().Unmap()
+	defer func() { c.proxied = c.mux.trusts(addr) }()
 	if !c.mux.trusts(addr) {
 		return network(addr)
 	}

@@ -83,6 +83,16 @@ type carried struct {
 
 type carriedKey struct{}
 
+// rest gives back the account's place of a request whose call waits as a stream does: it is
+// counted among those.
+func (a *carried) rest() {
+	if a != nil {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.outer.end()
+	}
+}
+
 func (m *Mux) serveAgents(ctx context.Context, w http.ResponseWriter, c *call) {
 	r, all := c.request, &carried{outer: c}
 	c.header["Cache-Control"] = cachePrivate
@@ -212,6 +222,7 @@ func Invoke(ctx context.Context, id string, arguments []byte, faults ...apierr.I
 // run so long.
 func Watch(ctx context.Context, id string, arguments []byte, long time.Duration) Invoked {
 	return carry(ctx, id, arguments, nil, func(c *call, ctx context.Context, b *binding, request proto.Message) (last []byte, err error) {
+		c.carriedBy.rest()
 		ctx, cancel := context.WithTimeout(ctx, long)
 		defer cancel()
 		err = c.mux.runStream(ctx, c, b, request, func(_ context.Context, message proto.Message) (err error) {
@@ -234,13 +245,13 @@ func carry(ctx context.Context, id string, arguments []byte, faults []apierr.Iss
 		panic("invoke " + id + ": no such operation")
 	}
 	c := &call{
-		mux: m, protocol: agentProtocol, code: "ok", requestID: all.outer.requestID, start: time.Now(),
+		mux: m, protocol: agentProtocol, code: "ok", requestID: all.outer.requestID, start: time.Now(), carriedBy: all,
 		request: all.outer.request, writer: all.outer.writer, header: http.Header{},
 	}
 	ctx = context.WithValue(apierr.WithPatience(c.request.Context(), m.config.MaxWait), callKey{}, c)
 	defer func() {
 		lost := recover() != nil // of hangUp: whether it was done cannot be said
-		c.leave()
+		c.end()
 		c.report(ctx)
 		all.add(c, lost)
 	}()

@@ -85,13 +85,16 @@ type call struct {
 	recorded  bool
 	overRate  bool        // refused for its rate
 	counted   bool        // among those in flight
+	crowded   bool        // its body came when as many were served as may be
 	ofAccount bool        // among those of the account
 	address   netip.Addr  // see client; invalid until it is asked for
+	proxied   bool        // the address is that of a trusted proxy
 	joined    Joined      // nil where the event goes with no write
 	code      string      // of the answer: `ok` or an error code
 	cause     error       // for the log only
 	notes     []slog.Attr // further members of the log line
 	asked     string      // what an agent asked for that is no operation
+	carriedBy *carried    // nil for a call that no agent's request carries
 	quiet     bool        // the calls that it carried have lines of their own
 	sent      int         // HTTP status of the answer; 0: not sent yet
 	// values holds the header values that the kernel itself sets.
@@ -157,6 +160,7 @@ func Waiting(ctx context.Context, do func(ctx context.Context) error) error {
 	}
 	defer leave()
 	c.end()
+	c.carriedBy.rest()
 	return c.bounded(ctx, nil, do)
 }
 

@@ -41,7 +41,7 @@ func (c *crowd[K]) leave(who K) {
 // as it may. A request that waits for its client costs memory for as long.
 func (m *Mux) enterClient(c *call) (leave func(), ok bool) {
 	client, few := c.client(), func() {}
-	if !m.limiter.on || m.trusts(client) { // a proxy that does not say for whom
+	if !m.limiter.on || c.proxied { // by a proxy that does not say for whom
 		return few, true
 	}
 	if !m.clients.enter(client, m.config.MaxClientCalls) {
@@ -79,18 +79,27 @@ func (c *call) enterAccount() error {
 	return nil
 }
 
-// awaited is a request's body. While the call waits for it, its place is another's.
+// awaited is a request's body. While the call waits for it, its place is another's; it is
+// served only if there is one once the body has come, see served.
 type awaited struct {
 	io.ReadCloser
 	call *call
 }
 
 func (a *awaited) Read(p []byte) (int, error) {
-	if a.call.counted {
-		a.call.mux.inFlight.Add(-1)
-		defer a.call.mux.inFlight.Add(1)
+	if c := a.call; c.counted {
+		c.mux.inFlight.Add(-1)
+		defer func() { c.crowded = c.mux.inFlight.Add(1) > int64(c.mux.config.MaxInFlight) }()
 	}
 	return a.ReadCloser.Read(p)
+}
+
+// served refuses a call whose body has come when as many were served as may be.
+func (c *call) served() error {
+	if c.crowded {
+		return apierr.Busy(errInFlight)
+	}
+	return nil
 }
 
 // Held serves a page of the service that is in memory: one client address gets so many
@@ -98,13 +107,13 @@ func (a *awaited) Read(p []byte) (int, error) {
 func (m *Mux) Held(name string, quota int, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &call{mux: m, request: r, writer: w}
+		c.mustBeRead()
 		leave, ok := m.enterClient(c)
 		if !ok {
 			refusePage(w, crowdTime)
 			return
 		}
 		defer leave()
-		c.mustBeRead()
 		if l := m.limiter; l.on && quota > 0 {
 			if _, wait := l.windowOf(c.client(), name).take(quota, time.Now()); wait > 0 {
 				refusePage(w, wait)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 )
@@ -54,6 +56,56 @@ func TestACallThatWaitsForItsClientHoldsNoPlace(t *testing.T) {
 	for range 5 {
 		check(t, "status beside calls that wait for their bodies", 200, b.call(t, "GET", "/v1/workspace", "good", "").status)
 	}
+}
+
+// TestBodiesThatComeTogetherAreServedInBounds: calls were admitted while they waited for them.
+func TestBodiesThatComeTogetherAreServedInBounds(t *testing.T) {
+	t.Parallel()
+	const most, calls = 2, 20
+	b := setup(t, func(c *api.Config) { c.MaxInFlight = most })
+	release := make(chan struct{})
+	b.fake.do = func(context.Context, proto.Message) (proto.Message, error) {
+		<-release
+		return nil, nil
+	}
+	var conns []net.Conn
+	for range calls {
+		conns = append(conns, trickle(t, b, "/v1/library/archive", "good"))
+	}
+	time.Sleep(100 * time.Millisecond) // until they are admitted
+	rest := strings.Repeat(" ", 1000-len(`{"videoId":"vid_1","archived":true}`)) + `"videoId":"vid_1","archived":true}`
+	for _, conn := range conns {
+		if _, err := io.WriteString(conn, rest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	busy := 0
+	for _, conn := range conns {
+		_ = conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+		head := make([]byte, len("HTTP/1.1 503"))
+		if _, err := io.ReadFull(conn, head); err == nil && string(head) == "HTTP/1.1 503" {
+			busy++
+		}
+	}
+	close(release)
+	check(t, "refused calls", calls-most, busy)
+}
+
+// TestCarriedCallsGiveTheirPlacesBack: those of an agent's requests, one after the other.
+func TestCarriedCallsGiveTheirPlacesBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) {
+		c.RateLimit, c.AccountRate, c.AccountBurst, c.MaxAccountCalls = true, 1e6, 1e6, 3
+	})
+	b.mux.ServeAgents(func(w http.ResponseWriter, r *http.Request) error {
+		_, err := w.Write(api.Invoke(r.Context(), "getWorkspace", []byte(`{}`)).Body)
+		return err
+	})
+	for i := range 10 {
+		got := b.call(t, "POST", api.AgentsPath, "good", `{}`)
+		check(t, fmt.Sprintf("request %d: status, and whether the call was refused", i+1), "200 false", fmt.Sprint(got.status, strings.Contains(got.body, "rate_limited")))
+	}
+	check(t, "status of a call afterwards", 200, b.call(t, "GET", "/v1/workspace", "good", "").status)
 }
 
 func TestCallsOfAnAccountAreBounded(t *testing.T) {

@@ -143,6 +143,9 @@ func (m *Mux) answerREST(ctx context.Context, w http.ResponseWriter, c *call, b 
 	if err := m.readREST(ctx, w, c, b, request); err != nil {
 		return answer{}, err
 	}
+	if err := c.served(); err != nil {
+		return answer{}, err
+	}
 	return b.invoke(ctx, request)
 }
 

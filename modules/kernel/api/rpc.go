@@ -126,6 +126,9 @@ func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.Se
 
 // checkRPC checks a decoded request against the same bounds as REST does.
 func (m *Mux) checkRPC(ctx context.Context, c *call, b *binding, request *envelope) error {
+	if err := c.served(); err != nil {
+		return err
+	}
 	if request.broken != nil {
 		return apierr.Invalid("", "the message could not be read: %v", request.broken)
 	}

@@ -30,8 +30,10 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 	c := &call{mux: m, protocol: "other", code: "ok", start: time.Now(), request: r, writer: w, header: w.Header()}
 	c.requestID = requestID(r.Header["X-Request-Id"])
 	c.set("X-Request-Id", c.requestID)
-	if r.Body != http.NoBody {
-		r.Body = &awaited{r.Body, c}
+	if r.Body != http.NoBody { // in a copy: the server looks at its own for what was not read
+		own := *r
+		own.Body = &awaited{r.Body, c}
+		r, c.request = &own, &own
 	}
 	ctx := context.WithValue(apierr.WithPatience(r.Context(), m.config.MaxWait), callKey{}, c)
 	defer c.end()
@@ -47,15 +49,15 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 		c.report(ctx)
 	}()
 	c.describe()
+	if m.shareWith(w, c) {
+		return
+	}
 	leave, ok := m.enterClient(c)
 	if !ok {
 		m.refuseREST(w, c, c.tooManyOfClient())
 		return
 	}
 	defer leave()
-	if m.shareWith(w, c) {
-		return
-	}
 	m.dispatch(ctx, w, c)
 }
 

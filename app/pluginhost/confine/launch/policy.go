@@ -21,9 +21,13 @@ type Policy struct {
 	// Scratch and Writes are folders that may be read and written; Reads are files and
 	// folders that may be read. A missing one of Reads is ignored. In a box, Scratch is
 	// empty memory at this path.
-	Scratch string   `json:"scratch"`
-	Writes  []string `json:"writes,omitempty"`
-	Reads   []string `json:"reads,omitempty"`
+	// All files below Writes together have at most Written bytes on the disk, and are at most
+	// WrittenFiles.
+	Scratch      string   `json:"scratch"`
+	Writes       []string `json:"writes,omitempty"`
+	Written      int64    `json:"written,omitempty"`
+	WrittenFiles int      `json:"writtenFiles,omitempty"`
+	Reads        []string `json:"reads,omitempty"`
 	// Dir is the working folder, below Scratch.
 	Dir string `json:"dir"`
 	// Proxy is the only port that the process may connect to, of its loopback, which in a

@@ -11,13 +11,13 @@ import (
 var libraries = [...]string{
 	"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/usr/local/lib", "/usr/local/lib64",
 	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem", "/etc/pki/ca-trust", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem",
-	"/etc/pki/tls/openssl.cnf", "/etc/ca-certificates", "/var/lib/ca-certificates", "/usr/share/zoneinfo", "/usr/share/ca-certificates",
+	"/etc/pki/tls/openssl.cnf", "/etc/ca-certificates", "/var/lib/ca-certificates", "/usr/share/zoneinfo", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates",
 	"/etc/localtime", "/etc/nsswitch.conf", "/etc/services",
 }
 
 // A program needs its data, and Debian keeps some of what belongs to it elsewhere. Not all of
 // /usr: an operator may keep files in /usr/local.
-var programs = [...]string{"/usr/bin", "/usr/sbin", "/usr/libexec", "/usr/share", "/usr/local/bin", "/bin", "/sbin", "/etc/alternatives", "/etc/fonts", "/etc/python3", "/etc/mime.types"}
+var programs = [...]string{"/usr/bin", "/usr/sbin", "/usr/libexec", "/usr/share", "/usr/local/bin", "/usr/local/share/perl", "/usr/local/share/perl5", "/bin", "/sbin", "/etc/alternatives", "/etc/fonts", "/etc/python3", "/etc/mime.types"}
 
 // Not /dev/zero: what is mapped of it is shared memory of no file, see callFilter.
 var devices = [...]string{"/dev/null", "/dev/urandom", "/dev/random"}

@@ -29,6 +29,9 @@ const (
 	ownMemory = 256 << 20
 )
 
+// block is what the smallest file takes on a disk.
+const block = 4 << 10
+
 // Host runs programs. It is safe for concurrent use.
 type Host struct {
 	plugins *pluginhost.Host
@@ -62,6 +65,9 @@ func (h *Host) Run(ctx context.Context, folder func(context.Context) (string, er
 	running, err := h.plugins.StartProgram(ctx, pluginhost.Program{
 		ID: plugin.ID, Handshake: plugin.Handshake(), Service: plugin.Name, MaxMessage: plugin.MaxMessage,
 		Memory: runs.Memory + ownMemory, Writes: []string{dir},
+		// The engine keeps the account's limits; this holds if it is taken over. Beside each
+		// file, there may be one that is to take its place.
+		Written: 2*h.config.Files.Total + int64(h.config.Files.Entries)*2*block, WrittenFiles: 2*h.config.Files.Entries + 100,
 	})
 	if err != nil {
 		return sandbox.Result{}, fmt.Errorf("start the sandbox: %w", err)

@@ -444,7 +444,7 @@ func (x *Input) GetFacts() []*Fact {
 	return nil
 }
 
-// CallResponse is a message of the stage; at most 8 MiB and 65,536 parts, a record at most 1 MiB.
+// CallResponse is a message of the stage; at most 8 MiB and 131,072 parts, a record at most 1 MiB.
 // Send batches of about 50, or what a quarter of a second brings.
 type CallResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
