@@ -187,7 +187,7 @@ func TestMetricsOfAJourney(t *testing.T) {
 		"scrollery_queue_oldest_seconds":  "gauge",
 		"scrollery_source_outcomes_total": "counter", "scrollery_quota_left": "gauge", "scrollery_plugin_ends_total": "counter",
 		"scrollery_mail_failures_total": "counter", "scrollery_webhook_failures_total": "counter",
-		"scrollery_db_connections": "gauge", "scrollery_group_commit_events": "histogram",
+		"scrollery_db_connections": "gauge", "scrollery_group_commit_events": "histogram", "scrollery_guessing_total": "counter",
 	}
 	delete(own, "scrollery_queue_depth") // it is there once a job was seen waiting
 	if diff := cmp.Diff(want, own); diff != "" {

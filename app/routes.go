@@ -69,7 +69,7 @@ func (r *Routes) Handler() http.Handler {
 	}
 	pages := logged(site.DocsPath, r.mux.Held("page.site", filesAMinute, r.site), r.log)
 	app := logged(console.Path, r.mux.Held("page.console", filesAMinute, r.console), r.log)
-	programs := logged(oauth.AuthorizePath, r.mux.Page("", 0, r.oauth), r.log)
+	programs := logged(oauth.AuthorizePath, r.mux.Page("page.oauth", 0, r.oauth), r.log)
 	operations := r.mux.Handler()
 	if r.tracing != nil {
 		operations = r.tracing(operations)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -345,6 +346,18 @@ func hoard(do string, number int) (string, error) {
 			}
 		}
 		time.Sleep(time.Minute)
+	case "headless": // goes on without its first thread, of which the kernel tells
+		leave := func() {
+			runtime.LockOSThread()
+			if unix.Gettid() == os.Getpid() {
+				unix.RawSyscall(unix.SYS_EXIT, 0, 0, 0)
+			}
+			time.Sleep(time.Minute)
+		}
+		for range 50 {
+			go leave()
+		}
+		leave()
 	case "spin": // in children
 		for range number {
 			if !fork() {

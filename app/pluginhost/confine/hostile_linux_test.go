@@ -322,6 +322,32 @@ func TestBoundsOfTheBox(t *testing.T) {
 	}
 }
 
+// TestAProcessWithoutItsFirstThreadIsNotOverlooked: the kernel says nothing of what it uses.
+func TestAProcessWithoutItsFirstThreadIsNotOverlooked(t *testing.T) {
+	t.Parallel()
+	process := exec.Command("/proc/self/exe", "attempt", "headless:1")
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = process.Process.Kill()
+		_ = process.Wait()
+	})
+	wait(t, "the end of its first thread", func() bool {
+		_, lives := resident(strconv.Itoa(process.Process.Pid))
+		return !lives && threaded(strconv.Itoa(process.Process.Pid))
+	})
+	scratch, err := os.Open("/dev/shm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer scratch.Close()
+	over, err := look(process.Process.Pid, scratch, policy(t), false, map[string]bool{})
+	if err != nil || over <= 0 {
+		t.Errorf("got %d bytes above the bound, error %v; want some", over, err)
+	}
+}
+
 // pastItsBound runs a program and measures how long after it used more than its policy allows
 // it ended; 0 where it never did.
 func (b *bundle) pastItsBound(t *testing.T, p Policy) (e ending, late time.Duration) {

@@ -77,6 +77,7 @@ func measure(first int, scratch *os.File, p Policy, grouped bool) error {
 func look(first int, scratch *os.File, p Policy, grouped bool, ended map[string]bool) (over int64, err error) {
 	var lost, used int64
 	var had []int64 // by process
+	hidden := false
 	processes, tasks, err := family(first, p.Tasks, func(process string) {
 		if grouped {
 			return
@@ -84,7 +85,11 @@ func look(first int, scratch *os.File, p Policy, grouped bool, ended map[string]
 		// At once, as it may live for a moment.
 		memory, lives := resident(process)
 		had, used = append(had, memory), used+memory
-		if !lives && !ended[process] {
+		switch {
+		case lives:
+		case threaded(process):
+			hidden = true
+		case !ended[process]:
 			ended[process] = true
 			lost++
 		}
@@ -119,12 +124,16 @@ func look(first int, scratch *os.File, p Policy, grouped bool, ended map[string]
 		}
 		used += gone
 	}
+	if hidden {
+		return bound, nil
+	}
 	mean := used / max(int64(len(processes))-lost, 1)
 	return files + used + lost*mean - bound, nil
 }
 
 // written is the size of the folders of the host that a process writes, on their disk, with
-// files that have no name any more and are open. It is more than may be where it cannot be
+// files that have no name any more and are open; one that is only mapped, or on its way
+// through a socket, is not seen. It is more than may be where it cannot be
 // read, or there are too many files.
 func written(processes []string, p Policy) (size int64) {
 	type file struct{ device, number uint64 }
@@ -147,14 +156,14 @@ func written(processes []string, p Policy) (size int64) {
 			}
 		}
 		_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrPermission) {
-				size = beyond
-			}
 			if err == nil {
 				var info fs.FileInfo
 				if info, err = entry.Info(); err == nil {
 					add(info)
 				}
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
+				size = beyond // hidden, or a name that is too long
 			}
 			if count++; count > p.WrittenFiles {
 				size = beyond
@@ -249,6 +258,13 @@ func opened(processes []string, each int) (files int) {
 func resident(process string) (memory int64, lives bool) {
 	raw, err := os.ReadFile("/proc/" + process + "/status")
 	return fields(raw, "RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"), err == nil && bytes.Contains(raw, []byte("\nVmRSS:"))
+}
+
+// threaded reports whether a process whose first thread has ended has others: the kernel then
+// says nothing of what it uses. One that ends is so for a moment.
+func threaded(process string) bool {
+	threads, _ := os.ReadDir("/proc/" + process + "/task")
+	return len(threads) > 1
 }
 
 // proportional is the memory of processes with a part of what is shared for each that shares

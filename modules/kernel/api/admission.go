@@ -275,10 +275,13 @@ func (m *Mux) SpendMinute(r *http.Request, name string, quota int) (wait time.Du
 	return wait
 }
 
+// pagesAMinute is how often one client address asks one process for a page of a name.
+const pagesAMinute = 3000
+
 // Page is [Mux.Held] for a page that reads rows: its quota is shared by all processes, and
 // it waits for the database no longer than a call does.
 func (m *Mux) Page(name string, quota int, next http.Handler) http.Handler {
-	return m.Held("", 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return m.Held(name, pagesAMinute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if quota > 0 {
 			if wait := m.SpendMinute(r, name, quota); wait > 0 {
 				refusePage(w, wait)

@@ -222,7 +222,6 @@ func Invoke(ctx context.Context, id string, arguments []byte, faults ...apierr.I
 // run so long.
 func Watch(ctx context.Context, id string, arguments []byte, long time.Duration) Invoked {
 	return carry(ctx, id, arguments, nil, func(c *call, ctx context.Context, b *binding, request proto.Message) (last []byte, err error) {
-		c.carriedBy.rest()
 		ctx, cancel := context.WithTimeout(ctx, long)
 		defer cancel()
 		err = c.mux.runStream(ctx, c, b, request, func(_ context.Context, message proto.Message) (err error) {

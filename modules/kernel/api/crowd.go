@@ -102,12 +102,31 @@ func (c *call) served() error {
 	return nil
 }
 
+// mustRead is a writer whose client must read what is written.
+type mustRead struct {
+	http.ResponseWriter
+	call *call
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *mustRead) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *mustRead) WriteHeader(status int) {
+	w.call.mustBeRead()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *mustRead) Write(p []byte) (int, error) {
+	w.call.mustBeRead()
+	return w.ResponseWriter.Write(p)
+}
+
 // Held serves a page of the service that is in memory: one client address gets so many
 // requests a minute, 0 for any number, and has as long to read an answer as one of the API.
 func (m *Mux) Held(name string, quota int, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &call{mux: m, request: r, writer: w}
-		c.mustBeRead()
+		w = &mustRead{w, c}
 		leave, ok := m.enterClient(c)
 		if !ok {
 			refusePage(w, crowdTime)

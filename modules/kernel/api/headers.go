@@ -65,7 +65,7 @@ func (m *Mux) shareWith(w http.ResponseWriter, c *call) (answered bool) {
 	if c.underV1() {
 		c.showRate()
 	}
-	c.sent = http.StatusNoContent
+	c.sent, c.quiet = http.StatusNoContent, true // any number of them comes
 	w.WriteHeader(http.StatusNoContent)
 	return true
 }

@@ -108,7 +108,10 @@ func (c *call) settleRPC(ctx context.Context, err error, panicked any) error {
 func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.ServerStream[envelope]) error {
 	return func(ctx context.Context, request *envelope, out *connect.ServerStream[envelope]) (err error) {
 		c := callFrom(ctx)
-		defer func() { err = c.settleRPC(ctx, err, recover()) }()
+		defer func() {
+			err = c.settleRPC(ctx, err, recover())
+			c.mustBeRead() // the end of the stream, too
+		}()
 		if err := m.checkRPC(ctx, c, b, request); err != nil {
 			return err
 		}
@@ -204,6 +207,9 @@ func (w *rpcWriter) begin(status int) {
 	w.call.sent = status
 	w.call.mustBeRead()
 	if !w.call.recorded {
+		if w.call.viewer == nil { // refused before its caller was looked up: for the log and the sums
+			_ = w.call.turnAway(apierr.New(apierr.NotFound, "refused by the protocol"))
+		}
 		w.call.code = "protocol_error"
 		_ = w.call.settle(w.ctx, errProtocol)
 	}

@@ -26,8 +26,12 @@ func (m *Mux) Handler() http.Handler {
 
 // serve opens a call and always closes it, with one event and one log line.
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
-	defer readOn(w, r, r.Body)
 	c := &call{mux: m, protocol: "other", code: "ok", start: time.Now(), request: r, writer: w, header: w.Header()}
+	defer func(r *http.Request) {
+		if c.sent != 0 { // else there must be no answer, not even its head
+			readOn(w, r, r.Body)
+		}
+	}(r)
 	c.requestID = requestID(r.Header["X-Request-Id"])
 	c.set("X-Request-Id", c.requestID)
 	if r.Body != http.NoBody { // in a copy: the server looks at its own for what was not read

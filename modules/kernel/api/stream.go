@@ -146,6 +146,7 @@ func (m *Mux) runStream(ctx context.Context, c *call, b *binding, request proto.
 		return err
 	}
 	defer leave()
+	c.carriedBy.rest()
 	return c.bounded(ctx, beside, func(ctx context.Context) error {
 		return b.stream(ctx, request, func(message proto.Message) error { return send(ctx, message) })
 	})

@@ -44,7 +44,12 @@ func callFilter(o Order) []unix.SockFilter {
 		unlessEqual(unix.SYS_CLONE3, 1), deny(unix.ENOSYS),
 	}
 	program = append(program, when(unix.SYS_CLONE, []unix.SockFilter{
-		load(callFirst), unlessAny(Namespaces, 1), deny(unix.EPERM), allow,
+		load(callFirst), unlessAny(Namespaces, 1), deny(unix.EPERM),
+		// A thread with files of its own would have them in no count.
+		unlessAny(unix.CLONE_THREAD, 2), unlessAny(unix.CLONE_FILES, 1), allow, unlessAny(unix.CLONE_THREAD, 1), deny(unix.EPERM), allow,
+	})...)
+	program = append(program, when(unix.SYS_CLOSE_RANGE, []unix.SockFilter{
+		load(callThird), unlessAny(unix.CLOSE_RANGE_UNSHARE, 1), deny(unix.EPERM), allow,
 	})...)
 	// The usual personality, or only asking for it.
 	program = append(program, when(unix.SYS_PERSONALITY, []unix.SockFilter{
