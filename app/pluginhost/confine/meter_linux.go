@@ -177,7 +177,7 @@ func written(processes []string, p Policy) (size int64) {
 	for _, process := range processes {
 		folder := "/proc/" + process + "/fd/"
 		names, err := os.ReadDir(folder)
-		if errors.Is(err, fs.ErrPermission) {
+		if errors.Is(err, fs.ErrPermission) && hides(process) {
 			return beyond
 		}
 		for _, name := range names {
@@ -237,6 +237,13 @@ func family(first, most int, visit func(process string)) (processes []string, ta
 	return processes, tasks, nil
 }
 
+// hides reports whether a process whose files cannot be read may have some: one that has ended
+// and is not waited for cannot be read either.
+func hides(process string) bool {
+	_, lives := resident(process)
+	return lives || threaded(process)
+}
+
 // opened counts the open files of processes. One that hides them has as many as it may have.
 func opened(processes []string, each int) (files int) {
 	for _, process := range processes {
@@ -245,7 +252,7 @@ func opened(processes []string, each int) (files int) {
 			files += int(info.Size())
 		} else if names, err := os.ReadDir(folder); err == nil {
 			files += len(names)
-		} else if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, unix.ESRCH) {
+		} else if hides(process) {
 			files += each
 		}
 	}
