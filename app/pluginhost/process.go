@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/scrollery/scrollery/app/pluginhost/confine"
+	"github.com/scrollery/scrollery/app/pluginhost/wire"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -162,9 +163,9 @@ func (h *Host) clientConfig(p *process, memory int64, terms contract, trust *tls
 		SyncStderr:       copied{p.output, "stderr"},
 		GRPCDialOptions: []grpc.DialOption{
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(terms.maxMessage), grpc.MaxCallSendMsgSize(terms.maxMessage),
-				grpc.ForceCodecV2(newBounded())),
+				grpc.ForceCodecV2(wire.Codec())),
 			grpc.WithMaxHeaderListSize(maxHeader),
-			grpc.WithTransportCredentials(newGuarded(trust, terms.external)),
+			grpc.WithTransportCredentials(wire.Credentials(trust, terms.external)),
 			grpc.WithNoProxy(),
 			grpc.WithStreamInterceptor(withoutBroker),
 		},

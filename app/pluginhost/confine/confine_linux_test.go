@@ -314,7 +314,7 @@ func TestManySpinnersLeaveTheServerTime(t *testing.T) {
 	b.run(t, p, nil, func(c *Command) {
 		go func() {
 			defer c.Kill()
-			wait(t, "all spinners to get what nobody else wants", func() bool {
+			wait(t, "all spinners to be scheduled as idle", func() bool {
 				processes, tasks, _ := family(c.Pid(), p.Tasks, func(string) {})
 				idle := 0
 				for _, process := range processes {

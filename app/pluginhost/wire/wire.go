@@ -1,4 +1,6 @@
-package pluginhost
+// Package wire bounds what a plugin can make the host do by the bytes of its connection, before
+// any of it is a message that the host counts.
+package wire
 
 import (
 	"context"
@@ -30,7 +32,8 @@ func partsOf(message protoreflect.MessageDescriptor) int { return 1 + message.Fi
 // anything is made of it.
 type bounded struct{ encoding.CodecV2 }
 
-func newBounded() bounded { return bounded{encoding.GetCodecV2(grpcproto.Name)} }
+// Codec returns the codec for the connection to a plugin, see [bounded].
+func Codec() encoding.CodecV2 { return bounded{encoding.GetCodecV2(grpcproto.Name)} }
 
 func (b bounded) Unmarshal(data mem.BufferSlice, into any) error {
 	message, ok := into.(proto.Message)
@@ -97,11 +100,13 @@ type guarded struct {
 	external bool
 }
 
-func newGuarded(trust *tls.Config, external bool) guarded {
+// Credentials returns those of the connection to a plugin that must be the trusted one; external
+// is one of a third party, see [guarded].
+func Credentials(trust *tls.Config, external bool) credentials.TransportCredentials {
 	return guarded{credentials.NewTLS(trust), trust, external}
 }
 
-func (g guarded) Clone() credentials.TransportCredentials { return newGuarded(g.trust, g.external) }
+func (g guarded) Clone() credentials.TransportCredentials { return Credentials(g.trust, g.external) }
 
 func (g guarded) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := credentials.NewTLS(g.trust).ClientHandshake(ctx, authority, raw)

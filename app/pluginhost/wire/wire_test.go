@@ -1,4 +1,4 @@
-package pluginhost
+package wire
 
 import (
 	"bytes"
@@ -47,7 +47,7 @@ func TestMessagesHaveFewParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got stagev1.CallResponse
-		err = newBounded().Unmarshal(mem.BufferSlice{mem.SliceBuffer(raw)}, &got)
+		err = Codec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(raw)}, &got)
 		if fits := err == nil; fits != c.fits || c.fits && !proto.Equal(&got, c.message) {
 			t.Errorf("%s: got fits %v, error %v, the message equal %v; want fits %v", c.name, fits, err, proto.Equal(&got, c.message), c.fits)
 		}
