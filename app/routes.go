@@ -45,13 +45,8 @@ func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, r
 // each reads rows of the account that it names.
 const linksAMinute = 30
 
-// How often a minute one client address asks for what is in memory, and for a page of a
-// checkout, which reads a row; a page of the console is many files.
-const (
-	filesAMinute     = 3000
-	checkoutsAMinute = 60
-	hooksAMinute     = 3000 // a payment service sends them from few addresses
-)
+// checkoutsAMinute is how often one client address opens a page of a checkout: it reads a row.
+const checkoutsAMinute = 60
 
 // nosniff has browsers take an answer for what its Content-Type says.
 var nosniff = []string{"nosniff"}
@@ -59,16 +54,16 @@ var nosniff = []string{"nosniff"}
 // Handler serves the API on every path that own does not report.
 func (r *Routes) Handler() http.Handler {
 	mux := http.NewServeMux()
-	card := r.mux.Held("page.card", filesAMinute, http.HandlerFunc(r.agents.ServeCard))
+	card := r.mux.Held("page.card", http.HandlerFunc(r.agents.ServeCard))
 	for path, handler := range map[string]http.Handler{
-		"/checkout/": r.mux.Page("page.checkout", checkoutsAMinute, r.checkout), billing.WebhookPath: r.mux.Held("page.webhook", hooksAMinute, r.webhook),
+		"/checkout/": r.mux.Page("page.checkout", checkoutsAMinute, r.checkout), billing.WebhookPath: r.mux.Held("page.webhook", r.webhook),
 		keys.LinkPath: r.mux.Page("page.recover", linksAMinute, r.recovery), account.LinkPath: r.mux.Page("page.erase", linksAMinute, r.deletion),
 		tools.CardPath: card, tools.AgentCardPath: card,
 	} {
 		mux.Handle(path, logged(path, handler, r.log))
 	}
-	pages := logged(site.DocsPath, r.mux.Held("page.site", filesAMinute, r.site), r.log)
-	app := logged(console.Path, r.mux.Held("page.console", filesAMinute, r.console), r.log)
+	pages := logged(site.DocsPath, r.mux.Held("page.site", r.site), r.log)
+	app := logged(console.Path, r.mux.Held("page.console", r.console), r.log)
 	programs := logged(oauth.AuthorizePath, r.mux.Page("page.oauth", 0, r.oauth), r.log)
 	operations := r.mux.Handler()
 	if r.tracing != nil {

@@ -3,10 +3,8 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
-	"net/http"
-	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +77,7 @@ func (c *call) end() {
 	c.leave()
 	if c.ofAccount {
 		c.ofAccount = false
-		c.mux.accounts.leave(c.viewer.AccountID)
+		c.mux.accounts.Leave(c.viewer.AccountID)
 	}
 }
 
@@ -184,12 +182,20 @@ func (c *call) tooMany(wait time.Duration) error {
 // client has had too many of them.
 func (c *call) turnAway(why error) error {
 	f := apierr.As(why)
-	if l := c.mux.limiter; l.on && f != nil && f.Kind != apierr.OperationError && !apierr.IsBusy(why) {
-		if _, wait := bucketOf(l.strangers, rated{client: c.client()}, l.stranger, c.start).take(l.stranger, 1, c.start); wait > 0 {
+	if f != nil && f.Kind != apierr.OperationError && !apierr.IsBusy(why) {
+		if wait := c.spendStranger(); wait > 0 {
 			return c.tooMany(wait)
 		}
 	}
 	return why
+}
+
+// spendStranger takes one call without a caller from the allowance of its client address.
+func (c *call) spendStranger() (wait time.Duration) {
+	if l := c.mux.limiter; l.on {
+		_, wait = bucketOf(l.strangers, rated{client: c.client()}, l.stranger, c.start).take(l.stranger, 1, c.start)
+	}
+	return wait
 }
 
 // showRate sets the rate headers of a caller without a key: the allowance of the
@@ -251,95 +257,58 @@ func tierRank(tier string) int {
 	}
 }
 
-// ClientAddress returns the address of the client whose call has this context, as the
-// rates of public operations count it (an IPv6 client is its /64); "" where there is none.
-func ClientAddress(ctx context.Context) string {
-	c, ok := ctx.Value(callKey{}).(*call)
-	if !ok {
-		return ""
+// enterClient counts a request of a client address, or reports that it has as many under way
+// as it may. A request that waits for its client costs memory for as long.
+func (c *call) enterClient() (leave func(), ok bool) {
+	m, client := c.mux, c.client()
+	if !m.limiter.on || c.proxied { // by a proxy that does not say for whom
+		return func() {}, true
 	}
-	return c.client().String()
+	return func() { m.clients.Leave(client) }, m.clients.Enter(client, m.config.MaxClientCalls)
 }
 
-// ClientOf is ClientAddress for a request to a page of the service.
-func (m *Mux) ClientOf(r *http.Request) string {
-	return (&call{mux: m, request: r}).client().String()
+// underWay is after how long a caller with too many calls under way should ask again.
+const underWay = time.Second
+
+// tooManyUnderWay refuses a call since its caller has as many as it may.
+func (c *call) tooManyUnderWay(message string) error {
+	c.overRate = true
+	return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: underWay, Message: message}
 }
 
-// SpendMinute takes one request to a page from a quota a minute of its client address. A
-// page may share the quota of an operation, by its id. wait is above 0 where it is spent.
-func (m *Mux) SpendMinute(r *http.Request, name string, quota int) (wait time.Duration) {
-	if m.limiter.on {
-		_, wait = m.limiter.takeMinute(r.Context(), name, (&call{mux: m, request: r}).client(), quota, time.Now())
+// enterAccount counts a call of an account, or refuses it where as many are under way as may
+// be. Streams have a bound of their own.
+func (c *call) enterAccount() error {
+	m := c.mux
+	if !m.limiter.on || c.viewer == nil || c.op != nil && c.op.desc.IsStreamingServer() {
+		return nil
 	}
-	return wait
-}
-
-// pagesAMinute is how often one client address asks one process for a page of a name.
-const pagesAMinute = 3000
-
-// Page is [Mux.Held] for a page that reads rows: its quota is shared by all processes, and
-// it waits for the database no longer than a call does.
-func (m *Mux) Page(name string, quota int, next http.Handler) http.Handler {
-	return m.Held(name, pagesAMinute, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if quota > 0 {
-			if wait := m.SpendMinute(r, name, quota); wait > 0 {
-				refusePage(w, wait)
-				return
-			}
-		}
-		next.ServeHTTP(w, r.WithContext(apierr.WithPatience(r.Context(), m.config.MaxWait)))
-	}))
-}
-
-func refusePage(w http.ResponseWriter, wait time.Duration) {
-	w.Header().Set("Retry-After", strconv.FormatInt(wholeSeconds(wait), 10))
-	http.Error(w, "Too many requests came from your network. Try again in a minute.", http.StatusTooManyRequests)
-}
-
-// client returns the address that a public call is counted for: the peer, or the last
-// address in X-Forwarded-For that is not a trusted proxy.
-func (c *call) client() netip.Addr {
-	if !c.address.IsValid() {
-		c.address = c.findClient()
+	if !m.accounts.Enter(c.viewer.AccountID, m.config.MaxAccountCalls) {
+		return c.tooManyUnderWay("The account has as many calls under way as it may. Wait for their answers.")
 	}
-	return c.address
+	c.ofAccount = true
+	return nil
 }
 
-func (c *call) findClient() netip.Addr {
-	peer, err := netip.ParseAddrPort(c.request.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	addr := peer.Addr().Unmap()
-	defer func() { c.proxied = c.mux.trusts(addr) }()
-	if !c.mux.trusts(addr) {
-		return network(addr)
-	}
-	forwarded := strings.Split(strings.Join(c.request.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(forwarded) - 1; i >= 0; i-- {
-		next, err := netip.ParseAddr(strings.TrimSpace(forwarded[i]))
-		if err != nil {
-			break
-		}
-		if addr = next.Unmap(); !c.mux.trusts(addr) {
-			break
-		}
-	}
-	return network(addr)
+// awaited is a request's body. While the call waits for it, its place is another's; it is
+// served only if there is one once the body has come, see served.
+type awaited struct {
+	io.ReadCloser
+	call *call
 }
 
-func (m *Mux) trusts(addr netip.Addr) bool {
-	return slices.ContainsFunc(m.config.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+func (a *awaited) Read(p []byte) (int, error) {
+	if c := a.call; c.counted {
+		c.mux.inFlight.Add(-1)
+		defer func() { c.crowded = c.mux.inFlight.Add(1) > int64(c.mux.config.MaxInFlight) }()
+	}
+	return a.ReadCloser.Read(p)
 }
 
-// network truncates an IPv6 address to its /64: one client usually holds all of it.
-func network(addr netip.Addr) netip.Addr {
-	addr = addr.WithZone("")
-	if addr.Is6() {
-		if prefix, err := addr.Prefix(64); err == nil {
-			return prefix.Addr()
-		}
+// served refuses a call whose body has come when as many were served as may be.
+func (c *call) served() error {
+	if c.crowded {
+		return apierr.Busy(errInFlight)
 	}
-	return addr
+	return nil
 }

@@ -84,6 +84,7 @@ type call struct {
 	faults    *issues // found so far, while a Check runs
 	recorded  bool
 	overRate  bool        // refused for its rate
+	preflight bool        // a browser asks what it may ask
 	counted   bool        // among those in flight
 	crowded   bool        // its body came when as many were served as may be
 	ofAccount bool        // among those of the account

@@ -65,7 +65,7 @@ func (m *Mux) shareWith(w http.ResponseWriter, c *call) (answered bool) {
 	if c.underV1() {
 		c.showRate()
 	}
-	c.sent, c.quiet = http.StatusNoContent, true // any number of them comes
+	c.sent, c.preflight = http.StatusNoContent, true
 	w.WriteHeader(http.StatusNoContent)
 	return true
 }

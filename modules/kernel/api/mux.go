@@ -16,6 +16,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/page"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
@@ -44,11 +45,11 @@ type Mux struct {
 	buffers    sync.Pool
 	decoders   sync.Pool
 	inFlight   atomic.Int64 // calls that are served now, without streams
-	clients    crowd[netip.Addr]
-	accounts   crowd[int64] // their calls, without streams
+	clients    fair.Counts[netip.Addr]
+	accounts   fair.Counts[int64] // their calls, without streams
 	// The open streams of each key, and of all keys of each account: an account makes as
 	// many session keys as it likes.
-	keyStreams, accountStreams crowd[int64]
+	keyStreams, accountStreams fair.Counts[int64]
 	// streams ends when the process stops; see EndStreams.
 	streams    context.Context
 	endStreams context.CancelFunc

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -206,4 +208,61 @@ func (w *window) take(quota int, now time.Time) (left int, wait time.Duration) {
 	}
 	w.times = append(w.times, now)
 	return quota - len(w.times), 0
+}
+
+// ClientAddress returns the address of the client whose call has this context, as the
+// rates of public operations count it (an IPv6 client is its /64); "" where there is none.
+func ClientAddress(ctx context.Context) string {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return ""
+	}
+	return c.client().String()
+}
+
+// client returns the address that a public call is counted for: the peer, or the last
+// address in X-Forwarded-For that is not a trusted proxy.
+func (c *call) client() netip.Addr {
+	if !c.address.IsValid() {
+		c.address = c.findClient()
+	}
+	return c.address
+}
+
+func (c *call) findClient() netip.Addr {
+	peer, err := netip.ParseAddrPort(c.request.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	addr := peer.Addr().Unmap()
+	defer func() { c.proxied = c.mux.trusts(addr) }()
+	if !c.mux.trusts(addr) {
+		return network(addr)
+	}
+	forwarded := strings.Split(strings.Join(c.request.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(forwarded) - 1; i >= 0; i-- {
+		next, err := netip.ParseAddr(strings.TrimSpace(forwarded[i]))
+		if err != nil {
+			break
+		}
+		if addr = next.Unmap(); !c.mux.trusts(addr) {
+			break
+		}
+	}
+	return network(addr)
+}
+
+func (m *Mux) trusts(addr netip.Addr) bool {
+	return slices.ContainsFunc(m.config.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// network truncates an IPv6 address to its /64: one client usually holds all of it.
+func network(addr netip.Addr) netip.Addr {
+	addr = addr.WithZone("")
+	if addr.Is6() {
+		if prefix, err := addr.Prefix(64); err == nil {
+			return prefix.Addr()
+		}
+	}
+	return addr
 }

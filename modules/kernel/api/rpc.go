@@ -207,8 +207,8 @@ func (w *rpcWriter) begin(status int) {
 	w.call.sent = status
 	w.call.mustBeRead()
 	if !w.call.recorded {
-		if w.call.viewer == nil { // refused before its caller was looked up: for the log and the sums
-			_ = w.call.turnAway(apierr.New(apierr.NotFound, "refused by the protocol"))
+		if w.call.viewer == nil { // refused before its caller was looked up
+			w.call.overRate = w.call.spendStranger() > 0
 		}
 		w.call.code = "protocol_error"
 		_ = w.call.settle(w.ctx, errProtocol)

@@ -56,9 +56,9 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 	if m.shareWith(w, c) {
 		return
 	}
-	leave, ok := m.enterClient(c)
+	leave, ok := c.enterClient()
 	if !ok {
-		m.refuseREST(w, c, c.tooManyOfClient())
+		m.refuseREST(w, c, c.tooManyUnderWay("Too many requests from your network are under way. Wait for their answers."))
 		return
 	}
 	defer leave()
@@ -128,10 +128,6 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 		return
 	}
 	if path == "/openapi.json" {
-		if err := c.spendStatic(path); err != nil {
-			m.refuseREST(w, c, err)
-			return
-		}
 		m.serveOpenAPI(w, c)
 		return
 	}
@@ -144,32 +140,6 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 		c.protocol = "rest"
 	}
 	m.refuseREST(w, c, c.turnAway(apierr.New(apierr.NotFound, "There is nothing at this path; /openapi.json describes what there is.")))
-}
-
-// describedAMinute is how often one client address may ask what the service is.
-const describedAMinute = 300
-
-// spendStatic takes one request of a client address for what describes the service.
-func (c *call) spendStatic(name string) error {
-	if l := c.mux.limiter; l.on {
-		if _, wait := l.windowOf(c.client(), name).take(describedAMinute, c.start); wait > 0 {
-			return c.tooMany(wait)
-		}
-	}
-	return nil
-}
-
-// serveReflection serves a stream of questions, which ends with the time for one answer.
-func (m *Mux) serveReflection(ctx context.Context, w http.ResponseWriter, c *call, h http.Handler) {
-	if err := c.spendStatic("reflection"); err != nil {
-		m.refuseREST(w, c, err)
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, m.config.UnreadFor)
-	defer cancel()
-	c.mustBeRead()
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(m.config.UnreadFor))
-	h.ServeHTTP(w, c.request.WithContext(ctx))
 }
 
 // open sets the operation of the call.
@@ -208,7 +178,7 @@ func (c *call) report(ctx context.Context) {
 	}
 	level := slog.LevelInfo
 	switch {
-	case c.overRate: // any number of them comes: metrics and sums count them
+	case c.overRate, c.preflight: // any number of them comes: metrics and sums count them
 		level = slog.LevelDebug
 	case c.code == string(apierr.OperationError) && ctx.Err() == nil:
 		level = slog.LevelError

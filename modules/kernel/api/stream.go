@@ -25,16 +25,16 @@ func (m *Mux) enterStream(c *call) (leave func(), err error) {
 		return func() {}, nil
 	}
 	key, account := c.viewer.KeyID, c.viewer.AccountID
-	if !m.keyStreams.enter(key, m.config.MaxStreams) {
+	if !m.keyStreams.Enter(key, m.config.MaxStreams) {
 		return nil, m.tooManyStreams("key", m.config.MaxStreams)
 	}
-	if most := max(m.config.MaxStreams, m.config.MaxAccountStreams); !m.accountStreams.enter(account, most) {
-		m.keyStreams.leave(key)
+	if most := max(m.config.MaxStreams, m.config.MaxAccountStreams); !m.accountStreams.Enter(account, most) {
+		m.keyStreams.Leave(key)
 		return nil, m.tooManyStreams("account", most)
 	}
 	return func() {
-		m.keyStreams.leave(key)
-		m.accountStreams.leave(account)
+		m.keyStreams.Leave(key)
+		m.accountStreams.Leave(account)
 	}, nil
 }
 

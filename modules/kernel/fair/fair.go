@@ -1,7 +1,7 @@
 // Package fair shares a fixed number of places among tenants.
 //
 // Of the tenants that wait, the one with the fewest places goes first; the longer wait
-// decides between equals. A tenant has at most half of the places, also while nobody else
+// decides between equals. A tenant has at most half of the places, also while no one else
 // wants one: who comes next would have to wait for the end of its long work.
 package fair
 

@@ -64,7 +64,7 @@ func TestPlaces(t *testing.T) {
 			o.enter(t, p, 2)
 			o.enter(t, p, 3)
 			o.want(t, 1, 1, 2, 3)
-			o.leave(2) // it is nobody else's
+			o.leave(2) // no other tenant may take it
 			o.want(t, 1, 1, 2, 3)
 		},
 		"the tenant with the fewest places goes first": func(t *testing.T, o *order) {
