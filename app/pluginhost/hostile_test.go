@@ -90,10 +90,10 @@ func (h *hostile) Collect(stream grpc.BidiStreamingServer[stagev1.CallRequest, s
 		return stream.Send(some(9, 1<<20))
 	case "too many parts":
 		return stream.Send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Records{
-			Records: &stagev1.Records{Records: slices.Repeat([]*stagev1.Record{{}}, stage.MaxMessage/2-100)},
+			Records: &stagev1.Records{Records: slices.Repeat([]*stagev1.Record{{}}, 1<<18)},
 		}})
 	case "too many outcomes":
-		return stream.Send(over(&stagev1.Done{Outcomes: slices.Repeat([]*stagev1.Outcome{{}}, stage.MaxMessage/2-100)}))
+		return stream.Send(over(&stagev1.Done{Outcomes: slices.Repeat([]*stagev1.Outcome{{}}, 1<<18)}))
 	case "too many":
 		for {
 			if err := stream.Send(some(1000, 1)); err != nil {
