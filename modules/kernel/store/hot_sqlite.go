@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"modernc.org/sqlite"
+
+	"github.com/scrollery/scrollery/modules/kernel/store/wal"
 )
 
 // connector makes SQLite's connections, by their address.
@@ -371,11 +373,12 @@ func (c *hotConn) each(query string, values []any, keep bool, do func(row Row) (
 	}
 }
 
-// version asks for the version of the SQLite file, always by the same connection: the
-// numbers of two cannot be compared.
+// version asks for the version of the SQLite file: the index of the log, or else always the
+// same connection, as the numbers of two cannot be compared.
 type version struct {
-	mu     sync.Mutex
-	conn   *hotConn
+	mu     sync.RWMutex
+	conn   *hotConn // which also keeps the index where it is
+	index  *wal.Index
 	opened int64 // how many connections there were
 	closed bool
 }
@@ -388,6 +391,9 @@ func (db *DB) Version(ctx context.Context) (number int64, ok bool, err error) {
 		return 0, false, nil
 	}
 	v := &db.version
+	if number, ok := v.byIndex(); ok {
+		return number, true, nil
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.closed {
@@ -407,18 +413,42 @@ func (db *DB) Version(ctx context.Context) (number int64, ok bool, err error) {
 		return false, nil
 	})
 	if err != nil {
-		err = errors.Join(fmt.Errorf("version of the database: %w", err), v.conn.Close())
+		return 0, false, errors.Join(fmt.Errorf("version of the database: %w", err), v.end())
+	}
+	if v.index == nil {
+		v.index, _ = wal.OpenIndex(db.sqlitePath()) // without one, the connection goes on to tell
+	}
+	return number, ok, nil
+}
+
+// byIndex asks the index, if it is open.
+func (v *version) byIndex() (number int64, ok bool) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if v.index == nil {
+		return 0, false
+	}
+	state, ok := v.index.State()
+	return int64(state), ok
+}
+
+// end closes the index and the connection. It has the lock.
+func (v *version) end() error {
+	var err error
+	if v.index != nil {
+		err = v.index.Close()
+		v.index = nil
+	}
+	if v.conn != nil {
+		err = errors.Join(err, v.conn.Close())
 		v.conn = nil
 	}
-	return number, ok, err
+	return err
 }
 
 func (v *version) close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.closed = true
-	if v.conn == nil {
-		return nil
-	}
-	return v.conn.Close()
+	return v.end()
 }
