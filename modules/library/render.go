@@ -138,7 +138,12 @@ func (v *Video) parse(stored texts) error {
 // appendOutlier appends an outlier's own members, after its video.
 func appendOutlier(b []byte, score, baseline float64, peers int, observedAt int64) []byte {
 	b = jsontext.AppendFloat(append(b, `,"score":`...), score, 64)
-	b = jsontext.AppendFloat(append(b, `,"baselineViews":`...), baseline, 64)
+	b = append(b, `,"baselineViews":`...)
+	if whole := int64(baseline); float64(whole) == baseline && whole < 1<<53 { // the same text in half the time
+		b = strconv.AppendInt(b, whole, 10)
+	} else {
+		b = jsontext.AppendFloat(b, baseline, 64)
+	}
 	b = strconv.AppendInt(append(b, `,"sampleCount":`...), int64(peers), 10)
 	b = strconv.AppendInt(append(b, `,"observedAt":`...), observedAt, 10)
 	return append(b, '}')
