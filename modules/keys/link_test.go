@@ -284,12 +284,8 @@ func TestWrongCodesOfAnHourHaveACeiling(t *testing.T) {
 	digits, others := b.code(t, "ana@example.com"), b.code(t, "bob@example.com")
 	guess := func(address, right string) {
 		t.Helper()
-		wrong := "000000"
-		if right == wrong {
-			wrong = "111111"
-		}
 		for i := range 10 {
-			if _, _, err := b.Reissue(context.Background(), address, wrong, fmt.Sprint(address, i)); err != nil {
+			if _, _, err := b.Reissue(context.Background(), address, wrong(right), fmt.Sprint(address, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -313,6 +309,45 @@ func TestWrongCodesOfAnHourHaveACeiling(t *testing.T) {
 	if status, _ := b.reissue(t, "ana@example.com", b.code(t, "ana@example.com")); status != ReissueCompleted {
 		t.Errorf("an hour later: got %s, want completed", status)
 	}
+}
+
+// TestBeyondTheCeilingSignInsGoOn: each asker has one try at a code, all together few, and
+// the guesses of strangers leave the owner theirs.
+func TestBeyondTheCeilingSignInsGoOn(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	b.wrong.limit = 3
+	b.open(t, "bob@example.com")
+	b.open(t, "ana@example.com")
+	code := b.code(t, "bob@example.com")
+	for range 3 {
+		if status, _ := b.reissue(t, "bob@example.com", wrong(code)); status != ReissueInvalidCode {
+			t.Fatalf("a wrong code: got %s, want %s", status, ReissueInvalidCode)
+		}
+	}
+	sent := func() string {
+		b.clock = b.clock.Add(20 * time.Minute) // so that another mail may be sent, within the hour
+		if err := b.send(context.Background(), forSignIn, "ana@example.com"); err != nil {
+			t.Fatal(err)
+		}
+		return sixDigits.FindString(b.post.taken()[0].Text)
+	}
+	try := func(digits, client, want string) {
+		t.Helper()
+		status, err := b.SignIn(context.Background(), "ana@example.com", digits, client, func(context.Context, *store.Tx) error { return nil })
+		if err != nil || status != want {
+			t.Errorf("a try by %s: got %s and error %v, want %s and no error", client, status, err, want)
+		}
+	}
+	digits := sent()
+	try(wrong(digits), "203.0.113.9", ReissueInvalidCode)
+	try(wrong(digits), "203.0.113.9", ReissueRateLimited)
+	try(digits, "192.0.2.1", ReissueCompleted)
+	digits = sent()
+	for n := range triesBeyond {
+		try(wrong(digits), fmt.Sprint("203.0.113.", n), ReissueInvalidCode)
+	}
+	try(digits, "192.0.2.1", ReissueRateLimited)
 }
 
 func TestRacingUsesOfALinkMintOneKey(t *testing.T) {

@@ -136,6 +136,10 @@ func (s *Service) judged(ctx context.Context, status string, account int64) {
 	}
 }
 
+// triesBeyond is how many tries of all askers a code of a sign-in is good for beyond the
+// ceiling of wrong ones.
+const triesBeyond = 5
+
 // check tries a code of an address, and counts the try. It returns the account that the
 // code opens, 0 for none, and ReissueCompleted for a right one, which is not used up by
 // that.
@@ -153,9 +157,10 @@ func (s *Service) check(ctx context.Context, tx *store.Tx, why purpose, address,
 	}
 	right, mark := newest.matches(digits), newest.mark(client)
 	if ended := newest.used || !now.Before(newest.expiresAt); !ended {
-		// A sign-in has no link: beyond the ceiling, its code is good for one try, so that who
-		// guesses at other addresses keeps no one out.
-		beyond := s.wrong.spent(now) && (why != forSignIn || newest.tries > 0)
+		// A sign-in has no link: beyond the ceiling, its code is good for one try of an asker,
+		// and for few of all, so that neither guesses at other addresses nor at this one keep its
+		// owner out.
+		beyond := s.wrong.spent(now) && (why != forSignIn || newest.triesOf(mark) > 0 || newest.tries >= triesBeyond)
 		if newest.triesOf(mark) >= s.cfg.CodeTries || newest.tries >= s.cfg.CodeGuesses || beyond {
 			return ReissueRateLimited, 0, nil
 		}

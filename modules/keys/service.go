@@ -51,7 +51,7 @@ type Config struct {
 	CodeGuesses int `yaml:"code_guesses"`
 	// GuessesPerHour is how many wrong guesses at codes of accounts this process takes in
 	// an hour, for all addresses. Beyond it, keys are recovered by links alone, a code to sign in
-	// has one try, and an operator is told. Default: 3,000.
+	// has one try of each client and five in all, and an operator is told. Default: 3,000.
 	GuessesPerHour int `yaml:"guesses_per_hour"`
 	// MailsPerHour bounds the codes sent to one address. Default: 3.
 	MailsPerHour int `yaml:"mails_per_hour"`
