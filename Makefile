@@ -95,8 +95,12 @@ hostile: ## Attack the box of plugins, as this user and, if that is root, as an 
 bench: ## Run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
 
+# The most bytes of the program. The bar is missed: it is held to what it is, but by strict.
+MOST = $(if $(filter strict,$(BENCH)),55000000,76000000)
+
 .PHONY: floors
-floors: ## Check the benchmarks against their floors, one package at a time; BENCH=strict fails on known misses
+floors: build ## Check the benchmarks against their floors, one package at a time; BENCH=strict fails on known misses
+	@bytes=$$(wc -c < $(BIN)/scrollery); echo "$(BIN)/scrollery: $$bytes bytes, at most $(MOST)"; [ $$bytes -le $(MOST) ]
 	SCROLLERY_BENCH=$(BENCH) $(GO) test -p 1 -count 1 -run Floor $(FLOORS)
 
 # A folder beside the tree that measures the server, its peers and the least that a server
