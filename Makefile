@@ -10,7 +10,7 @@ RACE    ?= $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]
 RACE_ALL = ./app/... ./modules/... ./plugins/...
 # The race detector needs more memory than a confined process may have: `make test` alone
 # runs these tests of the box, of the sandbox and of memory limits.
-CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestOneTenantLeavesPlaces|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
+CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestHonestPluginsLive|TestALookIsShort|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestOneTenantLeavesPlaces|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
 # Computations that take minutes under the race detector.
 LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes
 # Packages with benchmarks that must reach a floor.

@@ -274,6 +274,62 @@ func hoard(do string, number int) (string, error) {
 			}
 		}
 		time.Sleep(time.Minute)
+	case "zombies": // beside 300 MB
+		memory, err := unix.Mmap(-1, 0, 300<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err != nil {
+			return "", err
+		}
+		touch(memory)
+		for range number {
+			if err := exec.Command(os.Args[0], "attempt").Start(); err != nil { // and never Wait
+				return "", err
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		return "lived", nil
+	case "workers": // that share 300 MB and end together, five times
+		memory, err := unix.Mmap(-1, 0, 300<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err != nil {
+			return "", err
+		}
+		touch(memory)
+		for range 5 {
+			var ends [2]int
+			if err := unix.Pipe(ends[:]); err != nil {
+				return "", err
+			}
+			var one byte
+			for range number {
+				if fork() {
+					continue
+				}
+				unix.RawSyscall(unix.SYS_CLOSE, uintptr(ends[1]), 0, 0)
+				unix.RawSyscall(unix.SYS_READ, uintptr(ends[0]), uintptr(unsafe.Pointer(&one)), 1) // until the parent closes
+				unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+			}
+			time.Sleep(300 * time.Millisecond)
+			_, _ = unix.Close(ends[1]), unix.Close(ends[0])
+			for range number {
+				_, _ = unix.Wait4(-1, nil, 0, nil)
+			}
+		}
+		return "lived", nil
+	case "sleepers": // that share 300 MB
+		memory, err := unix.Mmap(-1, 0, 300<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err != nil {
+			return "", err
+		}
+		touch(memory)
+		for range number {
+			if fork() {
+				continue
+			}
+			for {
+				unix.RawSyscall(unix.SYS_PAUSE, 0, 0, 0)
+			}
+		}
+		time.Sleep(time.Minute)
 	case "grow":
 		memory, err := unix.Mmap(-1, 0, number<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 		if err != nil {

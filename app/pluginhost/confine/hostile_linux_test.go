@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -342,10 +343,59 @@ func TestAProcessWithoutItsFirstThreadIsNotOverlooked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer scratch.Close()
-	over, err := look(process.Process.Pid, scratch, policy(t), false, map[string]bool{})
-	if err != nil || over <= 0 {
-		t.Errorf("got %d bytes above the bound, error %v; want some", over, err)
+	u := &usage{first: process.Process.Pid, scratch: scratch, p: policy(t)}
+	if over, again, err := u.look(); err != nil || over > 0 || !again {
+		t.Errorf("the first look: got %d bytes above the bound, another look %v, error %v; want none, true, nil", over, again, err)
 	}
+	wait(t, "a look to find it", func() bool {
+		over, _, err := u.look()
+		return err == nil && over > 0
+	})
+	u.p.Writes, u.p.Written, u.p.WrittenFiles = []string{t.TempDir()}, 1<<20, 10
+	wait(t, "its files to count", func() bool {
+		own := []string{strconv.Itoa(u.first)}
+		return u.opened(own) == u.p.Files && u.written(own) > u.p.Written
+	})
+}
+
+// TestHonestPluginsLive although many of their processes share memory, and end at once.
+func TestHonestPluginsLive(t *testing.T) {
+	b := setup(t)
+	for _, way := range []string{"workers:20", "zombies:60"} {
+		t.Run(way, func(t *testing.T) {
+			p := policy(t, "attempt", way)
+			p.Memory, p.Disk, p.Tasks, p.Files = 512<<20, 256<<20, 512, 256
+			if e := b.run(t, p, nil); e.out != "[\"lived\"]\n" || e.exceeded != nil {
+				t.Errorf("ended with %v (%v) %s %s, want it to live", e.exceeded, e.err, e.out, e.words)
+			}
+		})
+	}
+}
+
+// TestALookIsShort although the kernel takes long to tell what many processes share.
+func TestALookIsShort(t *testing.T) {
+	b := setup(t)
+	p := policy(t, "attempt", "sleepers:100")
+	p.Memory, p.Disk, p.Tasks = 512<<20, 256<<20, 512
+	b.run(t, p, nil, func(c *Command) {
+		defer c.Kill()
+		wait(t, "all sleepers", func() bool {
+			processes, _, _ := family(c.Pid(), p.Tasks, func(string) {})
+			return len(processes) > 100
+		})
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		u := &usage{first: c.Pid(), scratch: c.scratch, p: p}
+		for n := range 3 {
+			began := spent()
+			over, _, err := u.look()
+			took := spent() - began
+			t.Logf("it took %v and found %d MiB above the bound", took, over>>20)
+			if took > 100*time.Millisecond || err != nil || n > 0 && over > 0 {
+				t.Errorf("a look took %v and found %d bytes above the bound, error %v; want at most 100 ms, none", took, over, err)
+			}
+		}
+	})
 }
 
 // pastItsBound runs a program and measures how long after it used more than its policy allows

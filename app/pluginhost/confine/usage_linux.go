@@ -2,13 +2,16 @@ package confine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,23 +46,26 @@ func family(first, most int, visit func(process string)) (processes []string, ta
 	return processes, tasks, nil
 }
 
-// hides reports whether a process whose files cannot be read may have some: one that has ended
-// and is not waited for cannot be read either.
-func hides(process string) bool {
-	_, lives := resident(process)
-	return lives || threaded(process)
+// hides reports whether a process may have open files that cannot be read, with err. One that
+// goes on without its first thread seems to have none, and so does one that ends, for a moment.
+func (u *usage) hides(process string, err error) bool {
+	if _, lives := resident(process); lives {
+		return err != nil
+	}
+	since, headless := u.headless[process]
+	return headless && time.Since(since) > hiding
 }
 
 // opened counts the open files of processes. One that hides them has as many as it may have.
-func opened(processes []string, each int) (files int) {
+func (u *usage) opened(processes []string) (files int) {
 	for _, process := range processes {
 		folder := "/proc/" + process + "/fd"
 		if info, err := os.Stat(folder); err == nil && info.Size() > 0 { // their number, since Linux 6.2
 			files += int(info.Size())
-		} else if names, err := os.ReadDir(folder); err == nil {
+		} else if names, err := os.ReadDir(folder); len(names) > 0 {
 			files += len(names)
-		} else if hides(process) {
-			files += each
+		} else if u.hides(process, err) {
+			files += u.p.Files
 		}
 	}
 	return files
@@ -84,25 +90,94 @@ func threaded(process string) bool {
 	return len(threads) > 1
 }
 
+// part is the memory of a process with a part of what it shares, and what else was known of it
+// then, some looks ago.
+type part struct{ memory, resident, faults, looks int64 }
+
+// partTime is how long a look may take to read parts, of which the kernel makes a long one.
+const partTime = 15 * time.Millisecond
+
 // proportional is the memory of processes with a part of what is shared for each that shares
-// it. What cannot be read counts in full. It stops when it has more than most. gone is what
-// those had that have ended meanwhile.
-func proportional(processes []string, had []int64, most int64) (total, gone int64) {
+// it. sure is that of those that it has the time to read, the largest first. rest is the most
+// that others have by what is known of them: each page that a process gets is a fault, and a
+// huge one shows in what is resident.
+func (u *usage) proportional(processes []string, had []int64) (sure, rest int64) {
+	type guess struct {
+		process        string
+		now            part
+		memory, weight int64
+	}
+	var all []guess
+	page, before := int64(os.Getpagesize()), u.parts
+	u.parts = map[string]part{}
 	for i, process := range processes {
-		if total > most {
-			break
+		if had[i] == 0 {
+			continue
 		}
-		status, _ := os.ReadFile("/proc/" + process + "/status")
+		g := guess{process: process, now: part{resident: had[i], faults: faults(process)}, weight: had[i]}
+		last, known := before[process]
+		if !known {
+			last.resident = had[i] // what it had at its birth is a part of its parent's
+		}
+		g.memory = min(had[i], last.memory+max(page*(g.now.faults-last.faults), had[i]-last.resident, 0))
+		if known {
+			g.weight = g.memory + last.looks<<23 // in its turn, too
+		}
+		last.looks++
+		all, u.parts[process] = append(all, g), last
+	}
+	for process, last := range before {
+		if _, lives := u.parts[process]; !lives {
+			u.gone += last.memory
+		}
+	}
+	slices.SortFunc(all, func(a, b guess) int { return cmp.Compare(b.weight, a.weight) })
+	began := spent()
+	var read, fresh, mean int64 // of fresh ones that were read
+	for _, g := range all {
+		if read > 0 && spent()-began > partTime {
+			if last := u.parts[g.process]; last.looks == 1 && last.memory == 0 { // found only now
+				last.memory = mean
+				g.memory, u.parts[g.process] = max(g.memory, last.memory), last
+			}
+			rest += g.memory
+			continue
+		}
+		raw, _ := os.ReadFile("/proc/" + g.process + "/smaps_rollup")
+		status, _ := os.ReadFile("/proc/" + g.process + "/status")
 		full, lives := residentOf(status)
-		raw, _ := os.ReadFile("/proc/" + process + "/smaps_rollup")
 		if part := fields(raw, "Pss_Anon:", "Pss_Shmem:", "SwapPss:"); part > 0 {
 			full = part + fields(status, "VmPTE:")
 		} else if !lives {
-			gone += had[i]
+			if _, known := before[g.process]; !known { // nor whether others have what it had
+				g.memory = g.now.resident
+			}
+			rest += max(g.memory, sure/max(read, 1))
+			continue
 		}
-		total += full
+		g.now.memory = full
+		if _, known := before[g.process]; !known {
+			fresh++
+			mean += (full - mean) / fresh
+		}
+		u.parts[g.process] = g.now
+		sure, read = sure+full, read+1
 	}
-	return total, gone
+	u.gone -= u.gone * read / max(int64(len(all)), 1)
+	return sure, rest + u.gone
+}
+
+// faults counts how often a process got a page.
+func faults(process string) int64 {
+	raw, _ := os.ReadFile("/proc/" + process + "/stat")
+	// The name before may have any letters.
+	values := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
+	if len(values) < 10 {
+		return 0
+	}
+	minor, _ := strconv.ParseInt(string(values[7]), 10, 64)
+	major, _ := strconv.ParseInt(string(values[9]), 10, 64)
+	return minor + major
 }
 
 // fields adds up fields of a text of the kernel, in bytes.

@@ -14,7 +14,8 @@ import (
 // files that have no name any more and are open; one that is only mapped, or on its way
 // through a socket, is not seen. It is more than may be where it cannot be read, or there are
 // too many files.
-func written(processes []string, p Policy) (size int64) {
+func (u *usage) written(processes []string) (size int64) {
+	p := u.p
 	type file struct{ device, number uint64 }
 	seen, count, beyond := map[file]bool{}, 0, p.Written+1
 	add := func(info fs.FileInfo) {
@@ -56,7 +57,7 @@ func written(processes []string, p Policy) (size int64) {
 	for _, process := range processes {
 		folder := "/proc/" + process + "/fd/"
 		names, err := os.ReadDir(folder)
-		if errors.Is(err, fs.ErrPermission) && hides(process) {
+		if len(names) == 0 && u.hides(process, err) {
 			return beyond
 		}
 		for _, name := range names {
