@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -23,6 +22,10 @@ func (c *call) admit(ctx context.Context) error {
 	if err != nil {
 		c.showRate()
 		return c.turnAway(err)
+	}
+	if err := c.enterNetwork(); err != nil {
+		c.showRate()
+		return err
 	}
 	if err := c.enterAccount(); err != nil {
 		c.showRate()
@@ -75,6 +78,10 @@ func (c *call) leave() {
 // end is leave, and gives back the place among the account's.
 func (c *call) end() {
 	c.leave()
+	if c.lent {
+		c.lent = false
+		c.carriedBy.giveBack()
+	}
 	if c.ofAccount {
 		c.ofAccount = false
 		c.mux.accounts.Leave(c.viewer.AccountID)
@@ -264,7 +271,18 @@ func (c *call) enterClient() (leave func(), ok bool) {
 	if !m.limiter.on || c.proxied { // by a proxy that does not say for whom
 		return func() {}, true
 	}
-	return func() { m.clients.Leave(client) }, m.clients.Enter(client, m.config.MaxClientCalls)
+	if !m.clients.Enter(client, m.config.MaxClientCalls) {
+		return func() {}, false
+	}
+	return func() { m.clients.Leave(client) }, true
+}
+
+// enterNetwork refuses a call since its client address has as many under way as it may.
+func (c *call) enterNetwork() error {
+	if c.beyond {
+		return c.tooManyUnderWay("Too many requests from your network are under way. Wait for their answers.")
+	}
+	return nil
 }
 
 // underWay is after how long a caller with too many calls under way should ask again.
@@ -283,26 +301,14 @@ func (c *call) enterAccount() error {
 	if !m.limiter.on || c.viewer == nil || c.op != nil && c.op.desc.IsStreamingServer() {
 		return nil
 	}
+	if c.lent = c.carriedBy.lend(); c.lent {
+		return nil
+	}
 	if !m.accounts.Enter(c.viewer.AccountID, m.config.MaxAccountCalls) {
 		return c.tooManyUnderWay("The account has as many calls under way as it may. Wait for their answers.")
 	}
 	c.ofAccount = true
 	return nil
-}
-
-// awaited is a request's body. While the call waits for it, its place is another's; it is
-// served only if there is one once the body has come, see served.
-type awaited struct {
-	io.ReadCloser
-	call *call
-}
-
-func (a *awaited) Read(p []byte) (int, error) {
-	if c := a.call; c.counted {
-		c.mux.inFlight.Add(-1)
-		defer func() { c.crowded = c.mux.inFlight.Add(1) > int64(c.mux.config.MaxInFlight) }()
-	}
-	return a.ReadCloser.Read(p)
 }
 
 // served refuses a call whose body has come when as many were served as may be.

@@ -78,6 +78,7 @@ type carried struct {
 	mu    sync.Mutex
 	calls int
 	lost  bool // a call must not be answered
+	lent  int  // 0: none of them has the request's place among those of the account
 	cause error
 }
 
@@ -89,8 +90,30 @@ func (a *carried) rest() {
 	if a != nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
+		a.lent++
 		a.outer.end()
 	}
+}
+
+// lend gives a call the account's place of the request, which waits for it. Others need one
+// of their own: a request may carry many.
+func (a *carried) lend() bool {
+	if a == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lent > 0 {
+		return false
+	}
+	a.lent++
+	return true
+}
+
+func (a *carried) giveBack() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lent--
 }
 
 func (m *Mux) serveAgents(ctx context.Context, w http.ResponseWriter, c *call) {
@@ -142,6 +165,9 @@ func (m *Mux) admitAgent(ctx context.Context, c *call) error {
 	if _, err := c.identify(ctx); err != nil {
 		c.showRate()
 		return c.turnAway(err)
+	}
+	if err := c.enterNetwork(); err != nil {
+		return err
 	}
 	return c.enterAccount()
 }
@@ -247,7 +273,7 @@ func carry(ctx context.Context, id string, arguments []byte, faults []apierr.Iss
 		mux: m, protocol: agentProtocol, code: "ok", requestID: all.outer.requestID, start: time.Now(), carriedBy: all,
 		request: all.outer.request, writer: all.outer.writer, header: http.Header{},
 	}
-	ctx = context.WithValue(apierr.WithPatience(c.request.Context(), m.config.MaxWait), callKey{}, c)
+	ctx = within{apierr.WithPatience(c.request.Context(), m.config.MaxWait), c}
 	defer func() {
 		lost := recover() != nil // of hangUp: whether it was done cannot be said
 		c.end()

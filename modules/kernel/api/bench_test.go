@@ -23,6 +23,16 @@ func cpu() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
+// BenchmarkPage asks for a page that is in memory, at a client's rate and far beyond it.
+func BenchmarkPage(b *testing.B) {
+	bundle := setup(b, func(c *api.Config) { c.RateLimit = true })
+	held := bundle.mux.Held("page.bench", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	request := httptest.NewRequest(http.MethodGet, "/docs", http.NoBody)
+	for b.Loop() {
+		held.ServeHTTP(httptest.NewRecorder(), request)
+	}
+}
+
 // BenchmarkHealth sets a whole request over a socket against a bare handler that
 // writes the same body, in the same run: ratio is CPU, and its bar is 1.2.
 func BenchmarkHealth(b *testing.B) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -87,7 +88,12 @@ type call struct {
 	preflight bool        // a browser asks what it may ask
 	counted   bool        // among those in flight
 	crowded   bool        // its body came when as many were served as may be
+	buffered  int         // bytes of room that its body takes
+	sender    rated       // whose share of the room that is
+	unread    error       // why its body was not read to its end; nil: it was
+	beyond    bool        // its address has as many requests under way as it may
 	ofAccount bool        // among those of the account
+	lent      bool        // has the account's place of the request that carries it
 	address   netip.Addr  // see client; invalid until it is asked for
 	proxied   bool        // the address is that of a trusted proxy
 	joined    Joined      // nil where the event goes with no write
@@ -118,6 +124,32 @@ func (c *call) set(name, value string) {
 func (c *call) note(name string, err error) { c.notes = append(c.notes, slog.Any(name, err)) }
 
 type callKey struct{}
+
+// within is the context of a call.
+type within struct {
+	context.Context
+	call *call
+}
+
+func (w within) Value(key any) any {
+	switch key.(type) {
+	case callKey:
+		return w.call
+	case fair.AsideKey:
+		return fair.Aside(w.call.aside)
+	}
+	return w.Context.Value(key)
+}
+
+// aside gives the call's place to others while it waits for a place of another kind: those
+// that wait would be all that may be served.
+func (c *call) aside() (back func()) {
+	if !c.counted {
+		return func() {}
+	}
+	c.mux.inFlight.Add(-1)
+	return func() { c.mux.inFlight.Add(1) }
+}
 
 func callFrom(ctx context.Context) *call {
 	c, _ := ctx.Value(callKey{}).(*call)

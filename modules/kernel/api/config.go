@@ -44,6 +44,10 @@ type Config struct {
 	// streams; the next one is answered 429. Default 512 and 64.
 	MaxClientCalls  int `yaml:"max_client_calls"`
 	MaxAccountCalls int `yaml:"max_account_calls"`
+	// BodyBytes is the most memory that the bodies of requests take until they are answered;
+	// bodies up to 64 KiB do not count. What goes beyond is answered 503, and beyond an eighth
+	// for one account, or one client address without a key, 429. Default 256 MiB.
+	BodyBytes int `yaml:"body_bytes"`
 	// MaxWait is how long a call waits for a connection to the database, and a list in
 	// memory for its turn to be counted, before it is answered 503; default 2s.
 	MaxWait time.Duration `yaml:"max_wait"`
@@ -92,7 +96,8 @@ func Defaults() Config {
 	return Config{
 		BaseURL: "http://127.0.0.1:8080", RateLimit: true,
 		AccountRate: 10, AccountBurst: 50, ClientRate: 1, ClientBurst: 20,
-		StrangerRate: 100, StrangerBurst: 2000, MaxInFlight: 512, MaxClientCalls: 512, MaxAccountCalls: 64, MaxWait: 2 * time.Second, MaxStreams: 10, MaxAccountStreams: 100, ReadmitEvery: 5 * time.Second, UnreadFor: 30 * time.Second,
+		StrangerRate: 100, StrangerBurst: 2000, MaxInFlight: 512, MaxClientCalls: 512, MaxAccountCalls: 64,
+		BodyBytes: 256 << 20, MaxWait: 2 * time.Second, MaxStreams: 10, MaxAccountStreams: 100, ReadmitEvery: 5 * time.Second, UnreadFor: 30 * time.Second,
 	}
 }
 
@@ -110,6 +115,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxInFlight < 1 || c.MaxClientCalls < 1 || c.MaxAccountCalls < 1 || c.MaxWait <= 0 {
 		return errors.New("the most calls at once, and their longest wait, must be above 0")
+	}
+	if c.BodyBytes < largestBody {
+		return fmt.Errorf("body bytes %d: want at least %d, for the largest body", c.BodyBytes, largestBody)
 	}
 	for _, origin := range c.Origins {
 		u, err := url.Parse(origin)

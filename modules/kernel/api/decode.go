@@ -78,7 +78,7 @@ func (d *decoder) read(w http.ResponseWriter, r *http.Request, limit int64) bool
 	if r.ContentLength > limit {
 		return tooLarge()
 	}
-	if _, err := d.buffer.ReadFrom(http.MaxBytesReader(w, r.Body, limit)); err != nil {
+	if err := d.readAll(http.MaxBytesReader(w, r.Body, limit)); err != nil {
 		var over *http.MaxBytesError
 		if errors.As(err, &over) {
 			return tooLarge()
@@ -91,6 +91,26 @@ func (d *decoder) read(w http.ResponseWriter, r *http.Request, limit int64) bool
 		return false
 	}
 	return true
+}
+
+// readAll fills the buffer, which grows by a quarter: that of a bytes.Buffer doubles.
+func (d *decoder) readAll(body io.Reader) error {
+	d.buffer.Grow(bytes.MinRead)
+	text := d.buffer.AvailableBuffer()
+	for {
+		n, err := body.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if err != nil {
+			d.buffer = *bytes.NewBuffer(text)
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		if len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+	}
 }
 
 // sentBody reports whether a request has a body.

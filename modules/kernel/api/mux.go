@@ -47,6 +47,7 @@ type Mux struct {
 	inFlight   atomic.Int64 // calls that are served now, without streams
 	clients    fair.Counts[netip.Addr]
 	accounts   fair.Counts[int64] // their calls, without streams
+	bodies     fair.Counts[rated] // room of bodies in bytes; that of all is of the zero rated
 	// The open streams of each key, and of all keys of each account: an account makes as
 	// many session keys as it likes.
 	keyStreams, accountStreams fair.Counts[int64]

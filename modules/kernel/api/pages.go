@@ -58,16 +58,21 @@ const describedAMinute = 300
 
 // spendDescription takes one request of a client address for what describes the service.
 func (c *call) spendDescription(name string) error {
+	if err := c.enterNetwork(); err != nil {
+		return err
+	}
 	if wait := c.spendHere(name, describedAMinute); wait > 0 {
 		return c.tooMany(wait)
 	}
 	return nil
 }
 
-// spendHere takes one request of a client address from a quota a minute of this process.
-func (c *call) spendHere(name string, quota int) (wait time.Duration) {
+// spendHere takes one request of a client address from a rate a minute of this process, which
+// is also how many may come at once.
+func (c *call) spendHere(name string, aMinute float64) (wait time.Duration) {
 	if l := c.mux.limiter; l.on {
-		_, wait = l.windowOf(c.client(), name).take(quota, time.Now())
+		p, now := policy{rate: aMinute / minute.Seconds(), burst: aMinute}, time.Now()
+		_, wait = bucketOf(l.pages, rated{client: c.client(), op: name}, p, now).take(p, 1, now)
 	}
 	return wait
 }
@@ -119,6 +124,8 @@ func (m *Mux) Held(name string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &call{mux: m, request: r, writer: w}
 		w = &mustRead{w, c}
+		r = c.await()
+		defer c.releaseBody()
 		leave, ok := c.enterClient()
 		if !ok {
 			refusePage(w, underWay)
@@ -158,5 +165,5 @@ func (m *Mux) Page(name string, quota int, next http.Handler) http.Handler {
 
 func refusePage(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.FormatInt(wholeSeconds(wait), 10))
-	http.Error(w, "Too many requests came from your network. Try again in a minute.", http.StatusTooManyRequests)
+	http.Error(w, "Too many requests came from your network. Try again later.", http.StatusTooManyRequests)
 }

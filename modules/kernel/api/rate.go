@@ -23,8 +23,8 @@ const (
 	minute = time.Minute
 )
 
-// limiter holds the rates: a bucket for each account and each client address, and a
-// strict count for operations with a limit per minute.
+// limiter holds the rates: a bucket for each account and each client address, one for each
+// page of an address, and a strict count for operations with a limit per minute.
 type limiter struct {
 	on       bool
 	account  policy
@@ -35,6 +35,7 @@ type limiter struct {
 	// strangers are the clients whose calls no key admits, or that have no path.
 	strangers *otter.Cache[rated, *bucket]
 	minutes   *otter.Cache[rated, *window]
+	pages     *otter.Cache[rated, *bucket]
 	// leases is nil where one process has all rates.
 	leases         Leases
 	sharedAccounts *otter.Cache[rated, *shared]
@@ -75,13 +76,14 @@ func newLimiter(cfg Config) (*limiter, error) {
 		stranger: newPolicy("stranger", cfg.StrangerRate, cfg.StrangerBurst),
 	}
 	l.leases = cfg.Leases
-	var failed [6]error
+	var failed [7]error
 	l.accounts, failed[0] = newCache[*bucket]()
 	l.clients, failed[1] = newCache[*bucket]()
 	l.minutes, failed[2] = newCache[*window]()
 	l.sharedAccounts, failed[3] = newCache[*shared]()
 	l.sharedClients, failed[4] = newCache[*shared]()
 	l.strangers, failed[5] = newCache[*bucket]()
+	l.pages, failed[6] = newCache[*bucket]()
 	return l, errors.Join(failed[:]...)
 }
 
@@ -132,16 +134,10 @@ func (l *limiter) leftOfClient(client netip.Addr, now time.Time) float64 {
 	return l.client.burst
 }
 
-// windowOf is this process's count of a client's calls of an operation, or page, in a minute.
-func (l *limiter) windowOf(client netip.Addr, op string) *window {
-	w, _ := l.minutes.ComputeIfAbsent(rated{client: client, op: op}, func() (*window, bool) { return &window{}, false })
-	return w
-}
-
 // takeMinute takes one call of an operation's quota a minute. A refusal by the shared
 // count is remembered, and while that fails the process goes by its own.
 func (l *limiter) takeMinute(ctx context.Context, op string, client netip.Addr, quota int, now time.Time) (int, time.Duration) {
-	w := l.windowOf(client, op)
+	w, _ := l.minutes.ComputeIfAbsent(rated{client: client, op: op}, func() (*window, bool) { return &window{}, false })
 	if l.leases == nil {
 		return w.take(quota, now)
 	}
@@ -185,7 +181,7 @@ func (b *bucket) take(p policy, n float64, now time.Time) (left float64, wait ti
 	return math.Floor(b.tokens), 0
 }
 
-// window holds the times of the last calls, so that no minute exceeds its quota.
+// window holds the times of the last calls, so that no minute exceeds its quota, which is small.
 type window struct {
 	mu    sync.Mutex
 	times []time.Time

@@ -164,6 +164,9 @@ func (m *Mux) readREST(ctx context.Context, w http.ResponseWriter, c *call, b *b
 		if d.contentType(r.Header) && d.read(w, r, c.op.maxBody()) {
 			d.body(message, c.op.input)
 		}
+		if c.unread != nil {
+			return c.unread
+		}
 	} else if d.sentBody(r) {
 		d.report("", "a %s request takes no body", r.Method)
 	}

@@ -34,12 +34,9 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 	}(r)
 	c.requestID = requestID(r.Header["X-Request-Id"])
 	c.set("X-Request-Id", c.requestID)
-	if r.Body != http.NoBody { // in a copy: the server looks at its own for what was not read
-		own := *r
-		own.Body = &awaited{r.Body, c}
-		r, c.request = &own, &own
-	}
-	ctx := context.WithValue(apierr.WithPatience(r.Context(), m.config.MaxWait), callKey{}, c)
+	r = c.await()
+	defer c.releaseBody()
+	ctx := context.Context(within{apierr.WithPatience(r.Context(), m.config.MaxWait), c})
 	defer c.end()
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -57,11 +54,8 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	leave, ok := c.enterClient()
-	if !ok {
-		m.refuseREST(w, c, c.tooManyUnderWay("Too many requests from your network are under way. Wait for their answers."))
-		return
-	}
 	defer leave()
+	c.beyond = !ok
 	m.dispatch(ctx, w, c)
 }
 

@@ -11,11 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"connectrpc.com/connect"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+	"github.com/scrollery/scrollery/proto/gen/scrollery/v1/scrolleryv1connect"
 )
 
 // trickle opens a call whose body never comes to its end, and ends it with the test.
@@ -108,6 +111,37 @@ func TestCarriedCallsGiveTheirPlacesBack(t *testing.T) {
 	check(t, "status of a call afterwards", 200, b.call(t, "GET", "/v1/workspace", "good", "").status)
 }
 
+// TestARequestCoversOneCarriedCall: with its own place; those beside it need one each.
+func TestARequestCoversOneCarriedCall(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) { c.RateLimit, c.MaxAccountCalls = true, 1 })
+	begun, release := make(chan struct{}), make(chan struct{})
+	b.fake.do = func(_ context.Context, request proto.Message) (proto.Message, error) {
+		if _, waits := request.(*scrolleryv1.GetWorkspaceRequest); waits {
+			close(begun)
+			<-release
+		}
+		return nil, nil
+	}
+	b.mux.ServeAgents(func(w http.ResponseWriter, r *http.Request) error {
+		first := make(chan api.Invoked, 1)
+		go func() { first <- api.Invoke(r.Context(), "getWorkspace", []byte(`{}`)) }()
+		select {
+		case <-begun:
+		case got := <-first:
+			t.Errorf("the first call: got %s, want it served", got.Body)
+			return nil
+		}
+		check(t, "a second call at once is refused", true, api.Invoke(r.Context(), "getUsage", []byte(`{}`)).Refused)
+		close(release)
+		check(t, "the first one is refused", false, (<-first).Refused)
+		check(t, "one after it is refused", false, api.Invoke(r.Context(), "getUsage", []byte(`{}`)).Refused)
+		return nil
+	})
+	check(t, "status", 200, b.call(t, "POST", api.AgentsPath, "good", `{}`).status)
+	check(t, "status of a call afterwards", 200, b.call(t, "GET", "/v1/usage", "good", "").status)
+}
+
 func TestCallsOfAnAccountAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) {
@@ -141,12 +175,47 @@ func TestRequestsOfAClientAreBounded(t *testing.T) {
 		_ = conn.Close()
 	}
 	b.until(t, "when they have ended", 200, "good")
-	served := 0
+	served, began := 0, time.Now()
 	for page.Code = 200; page.Code == 200 && served < 100_000; served++ {
 		page = httptest.NewRecorder()
 		held.ServeHTTP(page, request)
 	}
-	check(t, "requests for a page within a minute, the refused one too", 3001, served)
+	if most := 3001 + int(50*time.Since(began).Seconds()) + 1; served < 3001 || served > most {
+		t.Errorf("got %d requests for a page at once, the refused one too, want 3001 to %d", served, most)
+	}
+	check(t, "Retry-After of a page, of which 50 may be asked for in a second", "1", page.Header().Get("Retry-After"))
+}
+
+// TestACallBeyondItsNetworksIsRefusedInItsForm: with what is refused before, and by its event.
+func TestACallBeyondItsNetworksIsRefusedInItsForm(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) { c.RateLimit, c.MaxClientCalls = true, 1 })
+	b.mux.ServeAgents(func(http.ResponseWriter, *http.Request) error { return nil })
+	trickle(t, b, "/v1/library/archive", "good")
+	b.until(t, "a second request of the address", 429, "pro")
+	for name, c := range protocols(b) {
+		t.Run(name, func(t *testing.T) {
+			before := b.events.count()
+			client := scrolleryv1connect.NewSystemServiceClient(c.client, b.server.URL, c.options...)
+			_, err := client.GetHealth(withKey("pro"), &scrolleryv1.GetHealthRequest{})
+			check(t, "code", connect.CodeResourceExhausted, connect.CodeOf(err))
+			check(t, "error", "rate_limited", detailOf(err).GetError())
+			check(t, "events", before+1, b.events.count())
+			check(t, "event", outcome{Op: "getHealth", Status: "rate_limited", Account: 5}, b.events.outcome(t))
+		})
+	}
+	for name, c := range map[string]struct {
+		method, path, key string
+		status            int
+	}{
+		"a bad key":       {"GET", "/v1/workspace", "unknown", 401},
+		"an unknown path": {"GET", "/v1/nothing", "pro", 404},
+		"a wrong method":  {"DELETE", "/v1/workspace", "pro", 405},
+		"the description": {"GET", "/openapi.json", "", 429},
+		"an agent":        {"POST", api.AgentsPath, "pro", 429},
+	} {
+		check(t, name+": status", c.status, b.call(t, c.method, c.path, c.key, "").status)
+	}
 }
 
 // TestAnswersOverHTTP2MustBeRead: a client reads the connection and takes nothing of a stream.

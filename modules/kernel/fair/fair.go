@@ -38,6 +38,13 @@ func NewEach(total, each int) *Places {
 	return p
 }
 
+// Aside is a value of a context by which who has to wait gives back what others want
+// meanwhile; back takes it again.
+type Aside func() (back func())
+
+// AsideKey is the key of an Aside.
+type AsideKey struct{}
+
 // Enter waits for a place and returns the function that gives it back, to be called
 // once. It fails with the cause of the context's end.
 func (p *Places) Enter(ctx context.Context, tenant int64) (leave func(), err error) {
@@ -47,6 +54,14 @@ func (p *Places) Enter(ctx context.Context, tenant int64) (leave func(), err err
 	p.assign()
 	p.mu.Unlock()
 	leave = sync.OnceFunc(func() { p.leave(tenant) })
+	select {
+	case <-w.enter:
+		return leave, nil
+	default:
+	}
+	if aside, ok := ctx.Value(AsideKey{}).(Aside); ok {
+		defer aside()()
+	}
 	select {
 	case <-w.enter:
 		return leave, nil

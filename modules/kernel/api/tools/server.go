@@ -148,7 +148,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
 			err = apierr.Invalid("", "the body is larger than %d KiB", maxBody>>10)
-		} else {
+		} else if apierr.As(err) == nil {
 			err = apierr.Invalid("", "the body could not be read to its end")
 		}
 		return errors.Join(api.SpendRate(r.Context(), ""), err)
