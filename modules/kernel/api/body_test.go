@@ -43,8 +43,10 @@ func TestBodiesThatWaitHaveABound(t *testing.T) {
 		"REST":    {"/v1/sandbox/files", "application/json", strings.Repeat(" ", 8*mebibyte), `"error":"rate_limited"`, `"The service is busy. Try again."`},
 		"agents":  {api.AgentsPath, "application/json", strings.Repeat(" ", 8*mebibyte), `"error":"rate_limited"`, `"The service is busy. Try again."`},
 		"Connect": {"/scrollery.v1.SandboxService/WriteSandboxFile", "application/proto", strings.Repeat(" ", 5*mebibyte), `"code":"resource_exhausted"`, `"code":"unavailable"`},
-		"gRPC": {"/scrollery.v1.SandboxService/WriteSandboxFile", "application/grpc", "\x00\x00\x60\x00\x00" + strings.Repeat(" ", 5*mebibyte),
-			"Grpc-Status: 8", "Grpc-Status: 14"},
+		"gRPC": {
+			"/scrollery.v1.SandboxService/WriteSandboxFile", "application/grpc", "\x00\x00\x60\x00\x00" + strings.Repeat(" ", 5*mebibyte),
+			"Grpc-Status: 8", "Grpc-Status: 14",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
