@@ -418,6 +418,11 @@ func (db *DB) Version(ctx context.Context) (number int64, ok bool, err error) {
 	if v.index == nil {
 		v.index, _ = wal.OpenIndex(db.sqlitePath()) // without one, the connection goes on to tell
 	}
+	if v.index != nil { // so that the next call gets the same number
+		if state, whole := v.index.State(); whole {
+			return int64(state), true, nil
+		}
+	}
 	return number, ok, nil
 }
 
