@@ -1,6 +1,9 @@
 package wal
 
-import "sync/atomic"
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
 
 // Index tells the states of a database apart by the header of its log's index, a file that
 // all processes with the database open have in memory. Every commit changes the header
@@ -13,6 +16,7 @@ import "sync/atomic"
 // that are equal are whole.
 type Index struct {
 	memory []byte
+	seed   maphash.Seed
 	copies [2]*[headerWords]uint64
 }
 
@@ -22,13 +26,12 @@ const headerWords = 6
 // lookAgain is how often a header is read that is just being written: it takes nanoseconds.
 const lookAgain = 100
 
-// State returns a number that is another one after each commit. ok is false if there is
-// none to be had now: the index is new, or being written.
+// State returns a number that is another one after each commit, and in another Index. ok is false if there is none to be had now: the index is new, or being written.
 func (x *Index) State() (number uint64, ok bool) {
 	for range lookAgain {
 		first, second := load(x.copies[0]), load(x.copies[1])
 		if first == second {
-			return mix(first)
+			return maphash.Comparable(x.seed, first), first != [headerWords]uint64{}
 		}
 	}
 	return 0, false
@@ -39,18 +42,4 @@ func load(from *[headerWords]uint64) (words [headerWords]uint64) {
 		words[i] = atomic.LoadUint64(&from[i])
 	}
 	return words
-}
-
-// mix makes one number of a header, in the way of FNV-1a. An index that nobody has filled
-// is zero.
-func mix(header [headerWords]uint64) (number uint64, ok bool) {
-	if header == ([headerWords]uint64{}) {
-		return 0, false
-	}
-	number = 14695981039346656037
-	for _, word := range header {
-		number = (number ^ word) * 1099511628211
-		number ^= number >> 32 // as a word has eight bytes, and the product carries upwards only
-	}
-	return number, true
 }

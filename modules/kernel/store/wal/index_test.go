@@ -59,7 +59,7 @@ func state(t *testing.T, index *wal.Index) uint64 {
 	return number
 }
 
-// TestEachCommitIsAnotherState: whoever commits, and also where the log begins again.
+// TestEachCommitIsAnotherState: by each connection, and also where the log begins again.
 func TestEachCommitIsAnotherState(t *testing.T) {
 	t.Parallel()
 	writer, reader, index := indexed(t)
@@ -161,6 +161,6 @@ func TestWithoutAnIndexThereIsNothingToLookAt(t *testing.T) {
 	}
 	defer index.Close()
 	if _, ok := index.State(); ok {
-		t.Error("an index that nobody filled: got a state, want none")
+		t.Error("an index that is not filled: got a state, want none")
 	}
 }

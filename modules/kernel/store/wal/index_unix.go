@@ -5,6 +5,7 @@ package wal
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"os"
 	"unsafe"
 
@@ -28,7 +29,7 @@ func OpenIndex(database string) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("map the index of the log: %w", err)
 	}
-	x := &Index{memory: memory}
+	x := &Index{memory: memory, seed: maphash.MakeSeed()}
 	for i := range x.copies {
 		x.copies[i] = (*[headerWords]uint64)(unsafe.Pointer(&memory[i*headerWords*8])) // a page is aligned
 	}
