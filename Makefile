@@ -12,11 +12,13 @@ RACE_ALL = ./app/... ./modules/... ./plugins/...
 # runs these tests of the box, of the sandbox and of memory limits.
 CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestHonestPluginsLive|TestALookIsShort|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestOneTenantLeavesPlaces|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
 # Computations that take minutes under the race detector.
-LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes
+LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas
 # Packages with benchmarks that must reach a floor.
 FLOORS  = ./app ./modules/library
 BENCH   ?= 1
 FUZZTIME ?= 30s
+# Many tests mostly wait, for processes and for time: more of them than processors run at once.
+PARALLEL ?= 4
 
 # The binary is static. Only the race detector needs a C compiler.
 export CGO_ENABLED ?= 0
@@ -67,7 +69,7 @@ demo: build ## Run the whole journey over HTTP, from checkout to trends
 
 .PHONY: test
 test: ## Run the tests, on PostgreSQL too if there is one
-	$(GO) test -timeout 20m $(PKG)
+	$(GO) test -timeout 20m -parallel $(PARALLEL) $(PKG)
 
 .PHONY: browser
 browser: console ## Make the journey in a real browser; SCROLLERY_SCREENSHOTS names a folder for pictures
@@ -85,7 +87,7 @@ screenshots: ## Take the pictures of the README again, in docs/screenshots
 .PHONY: race
 race: ## Run the race detector where goroutines share data (needs a C compiler)
 	# The stacks of threads count as memory of a confined process. A process of the race detector sleeps before it ends.
-	ulimit -s 1024 && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -short -skip '$(CONFINED)|$(LONG)' $(RACE)
+	ulimit -s 1024 && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -short -parallel $(PARALLEL) -skip '$(CONFINED)|$(LONG)' $(RACE)
 
 .PHONY: hostile
 hostile: ## Attack the box of plugins, as this user and, if that is root, as an ordinary one

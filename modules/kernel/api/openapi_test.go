@@ -3,7 +3,6 @@ package api_test
 import (
 	"compress/gzip"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,43 +10,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pb33f/libopenapi"
-	validator "github.com/pb33f/libopenapi-validator"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	"github.com/scrollery/scrollery/modules/kernel/api"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// contract reads the served document.
-func contract(t *testing.T, b *bundle) (validator.Validator, string) {
+// served reads the document that the mux serves.
+func served(t *testing.T, b *bundle) string {
 	t.Helper()
 	got := b.call(t, "GET", "/openapi.json", "", "")
 	if got.status != 200 || got.header.Get("Content-Type") != "application/json" {
 		t.Fatalf(`%d %v, want status 200 and Content-Type "application/json"`, got.status, got.header)
 	}
-	document, err := libopenapi.NewDocument([]byte(got.body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, errs := validator.NewValidator(document)
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	if ok, failed := v.ValidateDocument(); !ok {
-		for _, f := range failed {
-			t.Errorf("got %s: %s %v, want a valid document", f.Message, f.Reason, f.SchemaValidationErrors)
-		}
-	}
-	return v, got.body
+	return got.body
 }
 
 func TestDocumentListsEveryOperation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	_, text := contract(t, b)
+	text := served(t, b)
 	for _, want := range []string{
 		`"openapi":"3.1.0"`, `"version":"2026-07-13"`, `"operationId":"archiveLibraryVideo"`, `"operationId":"runAgent"`,
 		`"deprecated":true`, `"maxLength":20000`, `"ScrollActiveLimitError"`, `"scheme":"bearer"`, `"servers":[{"url":"https://api.scrollery.test"}]`,
@@ -229,47 +212,5 @@ func TestEveryOperationHasAPath(t *testing.T) {
 	})
 	if checked < 30 {
 		t.Errorf("got %d operations, want at least 30", checked)
-	}
-}
-
-func TestAnswersMatchTheDocument(t *testing.T) {
-	t.Parallel()
-	b := setup(t, func(c *api.Config) { c.Tiers = map[string]string{"getTrends": "max"} })
-	v, _ := contract(t, b)
-	b.fake.page = api.Rendered{Body: []byte(`{"hooks":[]}`)}
-	for _, c := range []struct{ method, path, key, body string }{
-		{"PUT", "/v1/rules", "", `{"text":"a"}`},
-		{"POST", "/v1/agent", "", `{"goal":"a"}`},
-		{"PUT", "/v1/rules", "ended", `{"text":"a"}`},
-		{"PUT", "/v1/rules", "reader", `{"text":"a"}`},
-		{"PUT", "/v1/rules", "lapsed", `{"text":"a"}`},
-		{"PUT", "/v1/rules", "drained", `{"text":"a"}`},
-		{"PUT", "/v1/rules", "broken", `{"text":"a"}`},
-		{"PUT", "/v1/rules", "good", `{"text":""}`},
-		{"GET", "/v1/trends", "good", ``},
-		{"GET", "/v1/workspace", "good", ``},
-		{"GET", "/v1/rules", "good", ``},
-		{"GET", "/v1/scrolls?id=x", "good", ``},
-		{"GET", "/v1/hooks?limit=5", "good", ``},
-		{"POST", "/v1/library/annotate", "good", `{"videoId":"v","agentMetadata":5}`},
-	} {
-		t.Run(fmt.Sprintf("%s %s as %q", c.method, c.path, c.key), func(t *testing.T) {
-			request := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
-			if c.key != "" {
-				request.Header.Set("Authorization", "Bearer "+c.key)
-			}
-			if c.body == "" {
-				request.Body, request.ContentLength = http.NoBody, 0
-			} else {
-				request.Header.Set("Content-Type", "application/json")
-			}
-			recorder := httptest.NewRecorder()
-			b.mux.Handler().ServeHTTP(recorder, request)
-			if ok, failed := v.ValidateHttpResponse(request, recorder.Result()); !ok {
-				for _, f := range failed {
-					t.Errorf("%s %s as %q: got %s: %s %v, want an answer by the document", c.method, c.path, c.key, f.Message, f.Reason, f.SchemaValidationErrors)
-				}
-			}
-		})
 	}
 }

@@ -97,49 +97,6 @@ func TestAHandlerSetsItsCursors(t *testing.T) {
 	check(t, "cursor that the handler reads", "c6", after)
 }
 
-func TestAStreamIsRefusedAsOtherCalls(t *testing.T) {
-	t.Parallel()
-	b := streams(t, func(context.Context, sendScroll) error {
-		return apierr.New(apierr.NotFound, "There is no scroll of this id.")
-	})
-	v, _ := contract(t, b)
-	for name, c := range map[string]struct {
-		method, path, key string
-		status            int
-		code              string
-	}{
-		"no key":          {"GET", watchPath, "", 401, "unauthorized"},
-		"no scope":        {"GET", watchPath, "reader", 403, "forbidden"},
-		"no subscription": {"GET", watchPath, "lapsed", 402, "subscription_required"},
-		"no budget":       {"GET", watchPath, "drained", 429, "rate_limited"},
-		"no id":           {"GET", "/v1/scrolls/watch?x=1", "good", 400, "invalid_request"},
-		"not found":       {"GET", watchPath, "good", 404, "not_found"},
-		"another method":  {"POST", watchPath, "good", 405, "method_not_allowed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			before := b.events.count()
-			request := httptest.NewRequest(c.method, c.path, nil)
-			request.Header.Set("Accept", "text/event-stream")
-			if c.key != "" {
-				request.Header.Set("Authorization", "Bearer "+c.key)
-			}
-			recorder := httptest.NewRecorder()
-			b.mux.Handler().ServeHTTP(recorder, request)
-			got := reply{recorder.Code, recorder.Header(), recorder.Body.String()}
-			check(t, "status", c.status, got.status)
-			check(t, "error", c.code, got.json(t)["error"])
-			if c.status == 405 {
-				check(t, "Allow", "GET", got.header.Get("Allow"))
-				return
-			}
-			check(t, "events", before+1, b.events.count())
-			if ok, failed := v.ValidateHttpResponse(request, recorder.Result()); !ok {
-				t.Errorf("the document does not allow %s, want one: %v", got.body, failed[0])
-			}
-		})
-	}
-}
-
 func TestAnErrorAfterTheFirstEventIsAnEvent(t *testing.T) {
 	t.Parallel()
 	b := streams(t, func(_ context.Context, send sendScroll) error {
