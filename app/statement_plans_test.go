@@ -36,7 +36,7 @@ var (
 	anyPlace  = regexp.MustCompile(`\$\d+`)
 	anyNumber = regexp.MustCompile(`\b\d+\b`)
 	anyTable  = regexp.MustCompile("(?i)\\b(?:FROM|JOIN|INTO|UPDATE)\\s+[\"`]?(\\w+)[\"`]?")
-	boundTo   = regexp.MustCompile("(?i)account_id[\"`]? ?= ?(?:\\?|\\$\\d+)")
+	boundTo   = regexp.MustCompile("(?i)account_id[\"`]? ?= ?(?:\\?|\\$\\d+|CAST\\(\\$\\d+)|account_id[\"`]?, [\"`\\w.]*\\bid[\"`]?\\) IN \\(SELECT CAST\\(\\$\\d+")
 	insertOf  = regexp.MustCompile("(?is)^\\s*INSERT INTO [\"`]?\\w+[\"`]? \\([^)]*account_id")
 )
 
@@ -97,7 +97,6 @@ type excuse struct{ form, why string }
 // withoutTenant are statements on tables with an account that bind none, by a part of
 // their form.
 var withoutTenant = []excuse{
-	{`WHERE "id" = ?`, "Ent reads back the row that its update, bound to the tenant, has changed"},
 	{`WHERE FALSE`, "names no row"},
 	{`FROM "recurrences" WHERE "recurrences"."next_at" <= ?`, "the schedule looks for what is due, of all tenants"},
 	{`FROM "sandbox_calls" WHERE "sandbox_calls"."beat_at" <= ?`, "a job settles the calls whose process was lost, of all tenants"},

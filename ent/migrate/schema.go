@@ -770,14 +770,14 @@ var (
 		PrimaryKey: []*schema.Column{ScrollRecordsColumns[0]},
 		Indexes: []*schema.Index{
 			{
-				Name:    "scrollrecord_scroll_id_platform_external_id",
+				Name:    "scrollrecord_account_id_scroll_id_platform_external_id",
 				Unique:  true,
-				Columns: []*schema.Column{ScrollRecordsColumns[2], ScrollRecordsColumns[3], ScrollRecordsColumns[4]},
+				Columns: []*schema.Column{ScrollRecordsColumns[1], ScrollRecordsColumns[2], ScrollRecordsColumns[3], ScrollRecordsColumns[4]},
 			},
 			{
-				Name:    "scrollrecord_scroll_id_dropped_by_rank_id",
+				Name:    "scrollrecord_account_id_scroll_id_dropped_by_rank_id",
 				Unique:  false,
-				Columns: []*schema.Column{ScrollRecordsColumns[2], ScrollRecordsColumns[9], ScrollRecordsColumns[10], ScrollRecordsColumns[0]},
+				Columns: []*schema.Column{ScrollRecordsColumns[1], ScrollRecordsColumns[2], ScrollRecordsColumns[9], ScrollRecordsColumns[10], ScrollRecordsColumns[0]},
 			},
 		},
 	}

@@ -34,7 +34,7 @@ func (ScrollRecord) Fields() []ent.Field {
 // Indexes of ScrollRecord.
 func (ScrollRecord) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("scroll_id", "platform", "external_id").Unique(),
-		index.Fields("scroll_id", "dropped_by", "rank", "id"),
+		index.Fields("account_id", "scroll_id", "platform", "external_id").Unique(),
+		index.Fields("account_id", "scroll_id", "dropped_by", "rank", "id"),
 	}
 }

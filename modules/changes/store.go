@@ -135,6 +135,6 @@ func (s *Service) trim(ctx context.Context, account int64, now time.Time) error 
 		if at.Valid {
 			next = time.UnixMilli(at.Int64).Add(s.keep)
 		}
-		return tx.Ent().Feed.UpdateOneID(row.ID).SetFloor(end).SetTrimAt(next.UnixMilli()).Exec(ctx)
+		return tx.Ent().Feed.Update().SetFloor(end).SetTrimAt(next.UnixMilli()).Exec(ctx)
 	})
 }

@@ -50,7 +50,7 @@ by_niche = CASE WHEN excluded.by_niche > 0 THEN excluded.by_niche ELSE videos.by
 digest = excluded.digest, hook_order = excluded.hook_order, hook_changed_at = excluded.hook_changed_at, opening = excluded.opening`),
 		// 2.5
 		saveDocs: db.Hot(`INSERT INTO video_docs ({owner}, id, doc, hook, keys) VALUES {rows:1}
-ON CONFLICT (id) DO UPDATE SET doc = excluded.doc, hook = excluded.hook, keys = excluded.keys
+ON CONFLICT ({key}) DO UPDATE SET doc = excluded.doc, hook = excluded.hook, keys = excluded.keys
 WHERE {tenant:video_docs}`),
 		// 2.1
 		addObservations: db.Hot(`INSERT INTO observations ({owner}, id, video_id, scroll_id, stage, views, likes, comments, shares, saves, observed_at, semantics)

@@ -224,7 +224,7 @@ func (r *run) writeItems(ctx context.Context, tx *store.Tx, items []item) error 
 		c.SetID(i.id).SetAccountID(r.account).SetScrollID(r.id).SetPlatform(i.record.Platform).SetExternalID(i.record.ExternalID).
 			SetRecord(texts[n]).SetSeed(i.seed).SetKnown(i.known).SetRefreshed(i.refreshed)
 	}).OnConflict(
-		sql.ConflictColumns(scrollrecord.FieldScrollID, scrollrecord.FieldPlatform, scrollrecord.FieldExternalID),
+		sql.ConflictColumns(scrollrecord.FieldAccountID, scrollrecord.FieldScrollID, scrollrecord.FieldPlatform, scrollrecord.FieldExternalID),
 		sql.ResolveWith(func(u *sql.UpdateSet) { u.SetExcluded(scrollrecord.FieldRecord) }),
 	).Exec(ctx)
 	if err != nil {

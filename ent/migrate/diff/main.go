@@ -22,8 +22,6 @@ import (
 	"ariga.io/atlas/sql/sqltool"
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql/schema"
-
-	"github.com/scrollery/scrollery/ent/migrate"
 )
 
 const root = "ent/migrate"
@@ -125,7 +123,7 @@ func plan(ctx context.Context, drv dialect.Driver, folder string) error {
 	if err != nil {
 		return err
 	}
-	return m.NamedDiff(ctx, "planned", migrate.Tables...)
+	return m.NamedDiff(ctx, "planned", tablesOf(drv.Dialect())...)
 }
 
 // gooseFormat names the file plannedName, and writes it as goose reads it.

@@ -104,7 +104,7 @@ func (s *Service) change(ctx context.Context, id int64, do func(w *Webhook) erro
 			w.turn++
 		}
 		w.UpdatedAt = s.now().UnixMilli()
-		update := tx.Ent().Webhook.UpdateOneID(id).SetURL(w.URL).SetTypes(typesText(w.Types)).SetStatus(w.Status).SetCursor(w.Cursor).
+		update := tx.Ent().Webhook.Update().Where(webhook.ID(id)).SetURL(w.URL).SetTypes(typesText(w.Types)).SetStatus(w.Status).SetCursor(w.Cursor).
 			SetFailures(w.Failures).SetNextAt(w.NextAt).SetTurn(w.turn).SetSecret(w.secret).SetPriorUntil(w.PriorUntil).SetUpdatedAt(w.UpdatedAt)
 		if w.prior != nil {
 			update.SetPriorSecret(w.prior)

@@ -34,6 +34,8 @@ type Hot struct {
 //	{tenant}          is a condition: the row belongs to the viewer's account
 //	{tenant:v}        the same for the table with the alias v
 //	{owner} {owner:v} is the column with the account, for column lists and joins
+//	{key}             are the columns of a row's key, for ON CONFLICT: the id, on PostgreSQL
+//	                  with the account
 //	{account}         is the viewer's account, for the values of an INSERT
 //	{list:2}          is the second argument, an []int64 or []string, for IN (…)
 //	{rows:1}          is the first argument, a [][]any, for the VALUES of an INSERT;

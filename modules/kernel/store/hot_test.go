@@ -89,6 +89,11 @@ func TestHotExpandsItsMarks(t *testing.T) {
 				values:   []any{1, "a", 2, "b", tenantA}, numbered: []any{1, "a", 2, "b", tenantA},
 			},
 			{
+				name: "the key of a row", text: "INSERT INTO t ({owner}, id) VALUES {rows:1} ON CONFLICT ({key}) DO NOTHING", args: []any{[][]any{{5}}},
+				sqlite: "INSERT INTO t (account_id, id) VALUES (?,?) ON CONFLICT (id) DO NOTHING", values: []any{tenantA, 5},
+				postgres: "INSERT INTO t (account_id, id) VALUES ($1,$2) ON CONFLICT (id, account_id) DO NOTHING", numbered: []any{tenantA, 5},
+			},
+			{
 				name: "lists", text: "SELECT 1 FROM t WHERE {tenant} AND id IN ({list:1}) AND a IN ({list:2}) AND b IN ({list:3})",
 				args:   []any{[]int64{7, -8}, []string{"x", "y"}, []string{}},
 				sqlite: "SELECT 1 FROM t WHERE account_id = ? AND id IN (7,-8) AND a IN (?,?) AND b IN (NULL)", values: []any{tenantA, "x", "y"},

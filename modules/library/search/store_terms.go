@@ -36,7 +36,7 @@ ON CONFLICT (id) DO UPDATE SET terms = excluded.terms WHERE {tenant:video_terms}
 			rows[i] = []any{one.Video, one.Terms}
 		}
 		_, err = db.Hot(`INSERT INTO video_terms ({owner}, id, terms) VALUES {rows:1}
-ON CONFLICT (id) DO UPDATE SET terms = excluded.terms WHERE {tenant:video_terms} AND video_terms.terms <> excluded.terms`).ExecIn(ctx, tx, rows)
+ON CONFLICT ({key}) DO UPDATE SET terms = excluded.terms WHERE {tenant:video_terms} AND video_terms.terms <> excluded.terms`).ExecIn(ctx, tx, rows)
 	}
 	if err != nil {
 		return fmt.Errorf("save the words of videos: %w", err)
