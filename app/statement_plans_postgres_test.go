@@ -30,7 +30,7 @@ var acrossOnPostgres = []excuse{}
 
 // planOnPostgres returns the statements that name rows and for which PostgreSQL's generic
 // plan, the one that a prepared statement ends with, reads others: a whole table, or all
-// rows of the tenant.
+// rows of the tenant. It also returns those of a tenant that pass through a whole index.
 func planOnPostgres(t *testing.T, queries []string) map[string]string {
 	t.Helper()
 	db, faults := storetest.Postgres(t), map[string]string{}

@@ -36,7 +36,7 @@ var (
 	anyPlace  = regexp.MustCompile(`\$\d+`)
 	anyNumber = regexp.MustCompile(`\b\d+\b`)
 	anyTable  = regexp.MustCompile("(?i)\\b(?:FROM|JOIN|INTO|UPDATE)\\s+[\"`]?(\\w+)[\"`]?")
-	boundTo   = regexp.MustCompile("(?i)account_id[\"`]? ?= ?(?:\\?|\\$\\d+|CAST\\(\\$\\d+)|account_id[\"`]?, [\"`\\w.]*\\bid[\"`]?\\) IN \\(SELECT CAST\\(\\$\\d+")
+	boundTo   = regexp.MustCompile("(?i)account_id[\"`]? ?= ?(?:\\?|\\$\\d+)")
 	insertOf  = regexp.MustCompile("(?is)^\\s*INSERT INTO [\"`]?\\w+[\"`]? \\([^)]*account_id")
 )
 

@@ -133,7 +133,7 @@ func (s *Service) SyncAll(ctx context.Context) (total Synced, err error) {
 		total.Checked += done.Checked
 		total.Changed += done.Changed
 		total.Unknown += done.Unknown
-		after = batch[len(batch)-1].account
+		after = batch[len(batch)-1].id
 	}
 	return total, errors.Join(run.err(), ctx.Err())
 }

@@ -63,7 +63,7 @@ func (s *Subscriptions) follow(ctx context.Context, tx *store.Tx, state Subscrip
 	}
 	for _, row := range rows {
 		change := tx.Ent().Subscription.Update().
-			Where(subscription.AccountID(row.AccountID), subscription.ID(row.ID), subscription.ExternalID(state.ID), subscription.SyncedLT(asked)).
+			Where(subscription.ID(row.ID), subscription.ExternalID(state.ID), subscription.SyncedLT(asked)).
 			SetStatus(state.Status).SetSynced(asked).SetUpdatedAt(s.now().UnixMilli())
 		if !state.PeriodEnd.IsZero() {
 			change.SetPeriodEnd(state.PeriodEnd.UnixMilli())
@@ -104,26 +104,26 @@ func (s *Subscriptions) note(ctx context.Context, tx *store.Tx, accountID int64,
 
 // staleSubscription is one that the provider should be asked about.
 type staleSubscription struct {
-	account  int64
+	id       int64
 	external string
 }
 
 // stale returns subscriptions that have not ended and were last asked about
-// before a moment, by account.
+// before a moment, by id.
 func (s *Subscriptions) stale(ctx context.Context, before time.Time, after int64, limit int) ([]staleSubscription, error) {
 	rows, err := s.db.Ent().Subscription.Query().
 		Where(
 			subscription.ExternalIDNotNil(), subscription.StatusNEQ(StatusCancelled),
-			subscription.AccountIDGT(after), subscription.SyncedLT(publicid.First(before)),
+			subscription.IDGT(after), subscription.SyncedLT(publicid.First(before)),
 		).
-		Order(subscription.ByAccountID()).Limit(limit).
+		Order(subscription.ByID()).Limit(limit).
 		All(viewer.System(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("load stale subscriptions: %w", err)
 	}
 	out := make([]staleSubscription, len(rows))
 	for i, row := range rows {
-		out[i] = staleSubscription{row.AccountID, *row.ExternalID}
+		out[i] = staleSubscription{row.ID, *row.ExternalID}
 	}
 	return out, nil
 }

@@ -255,7 +255,7 @@ func (s *Service) countIn(ctx context.Context, window *ent.TrendWindow, videos [
 // recount measures a key without archived videos, after some were archived or restored;
 // isMember is false where none of them is in the window with it.
 func recount(ctx context.Context, tx *store.Tx, of score.Totals, id int64, archived map[int64]bool) (t score.Trend, isMember bool, err error) {
-	row, err := tx.Ent().Trend.Query().Where(enttrend.ID(id)).Only(ctx)
+	row, err := tx.Ent().Trend.Get(ctx, id)
 	if ent.IsNotFound(err) {
 		return t, false, errChanged
 	}
@@ -277,8 +277,12 @@ func recount(ctx context.Context, tx *store.Tx, of score.Totals, id int64, archi
 	if !isMember {
 		return t, false, nil
 	}
-	if err := tx.Ent().Trend.Update().Where(enttrend.ID(id)).SetMembers(packMembers(members)).Exec(ctx); err != nil {
+	saved, err := tx.Ent().Trend.Update().Where(enttrend.ID(id)).SetMembers(packMembers(members)).Save(ctx)
+	if err != nil {
 		return t, false, fmt.Errorf("save the members of a trend: %w", err)
+	}
+	if saved == 0 {
+		return t, false, errChanged
 	}
 	return of.Measure(score.Key{Key: row.Key, Label: row.Label}, members, false), true, nil
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
-// uniqueKeys are the unique keys of tables with an account, by table and columns. sqlite: an
-// INTEGER PRIMARY KEY is the number of the row, and no index.
+// uniqueKeys are the unique keys of the tables with an account, such as `keys (hash)`, and how
+// many such tables there are. On SQLite a primary key of one number is the number of the row,
+// and not among them.
 func uniqueKeys(t *testing.T, db *store.DB) (keys []string, tables int) {
 	t.Helper()
 	of := `SELECT m.name, coalesce((SELECT group_concat(name, ',') FROM (SELECT c.name FROM pragma_index_info(i.name) c ORDER BY c.seqno)), '')

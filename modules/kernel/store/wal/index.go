@@ -26,7 +26,8 @@ const headerWords = 6
 // lookAgain is how often a header is read that is just being written: it takes nanoseconds.
 const lookAgain = 100
 
-// State returns a number that is another one after each commit, and in another Index. ok is false if there is none to be had now: the index is new, or being written.
+// State returns a number that is another one after each commit, and in another Index. ok is
+// false if there is none to be had now: the index is new, or being written.
 func (x *Index) State() (number uint64, ok bool) {
 	for range lookAgain {
 		first, second := load(x.copies[0]), load(x.copies[1])
