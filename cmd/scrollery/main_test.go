@@ -24,14 +24,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program is a scrollery process that has not started yet.
+// program is a scrollery process that has not started yet. It takes any free port, since
+// the ones it has by default may be those of another test or of a server on this machine.
 func program(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
 	command := exec.CommandContext(ctx, self, args...)
-	command.Env = []string{asProgram + "=1", "SCROLLERY_DATA_DIR=" + dir, "PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+	command.Env = []string{asProgram + "=1", "SCROLLERY_DATA_DIR=" + dir, "PATH=" + os.Getenv("PATH"), "HOME=" + dir,
+		"SCROLLERY_ADDR=127.0.0.1:0", "SCROLLERY_OPS_ADDR=127.0.0.1:0"}
 	if coverage := os.Getenv("GOCOVERDIR"); coverage != "" {
 		command.Env = append(command.Env, "GOCOVERDIR="+coverage)
 	}
