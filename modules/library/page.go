@@ -9,6 +9,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/scrollery/scrollery/modules/kernel/cache"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/search"
 )
@@ -149,7 +150,7 @@ WHERE {tenant:t} AND t.subject = $1 AND t.with_archived = %d AND t.listed = 1 AN
 // revision, read from the database at every request, is the one it was made at:
 // so a change is seen by the very next read, on every replica.
 type pages struct {
-	cache   *otter.Cache[pageKey, rendered]
+	cache   cache.Of[pageKey, rendered]
 	buffers sync.Pool
 }
 
@@ -181,7 +182,7 @@ func newPages(limit int64) (*pages, error) {
 		return p, nil
 	}
 	var err error
-	p.cache, err = otter.New(&otter.Options[pageKey, rendered]{
+	p.cache, err = cache.New(otter.Options[pageKey, rendered]{
 		MaximumWeight: uint64(limit),
 		Weigher: func(key pageKey, value rendered) uint32 {
 			return uint32(len(value.body) + len(value.next) + len(value.tag) + len(key.token) + len(value.stamp.subject) + 200)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/scrollery/scrollery/modules/kernel/cache"
 	"github.com/scrollery/scrollery/modules/kernel/weburl"
 )
 
@@ -86,7 +87,7 @@ func withoutPort(address string) (bare string, isLoopback bool) {
 // clients fetches and keeps the documents of clients.
 type clients struct {
 	http  *http.Client
-	kept  *otter.Cache[string, *keptDocument]
+	kept  cache.Of[string, *keptDocument]
 	slots chan struct{}
 	now   func() time.Time
 }
@@ -100,7 +101,7 @@ func newClients(transport http.RoundTripper) (*clients, error) {
 	if transport == nil {
 		transport = publicTransport()
 	}
-	kept, err := otter.New(&otter.Options[string, *keptDocument]{
+	kept, err := cache.New(otter.Options[string, *keptDocument]{
 		MaximumSize: keptDocuments, ExpiryCalculator: otter.ExpiryWriting[string, *keptDocument](mostKept),
 	})
 	if err != nil {

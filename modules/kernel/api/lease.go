@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/maypok86/otter/v2"
+	"github.com/scrollery/scrollery/modules/kernel/cache"
 )
 
 const (
@@ -88,7 +88,7 @@ func (s *shared) left(p policy, now time.Time) float64 {
 }
 
 // sharedOf returns the shared allowance of an account or address.
-func sharedOf(all *otter.Cache[rated, *shared], k rated, p policy, now time.Time) *shared {
+func sharedOf(all cache.Of[rated, *shared], k rated, p policy, now time.Time) *shared {
 	if s, ok := all.GetIfPresent(k); ok {
 		return s
 	}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
+
+	"github.com/scrollery/scrollery/modules/kernel/cache"
 )
 
 const (
@@ -30,16 +32,16 @@ type limiter struct {
 	account  policy
 	client   policy
 	stranger policy
-	accounts *otter.Cache[rated, *bucket]
-	clients  *otter.Cache[rated, *bucket]
+	accounts cache.Of[rated, *bucket]
+	clients  cache.Of[rated, *bucket]
 	// strangers are the clients whose calls no key admits, or that have no path.
-	strangers *otter.Cache[rated, *bucket]
-	minutes   *otter.Cache[rated, *window]
-	pages     *otter.Cache[rated, *bucket]
+	strangers cache.Of[rated, *bucket]
+	minutes   cache.Of[rated, *window]
+	pages     cache.Of[rated, *bucket]
 	// leases is nil where one process has all rates.
 	leases         Leases
-	sharedAccounts *otter.Cache[rated, *shared]
-	sharedClients  *otter.Cache[rated, *shared]
+	sharedAccounts cache.Of[rated, *shared]
+	sharedClients  cache.Of[rated, *shared]
 }
 
 // policy is a rate and its header.
@@ -87,12 +89,12 @@ func newLimiter(cfg Config) (*limiter, error) {
 	return l, errors.Join(failed[:]...)
 }
 
-func newCache[V any]() (*otter.Cache[rated, V], error) {
-	return otter.New(&otter.Options[rated, V]{MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[rated, V](idle)})
+func newCache[V any]() (cache.Of[rated, V], error) {
+	return cache.New(otter.Options[rated, V]{MaximumSize: remembered, ExpiryCalculator: otter.ExpiryAccessing[rated, V](idle)})
 }
 
 // bucketOf returns the bucket of an account or address. A new bucket is full.
-func bucketOf(buckets *otter.Cache[rated, *bucket], k rated, p policy, now time.Time) *bucket {
+func bucketOf(buckets cache.Of[rated, *bucket], k rated, p policy, now time.Time) *bucket {
 	if b, ok := buckets.GetIfPresent(k); ok {
 		return b
 	}

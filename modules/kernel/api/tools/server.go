@@ -28,6 +28,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/cache"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -76,7 +77,7 @@ type Server struct {
 	config  Config
 	tools   []*tool
 	byID    map[string]*tool
-	servers *otter.Cache[string, *mcp.Server]
+	servers cache.Of[string, *mcp.Server]
 	handler http.Handler
 	// extend adds fixtures, for a test.
 	extend func(*mcp.Server)
@@ -92,7 +93,7 @@ func Mount(mux *api.Mux, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers, err := otter.New(&otter.Options[string, *mcp.Server]{MaximumSize: keptServers})
+	servers, err := cache.New(otter.Options[string, *mcp.Server]{MaximumSize: keptServers})
 	if err != nil {
 		return nil, fmt.Errorf("prepare the servers of agents: %w", err)
 	}
