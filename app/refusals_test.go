@@ -17,6 +17,7 @@ import (
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/changes"
+	"github.com/scrollery/scrollery/modules/kernel/api/apitest/described"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -46,7 +47,7 @@ func TestEveryRefusalIsReached(t *testing.T) {
 			refusalsOfProtocols, refusalsOfModules, refusalsOfRates, refusalsOfProviders, refusalsOfBrokenStorage,
 		} {
 			running, cases := w(t)
-			document := apptest.OpenAPI(t, running)
+			document := openAPI(t, running)
 			for _, c := range cases {
 				t.Run(c.name, func(t *testing.T) {
 					checkRefusal(t, document, c)
@@ -64,12 +65,12 @@ func TestEveryRefusalIsReached(t *testing.T) {
 	}
 }
 
-func checkRefusal(t *testing.T, document *apptest.Document, c refusalCase) {
+func checkRefusal(t *testing.T, document *described.Document, c refusalCase) {
 	answer := c.by(t).Do(t, c.call, c.header)
 	if answer.Status != c.status {
 		t.Fatalf("status %d, want %d: %s", answer.Status, c.status, answer.Body)
 	}
-	document.Validate(t, answer)
+	isDescribed(t, document, answer)
 	answer.WantError(t, string(c.kind))
 	body := answer.JSON(t)
 	for name, want := range c.fields {
