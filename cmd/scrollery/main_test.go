@@ -32,8 +32,10 @@ func program(ctx context.Context, dir string, args ...string) *exec.Cmd {
 		panic(err)
 	}
 	command := exec.CommandContext(ctx, self, args...)
-	command.Env = []string{asProgram + "=1", "SCROLLERY_DATA_DIR=" + dir, "PATH=" + os.Getenv("PATH"), "HOME=" + dir,
-		"SCROLLERY_ADDR=127.0.0.1:0", "SCROLLERY_OPS_ADDR=127.0.0.1:0"}
+	command.Env = []string{
+		asProgram + "=1", "SCROLLERY_DATA_DIR=" + dir, "PATH=" + os.Getenv("PATH"), "HOME=" + dir,
+		"SCROLLERY_ADDR=127.0.0.1:0", "SCROLLERY_OPS_ADDR=127.0.0.1:0",
+	}
 	if coverage := os.Getenv("GOCOVERDIR"); coverage != "" {
 		command.Env = append(command.Env, "GOCOVERDIR="+coverage)
 	}
