@@ -269,6 +269,9 @@ func TestSubscriptionThroughStripe(t *testing.T) {
 		if got := b.command(t, "subscriptions", "sync"); got.code != exitDone || got.stdout != "1 checked, 1 changed\n" {
 			t.Errorf("subscriptions sync: %d %s%s, want code %v and stdout %q", got.code, got.stdout, got.stderr, exitDone, "1 checked, 1 changed\n")
 		}
+		soon(t, "cancelled by a command", func() bool {
+			return b.must(t, 200, key, "GET", "/v1/usage", "").text("status") == "cancelled"
+		})
 		wantUsage("cancelled", 402)
 
 		old := key
