@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/scrollery/scrollery/ent"
@@ -134,6 +135,9 @@ WHERE {tenant} AND creator_id = $1`).Query(ctx, *v.creator)
 		if err != nil {
 			return nil, fmt.Errorf("read the videos of creator %d: %w", *v.creator, err)
 		}
+	}
+	if !slices.ContainsFunc(readings, func(r score.Reading) bool { return r.Views == score.Unknown }) {
+		return readings, nil
 	}
 	where, arg := "v.id = $1", v.id
 	if v.creator != nil {
