@@ -31,14 +31,14 @@ func newHot(db *store.DB) hot {
 		raise: db.Hot(`INSERT INTO libraries (id, {owner}, revision, videos, method) VALUES ($1, {account}, 1, 0, $2)
 ON CONFLICT ({owner}) DO UPDATE SET revision = libraries.revision + 1`),
 
-		annotated: db.Hot(`SELECT v.handle, d.doc, d.hook FROM videos v CROSS JOIN video_docs d WHERE v.id = $1 AND +{tenant:v} AND d.id = v.id`),
+		annotated: db.Hot(`SELECT v.handle, d.doc, d.hook FROM videos v CROSS JOIN video_docs d WHERE v.id = $1 AND +{tenant:v} AND d.id = v.id AND {tenant:d}`),
 		annotate:  db.Hot(`UPDATE video_docs SET doc = $2 WHERE id = $1 AND +{tenant}`),
 
 		// 1.8
 		load: db.Hot(`SELECT v.id, v.creator_id, v.handle, v.handle_only, v.scroll_id, v.usable_views, v.usable_at, v.usable_likes, v.growth_kind,
 v.duration, v.gone_at, v.digest, v.hook_order, v.hook_changed_at, v.opening,
 EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.scroll_id = $1 AND o.video_id = v.id), d.doc, d.hook, d.keys
-FROM videos v CROSS JOIN video_docs d WHERE {tenant:v} AND v.platform = $2 AND v.external_id IN ({list:3}) AND d.id = v.id`),
+FROM videos v CROSS JOIN video_docs d WHERE {tenant:v} AND v.platform = $2 AND v.external_id IN ({list:3}) AND d.id = v.id AND {tenant:d}`),
 		// 1.5
 		saveVideos: db.Hot(`INSERT INTO videos ({owner}, id, platform, external_id, creator_id, kind, growth_kind, duration, handle, handle_only,
 subject, scroll_id, posted_at, first_seen_at, observed_at, usable_views, usable_at, usable_likes, by_niche, gone_at, digest, archived, hook_archived,
@@ -90,7 +90,7 @@ WHERE {tenant} AND growth_kind = $1 AND posted_at <= $2 AND (posted_at < $2 OR i
 WHERE {tenant} AND scroll_id IN ({list:1}) AND observed_at > $2 AND observed_at <= $3`),
 		// 1.5
 		carriers: db.Hot(`SELECT v.id, v.creator_id, v.posted_at, v.archived, d.keys FROM videos v CROSS JOIN video_docs d
-WHERE +{tenant:v} AND v.id IN ({list:1}) AND d.id = v.id`),
+WHERE +{tenant:v} AND v.id IN ({list:1}) AND d.id = v.id AND {tenant:d}`),
 		posted: db.Hot(`SELECT id, creator_id, posted_at, archived FROM videos WHERE +{tenant} AND id IN ({list:1})`),
 
 		// 5.7, the three together.

@@ -96,11 +96,11 @@ func (p page) query(db *store.DB, tells bool) string {
 	}
 	if len(ranges) == 1 {
 		return fmt.Sprintf(`SELECT v.%[1]s, %[2]s FROM videos v CROSS JOIN video_docs d
-WHERE {tenant:v} AND v.%[3]s AND v.%[1]s > $1 AND d.id = v.id ORDER BY v.%[1]s LIMIT %[4]d`,
+WHERE {tenant:v} AND v.%[3]s AND v.%[1]s > $1 AND d.id = v.id AND {tenant:d} ORDER BY v.%[1]s LIMIT %[4]d`,
 			order, columns, strings.ReplaceAll(ranges[0], " AND ", " AND v."), limit)
 	}
 	return fmt.Sprintf(`SELECT k.place, %s FROM (%s) k CROSS JOIN video_docs d
-WHERE d.id = k.id ORDER BY k.place LIMIT %d`, columns, p.firstOf(db, ranges, limit), limit)
+WHERE d.id = k.id AND {tenant:d} ORDER BY k.place LIMIT %d`, columns, p.firstOf(db, ranges, limit), limit)
 }
 
 // tracked is the statement of Tracked: ids instead of documents.
@@ -109,7 +109,7 @@ func (p page) tracked(db *store.DB) string {
 	for i := range ranges {
 		ranges[i] += " AND gone_at IS NULL"
 	}
-	return fmt.Sprintf(`SELECT v.id, v.external_id FROM (%s) k CROSS JOIN videos v WHERE v.id = k.id ORDER BY k.place LIMIT %d`,
+	return fmt.Sprintf(`SELECT v.id, v.external_id FROM (%s) k CROSS JOIN videos v WHERE v.id = k.id AND +{tenant:v} ORDER BY k.place LIMIT %d`,
 		p.firstOf(db, ranges, p.limit), p.limit)
 }
 
@@ -141,8 +141,9 @@ func (p page) trendsQuery(dialect string) string {
 		}
 		where += " AND t.video_count >= $3 AND " + growth + " >= $4"
 	}
-	return fmt.Sprintf(`SELECT t.place, t.head || COALESCE(d1.doc, '') || COALESCE(',' || d2.doc, '') || COALESCE(',' || d3.doc, '') || ']}', CASE WHEN EXISTS (SELECT 1 FROM uncounted_videos WHERE {tenant}) THEN 1 END FROM trends t
-LEFT JOIN video_docs d1 ON d1.id = t.example1 LEFT JOIN video_docs d2 ON d2.id = t.example2 LEFT JOIN video_docs d3 ON d3.id = t.example3
+	return fmt.Sprintf(`SELECT t.place, t.head || COALESCE(d1.doc, '') || COALESCE(',' || d2.doc, '') || COALESCE(',' || d3.doc, '') || ']}', (SELECT 1 FROM uncounted_videos WHERE {tenant} ORDER BY id LIMIT 1) FROM trends t
+LEFT JOIN video_docs d1 ON d1.id = t.example1 AND {tenant:d1} LEFT JOIN video_docs d2 ON d2.id = t.example2 AND {tenant:d2}
+LEFT JOIN video_docs d3 ON d3.id = t.example3 AND {tenant:d3}
 WHERE {tenant:t} AND t.subject = $1 AND t.with_archived = %d AND t.listed = 1 AND t.place > $2%s ORDER BY t.place LIMIT %d`, with, where, p.limit+1)
 }
 

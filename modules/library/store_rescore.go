@@ -94,7 +94,7 @@ func (s *Service) Rescore(ctx context.Context) error {
 func (s *Service) rederive(ctx context.Context, _ int64) (next int64, done bool, err error) {
 	err = s.hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 		refs, keys := []stage.Ref{}, map[stage.Ref]name{}
-		rows, err := s.db.Hot(`SELECT v.platform, v.external_id, c.key, c.handle FROM videos v LEFT JOIN creators c ON c.id = v.creator_id
+		rows, err := s.db.Hot(`SELECT v.platform, v.external_id, c.key, c.handle FROM videos v LEFT JOIN creators c ON c.id = v.creator_id AND +{tenant:c}
 WHERE {tenant:v} AND v.growth_kind = '' LIMIT 200`).QueryIn(ctx, tx)
 		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 			var ref stage.Ref

@@ -113,7 +113,7 @@ func (l List) rare(db *store.DB, f Filter, terms int) string {
 
 // documents reads the documents of the chosen videos, which are the first of all.
 func (l List) documents(chosen string) string {
-	return fmt.Sprintf("SELECT k.place, %s FROM (%s) k CROSS JOIN video_docs d WHERE d.id = k.id ORDER BY k.place", l.Columns, chosen)
+	return fmt.Sprintf("SELECT k.place, %s FROM (%s) k CROSS JOIN video_docs d WHERE d.id = k.id AND {tenant:d} ORDER BY k.place", l.Columns, chosen)
 }
 
 // each is the statement for each of the ranges.
