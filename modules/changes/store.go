@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	entfeed "github.com/scrollery/scrollery/ent/feed"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -135,6 +136,6 @@ func (s *Service) trim(ctx context.Context, account int64, now time.Time) error 
 		if at.Valid {
 			next = time.UnixMilli(at.Int64).Add(s.keep)
 		}
-		return tx.Ent().Feed.Update().SetFloor(end).SetTrimAt(next.UnixMilli()).Exec(ctx)
+		return tx.Ent().Feed.Update().Where(entfeed.ID(row.ID)).SetFloor(end).SetTrimAt(next.UnixMilli()).Exec(ctx)
 	})
 }

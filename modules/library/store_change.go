@@ -202,7 +202,7 @@ func (s *Service) countParts(ctx context.Context, rows []*ent.UncountedVideo) (p
 		parts = append(parts, of...)
 	}
 	return append(parts, countPart{write: func(ctx context.Context, tx *store.Tx) error {
-		n, err := tx.Ent().UncountedVideo.Delete().Where(uncountedvideo.IDIn(ids...)).Exec(viewer.ByIDs(ctx))
+		n, err := tx.Ent().UncountedVideo.Delete().Where(uncountedvideo.IDIn(ids...)).Exec(ctx)
 		if err == nil && n != len(ids) {
 			return errChanged // others have counted meanwhile
 		}

@@ -14,7 +14,6 @@ import (
 	entverdict "github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
-	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -133,7 +132,7 @@ func subjectOf(ctx context.Context, db *store.DB, id int64) (string, error) {
 
 // completedOf returns those of the scrolls that are completed.
 func completedOf(ctx context.Context, db *store.DB, ids []int64) ([]int64, error) {
-	return db.Ent().Scroll.Query().Where(scroll.IDIn(ids...), scroll.Status(Completed)).IDs(viewer.ByIDs(ctx))
+	return db.Ent().Scroll.Query().Where(scroll.IDIn(ids...), scroll.Status(Completed)).IDs(ctx)
 }
 
 // active selects the scrolls that have not ended.
@@ -254,16 +253,21 @@ func (s *Service) pageOfVerdicts(ctx context.Context, scroll int64, filter Verdi
 
 // forgetDrops deletes at most limit old drops, of all tenants.
 func (s *Service) forgetDrops(ctx context.Context, below int64, limit int) (removed int, err error) {
-	ids, err := s.db.Ent().Verdict.Query().Where(entverdict.Dropped(true), entverdict.JudgedAtLT(below)).
-		Order(ent.Asc(entverdict.FieldJudgedAt, entverdict.FieldID)).Limit(limit).IDs(ctx)
-	if err != nil || len(ids) == 0 {
+	rows, err := s.db.Ent().Verdict.Query().Where(entverdict.Dropped(true), entverdict.JudgedAtLT(below)).
+		Order(ent.Asc(entverdict.FieldJudgedAt, entverdict.FieldID)).Limit(limit).Select(entverdict.FieldID, entverdict.FieldJudgedAt).All(ctx)
+	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
+	ids := make([]int64, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	last := rows[len(rows)-1].JudgedAt // an index by it finds the rows: that of ids begins with the account
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
-		removed, err = tx.Ent().Verdict.Delete().Where(entverdict.IDIn(ids...), entverdict.JudgedAtLT(below)).Exec(ctx)
+		removed, err = tx.Ent().Verdict.Delete().Where(entverdict.Dropped(true), entverdict.JudgedAtLTE(last), entverdict.IDIn(ids...)).Exec(ctx)
 		return err
 	})
-	if err == nil && len(ids) == limit {
+	if err == nil && len(rows) == limit {
 		removed = limit // some may have been judged again meanwhile; more may be left
 	}
 	return removed, err

@@ -20,7 +20,9 @@ var wholeTables = []string{
 // the primary key of each tenant's table: what divides tables by account, native partitions or
 // Citus, asks for it in every unique key. SQLite keeps id alone, which is the number of its row.
 //
-// The id comes first. A primary key that begins with the account serves every condition on the
+// The id comes first, but where an index of the account and the id was there anyway, for pages
+// in the order of ids: the key is that index then, and the only one that pages can be read by.
+// Elsewhere a primary key that begins with the account would serve every condition on the
 // account; the planner, which takes an account that is newer than its statistics for an empty
 // one, chose it in place of the index that was meant, and read all rows of the account for each.
 func tablesOf(name string) []*schema.Table {
@@ -33,8 +35,16 @@ func tablesOf(name string) []*schema.Table {
 		if at < 0 || slices.Contains(wholeTables, table.Name) {
 			continue
 		}
-		divided := *table
-		divided.PrimaryKey = append(slices.Clone(table.PrimaryKey), table.Columns[at])
+		divided, account := *table, table.Columns[at]
+		byID := func(index *schema.Index) bool {
+			return slices.Equal(index.Columns, append([]*schema.Column{account}, table.PrimaryKey...))
+		}
+		if slices.ContainsFunc(table.Indexes, byID) {
+			divided.PrimaryKey = append([]*schema.Column{account}, table.PrimaryKey...)
+			divided.Indexes = slices.DeleteFunc(slices.Clone(table.Indexes), byID)
+		} else {
+			divided.PrimaryKey = append(slices.Clone(table.PrimaryKey), account)
+		}
 		tables[i] = &divided
 	}
 	return tables

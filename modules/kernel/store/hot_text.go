@@ -13,7 +13,7 @@ import (
 // mark is a place in a statement's text that the client fills. It is compiled at its first
 // use, since the processes of plugins begin as the server does.
 var mark = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\{(tenant|owner|key)(?::(\w+))?\}|\{(account)\}|\{(list|rows|values):(\d+)(?: ([A-Z0-9,]+))?\}|\$(\d+)`)
+	return regexp.MustCompile(`\{(tenant|owner)(?::(\w+))?\}|\{(account|key)\}|\{(list|rows|values):(\d+)(?: ([A-Z0-9,]+))?\}|\$(\d+)`)
 })
 
 // ownerColumn is the column of every tenant's row that holds the account.
