@@ -12,7 +12,7 @@ RACE_ALL = ./app/... ./modules/... ./plugins/...
 # runs these tests of the box, of the sandbox and of memory limits.
 CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestHonestPluginsLive|TestALookIsShort|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestOneTenantLeavesPlaces|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
 # Computations that take minutes under the race detector.
-LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas
+LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas|TestExamplesByHand|TestListedTrendsPage|TestTrendsAreFiltered|TestFactsAsReflected|TestRenderAsReflected|TestLargeWindowsAreExplainedFromWhatIsStored|TestSearchesFindWhatEarlierVersionsStored|TestFurtherReadings|TestBacktestOfTrendingVideos
 # Packages with benchmarks that must reach a floor.
 FLOORS  = ./app ./modules/library
 BENCH   ?= 1

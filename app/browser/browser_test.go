@@ -15,7 +15,12 @@ import (
 	"github.com/scrollery/scrollery/plugins/feed"
 )
 
-func TestMain(m *testing.M) { apptest.Main(m) }
+func TestMain(m *testing.M) {
+	app.RunPlugin(os.Args)
+	code := m.Run()
+	endBrowser()
+	os.Exit(code)
+}
 
 func serve(t *testing.T) *apptest.Running {
 	t.Helper()

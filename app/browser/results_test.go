@@ -13,6 +13,7 @@ func (b *tab) clipboard() {
 	for _, name := range []string{"clipboard-write", "clipboard-read"} {
 		_, err := chromedp.CallBrowser(b.ctx, browser.SetPermission, browser.SetPermissionParams{
 			Origin: b.base, Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted,
+			BrowserContextID: chromedp.FromContext(b.ctx).BrowserContextID,
 		})
 		if err != nil {
 			b.t.Fatal(err)

@@ -61,20 +61,41 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// chrome is a running browser. Each tab has a context of its own.
+// shared is the browser of all tests, started by the first.
+var shared = sync.OnceValues(func() (started context.Context, err error) {
+	dir, err := os.MkdirTemp("", "scrollery-browser-")
+	if err != nil {
+		return nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("lang", "en-GB"), chromedp.UserDataDir(dir))
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(allocator)
+	endBrowser = func() {
+		stop()
+		cancel()
+		_ = os.RemoveAll(dir)
+	}
+	return ctx, chromedp.Do(ctx, chromedp.Navigate("about:blank"))
+})
+
+var endBrowser = func() {}
+
+// chrome is a browser as if it were new: it shares nothing with that of another test. Each
+// tab has a context of its own.
 type chrome struct{ ctx context.Context }
 
 func launch(t *testing.T) *chrome {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("lang", "en-GB"), chromedp.UserDataDir(t.TempDir()))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, stop := chromedp.NewContext(ctx)
+	started, err := shared()
+	if err != nil {
+		t.Fatalf("start chromium: %v", err)
+	}
+	ctx, stop := chromedp.NewContext(started, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
 	c := &chrome{ctx}
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
-		t.Fatalf("start chromium: %v", err)
+		t.Fatalf("open a window: %v", err)
 	}
 	return c
 }
@@ -253,7 +274,7 @@ func (b *tab) check(name string) {
 	for _, scheme := range []string{"dark", "light"} {
 		b.scheme(scheme)
 		b.shot(name + "-" + scheme)
-		b.accessible(name + ", " + scheme)
+		b.accessible(name+", "+scheme, scheme == "dark")
 	}
 	b.do("narrow", chromedp.EmulateViewport(320, 720))
 	if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 320 {
@@ -263,12 +284,19 @@ func (b *tab) check(name string) {
 	b.do("wide", chromedp.EmulateViewport(width, height))
 }
 
-// accessible runs axe-core. What it does to the page itself is not the page's fault.
-func (b *tab) accessible(where string) {
+// accessible runs axe-core: all of its rules, or those of colours alone. What it does to the
+// page itself is not the page's fault.
+func (b *tab) accessible(where string, coloursAlone bool) {
 	b.t.Helper()
-	eval[bool](b, b.axe+"; true")
+	if !eval[bool](b, "Boolean(window.axe)") {
+		eval[bool](b, b.axe+"; true")
+	}
+	which := `{resultTypes: ['violations']}`
+	if coloursAlone {
+		which = `{resultTypes: ['violations'], runOnly: ['color-contrast', 'link-in-text-block']}`
+	}
 	type violation struct{ ID, Help, Target string }
-	found := eval[[]violation](b, `axe.run(document, {resultTypes: ['violations']}).then((r) =>
+	found := eval[[]violation](b, `axe.run(document, `+which+`).then((r) =>
 		r.violations.flatMap((v) => v.nodes.map((n) => ({ID: v.id, Help: v.help, Target: n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')}))))`)
 	for _, v := range found {
 		b.t.Errorf("%s: axe: %s: %s: %s", where, v.ID, v.Help, v.Target)
