@@ -141,7 +141,7 @@ func (p page) trendsQuery(dialect string) string {
 		}
 		where += " AND t.video_count >= $3 AND " + growth + " >= $4"
 	}
-	return fmt.Sprintf(`SELECT t.place, t.head || COALESCE(d1.doc, '') || COALESCE(',' || d2.doc, '') || COALESCE(',' || d3.doc, '') || ']}', (SELECT 1 FROM uncounted_videos WHERE {tenant} ORDER BY id LIMIT 1) FROM trends t
+	return fmt.Sprintf(`SELECT t.place, t.head, d1.doc, d2.doc, d3.doc, (SELECT 1 FROM uncounted_videos WHERE {tenant} ORDER BY id LIMIT 1) FROM trends t
 LEFT JOIN video_docs d1 ON d1.id = t.example1 AND {tenant:d1} LEFT JOIN video_docs d2 ON d2.id = t.example2 AND {tenant:d2}
 LEFT JOIN video_docs d3 ON d3.id = t.example3 AND {tenant:d3}
 WHERE {tenant:t} AND t.subject = $1 AND t.with_archived = %d AND t.listed = 1 AND t.place > $2%s ORDER BY t.place LIMIT %d`, with, where, p.limit+1)

@@ -277,6 +277,13 @@ func (s *Service) appendTrends(ctx context.Context, b []byte, p page, subject st
 			b = append(b, ',')
 		}
 		b = appendColumn(b, row[1])
+		for i, example := range row[2 : len(row)-1] {
+			if i > 0 && example != nil {
+				b = append(b, ',')
+			}
+			b = appendColumn(b, example)
+		}
+		b = append(b, "]}"...)
 		return true, nil
 	}, args...)
 	if err == nil && more.rows == 0 && !uncounted && !p.withArchived { // no row has told
