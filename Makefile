@@ -11,8 +11,9 @@ RACE_ALL = ./app/... ./modules/... ./plugins/...
 # The race detector needs more memory than a confined process may have: `make test` alone
 # runs these tests of the box, of the sandbox and of memory limits.
 CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestHonestPluginsLive|TestALookIsShort|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestOneTenantLeavesPlaces|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
-# Computations that take minutes under the race detector.
-LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas|TestExamplesByHand|TestListedTrendsPage|TestTrendsAreFiltered|TestFactsAsReflected|TestRenderAsReflected|TestLargeWindowsAreExplainedFromWhatIsStored|TestSearchesFindWhatEarlierVersionsStored|TestFurtherReadings|TestBacktestOfTrendingVideos
+# Computations that start nothing at once and take long under the race detector: `make test`
+# alone runs these.
+LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas|TestExamplesByHand|TestListedTrendsPage|TestTrendsAreFiltered|TestFactsAsReflected|TestRenderAsReflected|TestLargeWindowsAreExplainedFromWhatIsStored|TestSearchesFindWhatEarlierVersionsStored
 # Packages with benchmarks that must reach a floor.
 FLOORS  = ./app ./modules/library
 BENCH   ?= 1

@@ -38,10 +38,15 @@ type Running struct {
 	accounts atomic.Int64
 }
 
-// Main lets the test binary be its own plugin: call it from TestMain.
-func Main(m *testing.M) {
+// Main lets the test binary be its own plugin: call it from TestMain. After the tests it
+// calls what ends things that they shared.
+func Main(m *testing.M, after ...func()) {
 	app.RunPlugin(os.Args)
-	os.Exit(m.Run())
+	code := m.Run()
+	for _, end := range after {
+		end()
+	}
+	os.Exit(code)
 }
 
 // Start runs the app on SQLite in a scratch folder, with rates off; configure

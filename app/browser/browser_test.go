@@ -15,12 +15,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/feed"
 )
 
-func TestMain(m *testing.M) {
-	app.RunPlugin(os.Args)
-	code := m.Run()
-	endBrowser()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { apptest.Main(m, func() { endBrowser() }) }
 
 func serve(t *testing.T) *apptest.Running {
 	t.Helper()

@@ -274,7 +274,7 @@ func (b *tab) check(name string) {
 	for _, scheme := range []string{"dark", "light"} {
 		b.scheme(scheme)
 		b.shot(name + "-" + scheme)
-		b.accessible(name+", "+scheme, scheme == "dark")
+		b.accessible(name + ", " + scheme)
 	}
 	b.do("narrow", chromedp.EmulateViewport(320, 720))
 	if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 320 {
@@ -284,19 +284,14 @@ func (b *tab) check(name string) {
 	b.do("wide", chromedp.EmulateViewport(width, height))
 }
 
-// accessible runs axe-core: all of its rules, or those of colours alone. What it does to the
-// page itself is not the page's fault.
-func (b *tab) accessible(where string, coloursAlone bool) {
+// accessible runs axe-core. What it does to the page itself is not the page's fault.
+func (b *tab) accessible(where string) {
 	b.t.Helper()
 	if !eval[bool](b, "Boolean(window.axe)") {
 		eval[bool](b, b.axe+"; true")
 	}
-	which := `{resultTypes: ['violations']}`
-	if coloursAlone {
-		which = `{resultTypes: ['violations'], runOnly: ['color-contrast', 'link-in-text-block']}`
-	}
 	type violation struct{ ID, Help, Target string }
-	found := eval[[]violation](b, `axe.run(document, `+which+`).then((r) =>
+	found := eval[[]violation](b, `axe.run(document, {resultTypes: ['violations']}).then((r) =>
 		r.violations.flatMap((v) => v.nodes.map((n) => ({ID: v.id, Help: v.help, Target: n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')}))))`)
 	for _, v := range found {
 		b.t.Errorf("%s: axe: %s: %s: %s", where, v.ID, v.Help, v.Target)

@@ -75,7 +75,7 @@ func TestOlderReleaseRefusesANewerSchema(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)"); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"SCROLLERY_DATABASE_URL=" + database, "SCROLLERY_ADDR=127.0.0.1:0"}
+	env := []string{"SCROLLERY_DATABASE_URL=" + database}
 	for _, args := range []string{"serve", "migrate", "keys list --email a@example.com"} {
 		t.Run(args, func(t *testing.T) {
 			got := runProgramWith(t, env, strings.Fields(args)...)
