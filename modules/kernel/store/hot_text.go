@@ -237,14 +237,24 @@ func singleRow(parts []part) (single []part) {
 // PostgreSQL would read and sort a whole range that it takes for a short one: there each
 // range ends after as many rows.
 func (db *DB) Merged(ranges []string, first int) string {
-	end := " ORDER BY place LIMIT " + strconv.Itoa(first)
+	return db.merged(ranges, first, "LIMIT "+strconv.Itoa(first))
+}
+
+// MergedLast is the SQL for the last one of the rows that [DB.Merged] reads; for none where
+// the ranges have fewer.
+func (db *DB) MergedLast(ranges []string, first int) string {
+	return db.merged(ranges, first, "LIMIT 1 OFFSET "+strconv.Itoa(first-1))
+}
+
+func (db *DB) merged(ranges []string, first int, limit string) string {
+	const order = " ORDER BY place "
 	if len(ranges) > 1 && db.Dialect() == Postgres {
 		ranges = slices.Clone(ranges)
 		for i := range ranges {
-			ranges[i] = fmt.Sprintf("SELECT * FROM (%s%s) r%d", ranges[i], end, i)
+			ranges[i] = fmt.Sprintf("SELECT * FROM (%s%sLIMIT %d) r%d", ranges[i], order, first, i)
 		}
 	}
-	return strings.Join(ranges, " UNION ALL ") + end
+	return strings.Join(ranges, " UNION ALL ") + order + limit
 }
 
 // writer writes SQL together with its values.

@@ -80,8 +80,7 @@ func (l List) end(ctx context.Context, db *store.DB, f Filter, after []byte) (en
 	if strings.Contains(l.Ranges[0], "$2") {
 		args = append(args, f.Platform)
 	}
-	keys := db.Merged(l.each(fmt.Sprintf("SELECT v.%[1]s AS place FROM videos v WHERE {tenant:v} AND %%s AND v.%[1]s > $1", l.Order)), examined)
-	last := fmt.Sprintf("SELECT place FROM (%s) k ORDER BY place LIMIT 1 OFFSET %d", keys, examined-1)
+	last := db.MergedLast(l.each(fmt.Sprintf("SELECT v.%[1]s AS place FROM videos v WHERE {tenant:v} AND %%s AND v.%[1]s > $1", l.Order)), examined)
 	err = db.Hot(last).Each(ctx, func(row store.Row) (bool, error) {
 		end, _ = row[0].([]byte)
 		return false, nil
@@ -127,18 +126,18 @@ func (l List) each(statement string) []string {
 
 // dialect has what the databases name differently.
 type dialect struct {
-	// position is the function that finds a text in another one.
-	position string
+	// has is the condition that a video has the term %s.
+	has string
 	// ids are those of the videos with a word; %s is the word with its account.
 	ids string
 }
 
 func dialectOf(db *store.DB) dialect {
 	if db.Dialect() == store.Postgres {
-		return dialect{"strpos", `SELECT id FROM video_terms WHERE {tenant} AND array_to_tsvector(string_to_array(
+		return dialect{"strpos(t.terms, %s) > 0", `SELECT id FROM video_terms WHERE {tenant} AND array_to_tsvector(string_to_array(
 CAST({owner} AS text) || '_' || replace(btrim(terms), ' ', ' ' || CAST({owner} AS text) || '_'), ' ')) @@ CAST('''' || %s || '''' AS tsquery)`}
 	}
-	return dialect{"instr", `SELECT rowid AS id FROM video_words WHERE video_words MATCH ('"' || %s || '"')`}
+	return dialect{"contains(t.terms, %s)", `SELECT rowid AS id FROM video_words WHERE video_words MATCH ('"' || %s || '"')`}
 }
 
 // having are the videos with a term.
@@ -172,10 +171,10 @@ AND c.followers >= $%[1]d AND (c.followers <= $%[2]d OR CAST($%[2]d AS BIGINT) =
 	from = " CROSS JOIN video_terms t"
 	where += " AND t.id = v.id AND {tenant:t}"
 	if f.Without != "" {
-		where += " AND " + d.position + "(t.terms, ' ' || CAST($10 AS TEXT) || ' ') = 0"
+		where += " AND NOT " + fmt.Sprintf(d.has, "' ' || CAST($10 AS TEXT) || ' '")
 	}
 	for i := met; i < terms; i++ {
-		where += fmt.Sprintf(" AND %s(t.terms, ' ' || CAST($%d AS TEXT) || ' ') > 0", d.position, 11+i)
+		where += " AND " + fmt.Sprintf(d.has, fmt.Sprintf("' ' || CAST($%d AS TEXT) || ' '", 11+i))
 	}
 	return from, where
 }
