@@ -21,7 +21,7 @@ const (
 	// examined bounds the rows of the list's index that one page looks at, and few those of
 	// the index of words, each of which costs twice as much. With these, a page costs less
 	// than five times one without a filter.
-	examined, few = 200, 200
+	examined, few = 180, 200
 	// MostItems is the longest page.
 	MostItems = 25
 	// mostAsked bounds the terms of a filter.
