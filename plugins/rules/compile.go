@@ -20,6 +20,8 @@ type Program struct {
 
 	groups []group
 	query  []term
+	// inQuery are the places of the query's terms by their stem.
+	inQuery map[string]int
 }
 
 // openItem is a rule, or the part of one, that no exact check decides.
@@ -59,6 +61,10 @@ func Compile(run stage.Run) *Program {
 		p.groups = append(p.groups, grouped(checks)...)
 	}
 	p.query = c.terms(run)
+	p.inQuery = make(map[string]int, len(p.query))
+	for i, t := range p.query {
+		p.inQuery[t.stem] = i
+	}
 	return p
 }
 

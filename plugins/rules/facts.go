@@ -36,6 +36,7 @@ type facts struct {
 	stems string
 	// plain are the same words as they are written, in lower case.
 	plain string
+	// words are the stems of the text and of the tags.
 	words []string
 	// lower is the text in lower case.
 	lower string
@@ -156,13 +157,18 @@ func (f *facts) tag(list jsontext.Value, keys []stage.Key) {
 
 // split makes the stemmed words of the text.
 func (f *facts) split() {
+	f.lower = strings.ToLower(f.text)
 	var out, plain strings.Builder
+	out.Grow(len(f.lower) + 2)
+	plain.Grow(len(f.lower) + 2)
 	out.WriteByte(' ')
 	plain.WriteByte(' ')
-	for _, w := range strings.FieldsFunc(f.text, func(r rune) bool { return !wordRune(r) && r != '\'' && r != '’' }) {
-		plain.WriteString(strings.ToLower(w))
+	const usualWord = 6 // with the space after it
+	f.words = make([]string, 0, len(f.lower)/usualWord+len(f.tags))
+	for w := range strings.FieldsFuncSeq(f.lower, apart) {
+		plain.WriteString(w)
 		plain.WriteByte(' ')
-		w = stem(w)
+		w = stemLower(w)
 		f.words = append(f.words, w)
 		out.WriteString(w)
 		out.WriteByte(' ')
@@ -170,14 +176,16 @@ func (f *facts) split() {
 	var tags strings.Builder
 	f.tagStems = make(map[string]bool, 2*len(f.tags))
 	for tag := range f.tags {
-		f.words = append(f.words, stem(tag))
-		f.tagStems[stem(tag)] = true
-		f.tagStems[stem(strings.ReplaceAll(tag, "_", ""))] = true
+		whole := stem(tag)
+		f.words = append(f.words, whole)
+		f.tagStems[whole] = true
+		if strings.Contains(tag, "_") {
+			f.tagStems[stem(strings.ReplaceAll(tag, "_", ""))] = true
+		}
 		tags.WriteString(" " + strings.ReplaceAll(strings.TrimRight(tag, "0123456789"), "_", "") + " ")
 	}
 	f.tagText = tags.String()
 	f.stems, f.plain = out.String(), plain.String()
-	f.lower = strings.ToLower(f.text)
 }
 
 // rate is likes, or all reactions, by views.
@@ -200,8 +208,16 @@ func (f *facts) rate(likesOnly bool) (float64, bool) {
 // stem takes off the commonest English endings, so that "giveaways" is found by
 // "giveaway" and "political" by "politics". It is rough on purpose: both sides of
 // a comparison go through it.
-func stem(w string) string {
-	w = strings.ToLower(strings.Trim(w, "'’_"))
+func stem(w string) string { return stemLower(strings.ToLower(w)) }
+
+// stemLower is stem of a word in lower case.
+func stemLower(w string) string {
+	if w == "" {
+		return w
+	}
+	if first, last := w[0], w[len(w)-1]; first == '\'' || first == '_' || first >= 0x80 || last == '\'' || last == '_' || last >= 0x80 {
+		w = strings.Trim(w, "'’_")
+	}
 	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
 	if len(w) < 4 {
 		return w

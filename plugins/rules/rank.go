@@ -26,7 +26,7 @@ func (c *compiler) terms(run stage.Run) []term {
 	var all []term
 	at := map[string]int{}
 	add := func(text string, weight float64) {
-		for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !wordRune(r) && r != '\'' && r != '’' }) {
+		for _, w := range strings.FieldsFunc(strings.ToLower(text), apart) {
 			s := stem(w)
 			if len([]rune(w)) < 3 || c.stop[w] || c.noise[w] || c.judgement[w] || c.stop[s] || strings.Trim(w, "0123456789") == "" {
 				continue
@@ -156,15 +156,17 @@ func (p *Program) relevance(f *facts) (score float64, found []string) {
 	if len(p.query) == 0 {
 		return 0, nil
 	}
-	have := make(map[string]bool, len(f.words))
+	have := make([]bool, len(p.query))
 	for _, w := range f.words {
-		have[w] = true
+		if i, asked := p.inQuery[w]; asked {
+			have[i] = true
+		}
 	}
 	weights := make([]float64, len(p.query))
 	sum := 0.0
 	for i, t := range p.query {
 		weights[i] = t.weight
-		if have[t.stem] || p.inTag(t.stem, f) {
+		if have[i] || p.inTag(t.stem, f) {
 			sum += t.weight
 			if len(found) < 5 {
 				found = append(found, t.word)
