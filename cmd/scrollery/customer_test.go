@@ -293,6 +293,9 @@ func exitCodes(t *testing.T, caller *apptest.Caller, c *terminal) {
 		"an unknown key":               {other(map[string]string{"SCROLLERY_SERVER": address, "SCROLLERY_KEY": "scr_live_x"}), "usage", customers.ExitSignIn, ""},
 		"a key without the scope":      {other(map[string]string{"SCROLLERY_SERVER": address, "SCROLLERY_KEY": few}), "hooks", customers.ExitFailed, ""},
 		"no server":                    {other(map[string]string{"SCROLLERY_SERVER": "http://127.0.0.1:1", "SCROLLERY_KEY": "x"}), "usage", customers.ExitFailed, "did not answer"},
+		"a prompt that is no text":     {c, "scroll start --prompt caf\xe9", customers.ExitWrongUse, "--prompt is not UTF-8 text; nothing was sent"},
+		"a field that is no text":      {c, "api PUT /v1/rules -f text=caf\xe9", customers.ExitWrongUse, "--raw-field is not UTF-8 text"},
+		"an id that is no text":        {c, "key revoke key_\xff", customers.ExitWrongUse, "is not UTF-8 text"},
 		"http to another machine":      {other(map[string]string{"SCROLLERY_SERVER": "http://192.0.2.1", "SCROLLERY_KEY": "x"}), "usage", customers.ExitFailed, "use https"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -302,6 +305,17 @@ func exitCodes(t *testing.T, caller *apptest.Caller, c *terminal) {
 			}
 		})
 	}
+	t.Run("stdin that is no text", func(t *testing.T) {
+		before := c.must(t, exitDone, "scroll", "list").stdout
+		for _, args := range []string{"scroll start --prompt -", "rules put -"} {
+			if got := c.run(t.Context(), "Focus on caf\xe9", strings.Fields(args)...); got.code != customers.ExitWrongUse || !strings.Contains(got.stderr, "is not UTF-8 text: save it as UTF-8") {
+				t.Errorf("%s: got exit %d and %q, want %d and what to do", args, got.code, got.stderr, customers.ExitWrongUse)
+			}
+		}
+		if after := c.must(t, exitDone, "scroll", "list").stdout; after != before {
+			t.Errorf("got the scrolls %s\nwant those from before, %s", after, before)
+		}
+	})
 	t.Run("a scroll that was cancelled", func(t *testing.T) {
 		var id, status string
 		for range 5 { // a scroll may end before it is cancelled

@@ -45,6 +45,9 @@ type carrier struct{ proto.Message }
 
 // ask calls the operation of a request, which answers once.
 func ask[A proto.Message](ctx context.Context, c *client, request proto.Message) (answer A, err error) {
+	if err := sendable(request); err != nil {
+		return answer, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	got, err := c.operation(request, answer).CallUnary(ctx, connect.NewRequest(&carrier{request}))
@@ -54,8 +57,21 @@ func ask[A proto.Message](ctx context.Context, c *client, request proto.Message)
 	return got.Msg.Message.(A), nil
 }
 
+// sendable refuses a request that cannot be written, as one with a text that is not UTF-8.
+// Connect's client would send an empty one in its place before it fails, which starts a
+// scroll or makes a key all the same.
+func sendable(request proto.Message) error {
+	if _, err := proto.Marshal(request); err != nil {
+		return wrongUse("nothing was sent: %w", err)
+	}
+	return nil
+}
+
 // receive calls the operation of a request, which answers until it ends or seen returns an error.
 func receive[A proto.Message](ctx context.Context, c *client, request proto.Message, seen func(A) error) error {
+	if err := sendable(request); err != nil {
+		return err
+	}
 	var answer A
 	stream, err := c.operation(request, answer).CallServerStream(ctx, connect.NewRequest(&carrier{request}))
 	if err != nil {

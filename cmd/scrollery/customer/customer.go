@@ -9,8 +9,11 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -108,6 +111,9 @@ func (p *program) command(s spec) *cobra.Command {
 		}
 	}
 	command.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := readable(cmd, args); err != nil {
+			return err
+		}
 		if err := format.Check(shape(s.answer)); err != nil {
 			return wrongUse("%w", err)
 		}
@@ -117,6 +123,22 @@ func (p *program) command(s spec) *cobra.Command {
 		}, args)
 	}
 	return command
+}
+
+// readable refuses arguments that are no text: nothing of the command is done.
+func readable(cmd *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if !utf8.ValidString(arg) {
+			return wrongUse("%q is not UTF-8 text; nothing was sent", arg)
+		}
+	}
+	var err error
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if !utf8.ValidString(flag.Value.String()) {
+			err = wrongUse("--%s is not UTF-8 text; nothing was sent", flag.Name)
+		}
+	})
+	return err
 }
 
 func shape(answer proto.Message) protoreflect.MessageDescriptor {
@@ -184,7 +206,10 @@ func (c *call) input(name string) (string, error) {
 	if len(text) > most {
 		return "", wrongUse("%s has more than 1 MiB", name)
 	}
-	return string(text), nil
+	if !utf8.Valid(text) {
+		return "", wrongUse("%s is not UTF-8 text: save it as UTF-8; nothing was sent", name)
+	}
+	return strings.TrimPrefix(string(text), "\ufeff"), nil // editors mark UTF-8 by it
 }
 
 // secrets are the forms of keys, claims and signing secrets.

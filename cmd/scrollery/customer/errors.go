@@ -98,6 +98,8 @@ func explained(err error) (int, *pb.Error) {
 		return own(ExitSignIn, "unauthorized")
 	case errors.Is(err, context.Canceled):
 		return ExitFailed, &pb.Error{Error: "interrupted", Message: "interrupted: " + err.Error()}
+	case errors.As(err, &failed) && failed.Code() == connect.CodeUnavailable:
+		return ExitFailed, &pb.Error{Error: "unreachable", Message: "the server did not answer: see that it runs and that the address is right (`scrollery login` sets it): " + err.Error()}
 	case errors.As(err, &failed):
 		return ExitFailed, &pb.Error{Error: "unreachable", Message: "the server did not answer as the API does: " + err.Error()}
 	}
