@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/app/demo"
+	"github.com/scrollery/scrollery/plugins/feed"
 )
 
 // printed is the command that drafts a brief, as the sample prints it.
@@ -57,6 +60,46 @@ func TestTheSampleCanBeTried(t *testing.T) {
 	}
 	if !audited {
 		t.Errorf("got the audit entries %+v, want one of the operator", account.Changes)
+	}
+}
+
+// TestTheSampleKeepsWhatAUserWrote changes the brief and the rules of the sample, as the README
+// says, and starts it again.
+func TestTheSampleKeepsWhatAUserWrote(t *testing.T) {
+	t.Parallel()
+	const rules = "- At least 5 views"
+	running := apptest.Start(t, func(cfg *app.Config) { cfg.SetStage("FEED_DIR", feed.Sample) })
+	account := running.Account(t, "pro")
+	fill := func(scrolls int) {
+		t.Helper()
+		journey := demo.Journey{BaseURL: running.BaseURL, Description: "moka pots", Competitors: []string{"@brewfox.example"}, Rules: "- English only", Scrolls: scrolls, Out: io.Discard, Progress: io.Discard}
+		if err := journey.Fill(t.Context(), account.Key); err != nil {
+			t.Fatalf("fill the library: %v", err)
+		}
+	}
+	state := func() (s struct {
+		Scrolls []struct{ ID string }
+		Rules   struct{ Text string }
+	},
+	) {
+		t.Helper()
+		account.Get(t, "GET /v1/scrolls/list", &s)
+		account.Get(t, "GET /v1/rules", &s)
+		return s
+	}
+	fill(1)
+	if s := state(); len(s.Scrolls) != 1 || s.Rules.Text != "- English only" {
+		t.Fatalf("got %+v, want a scroll and the rules", s)
+	}
+	account.Get(t, `PUT /v1/rules {"text":"`+rules+`"}`, &struct{}{})
+	fill(2)
+	if s := state(); len(s.Scrolls) != 2 || s.Rules.Text != rules {
+		t.Errorf("got %+v, want two scrolls and the user's rules", s)
+	}
+	account.Get(t, `PUT /v1/workspace {"website":"https://example.org","competitors":["@cremalab.example"]}`, &struct{}{})
+	fill(3)
+	if s := state(); len(s.Scrolls) != 2 || s.Rules.Text != rules {
+		t.Errorf("got %+v for a brief of the user's own, want what there was", s)
 	}
 }
 

@@ -205,7 +205,8 @@ func (j Journey) trends(ctx context.Context, c *client) error {
 }
 
 // Fill creates a key's library: brief, rules and scrolls. If enough scrolls have
-// completed, it changes nothing.
+// completed, it changes nothing. A brief and rules that a user has written stay: it adds
+// no scrolls to another brief than its own, and no rules where there are any.
 func (j Journey) Fill(ctx context.Context, key string) error {
 	c := newClient(j.BaseURL)
 	c.key = key
@@ -217,7 +218,26 @@ func (j Journey) Fill(ctx context.Context, key string) error {
 		return nil
 	}
 	j.Scrolls -= trends.CompletedScrolls
-	for _, step := range []func(context.Context, *client) error{j.brief, j.rules, j.scrolls} {
+	var set struct {
+		Workspace *struct {
+			Description          string
+			Website, AppStoreURL *string
+			RulesVersion         int
+		}
+	}
+	if err := c.call(ctx, "GET", "/v1/workspace", nil, &set); err != nil {
+		return err
+	}
+	steps := []func(context.Context, *client) error{j.brief, j.rules, j.scrolls}
+	if now := set.Workspace; now != nil {
+		if now.Description != j.Description || now.Website != nil || now.AppStoreURL != nil {
+			return nil
+		}
+		if steps = steps[1:]; now.RulesVersion > 0 {
+			steps = steps[1:]
+		}
+	}
+	for _, step := range steps {
 		if err := step(ctx, c); err != nil {
 			return err
 		}
