@@ -226,6 +226,17 @@ func TestAgentsTools(t *testing.T) {
 			t.Errorf("got %v, want reads alone", reads)
 		}
 	})
+	t.Run("what the address may not have", func(t *testing.T) {
+		for query, want := range map[string]string{
+			"read_only=1": "read_only", "read_only=True": "read_only", "read_only": "read_only", "readonly=true": "readonly", "toolsets=nope": "toolsets",
+			"toolsets=default,nope": "toolsets", "toolsets=Default": "toolsets", "structured=yes": "structured",
+		} {
+			answer := account.Do(t, "POST /mcp?"+query+` {"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "")
+			if answer.Status != 400 || !strings.Contains(string(answer.Body), `"path":"`+want+`"`) {
+				t.Errorf("%s: got %d %s, want 400 for %s", query, answer.Status, answer.Body, want)
+			}
+		}
+	})
 	t.Run("other toolsets", func(t *testing.T) {
 		every, _ := names(t, account.Key, "?toolsets=all")
 		if more, _ := names(t, account.Key, "?toolsets=default,scrolls"); len(more) <= len(all) || len(every) <= len(more) || !slices.Contains(more, "listVerdicts") {

@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/proto/gen/openapi"
 )
 
@@ -130,14 +132,40 @@ type choice struct {
 	structured bool
 }
 
-func chosen(query map[string][]string) choice {
-	c := choice{sets: []string{defaultSet}}
-	if asked := strings.Join(query["toolsets"], ","); asked != "" {
-		c.sets = strings.FieldsFunc(asked, func(r rune) bool { return r == ',' || r == ' ' })
+// chosen reads the address. What it does not know is refused: a client that asks for reads
+// alone by another spelling must not get more.
+func (s *Server) chosen(query map[string][]string) (c choice, err error) {
+	c.sets = []string{defaultSet}
+	var issues []apierr.Issue
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		value := strings.Join(query[name], ",")
+		switch name {
+		case "toolsets":
+			if value != "" {
+				c.sets = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+			}
+			for _, set := range c.sets {
+				if !slices.Contains(s.sets, set) {
+					issues = append(issues, apierr.Issue{Path: name, Message: fmt.Sprintf("%q is none of %s", set, strings.Join(s.sets, ", "))})
+				}
+			}
+		case "read_only", "structured":
+			if value != "true" && value != "false" {
+				issues = append(issues, apierr.Issue{Path: name, Message: "must be true or false"})
+			}
+			if name == "read_only" {
+				c.readOnly = value == "true"
+			} else {
+				c.structured = value == "true"
+			}
+		default:
+			issues = append(issues, apierr.Issue{Path: name, Message: "is not known; known are toolsets, read_only and structured"})
+		}
 	}
-	c.readOnly = slices.Contains(query["read_only"], "true")
-	c.structured = slices.Contains(query["structured"], "true")
-	return c
+	if len(issues) > 0 {
+		return c, apierr.InvalidIssues(issues...)
+	}
+	return c, nil
 }
 
 // offers reports whether a client sees a tool.

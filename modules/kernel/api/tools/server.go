@@ -74,9 +74,11 @@ func (c Config) Validate() error {
 
 // Server answers the requests of agents.
 type Server struct {
-	config  Config
-	tools   []*tool
-	byID    map[string]*tool
+	config Config
+	tools  []*tool
+	byID   map[string]*tool
+	// sets are the names of the toolsets.
+	sets    []string
 	servers cache.Of[string, *mcp.Server]
 	handler http.Handler
 	// extend adds fixtures, for a test.
@@ -98,9 +100,13 @@ func Mount(mux *api.Mux, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("prepare the servers of agents: %w", err)
 	}
 	s := &Server{config: cfg, tools: tools, byID: map[string]*tool{}, servers: servers}
+	s.sets = []string{allSets}
 	for _, t := range tools {
 		s.byID[t.Id] = t
+		s.sets = append(s.sets, t.GetTool().Toolset)
 	}
+	slices.Sort(s.sets)
+	s.sets = slices.Compact(s.sets)
 	link(s.byID, cfg.Apps)
 	s.handler = mcp.NewStreamableHTTPHandler(s.serverOf, HandlerOptions())
 	mux.ServeAgents(s.serve)
@@ -166,7 +172,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	if len(batch) > maxBatch {
 		return errors.Join(api.SpendRate(r.Context(), ""), apierr.Invalid("", "a request has at most %d messages", maxBatch))
 	}
-	asked, carries := s.asked(r, batch)
+	choice, err := s.chosen(r.URL.Query())
+	if err != nil {
+		return errors.Join(api.SpendRate(r.Context(), ""), err)
+	}
+	asked, carries := s.asked(r, batch, choice)
 	if !carries {
 		if err := api.SpendRate(r.Context(), asked); err != nil {
 			return err
@@ -192,8 +202,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 // asked names what a request asks for. carries reports that calls of operations are all
 // there is: these take from the account's rate themselves, and a tool that is not offered
 // runs no call.
-func (s *Server) asked(r *http.Request, batch []message) (methods string, carries bool) {
-	caller, choice := viewer.Known(r.Context()), chosen(r.URL.Query())
+func (s *Server) asked(r *http.Request, batch []message, choice choice) (methods string, carries bool) {
+	caller := viewer.Known(r.Context())
 	carries = len(batch) > 0
 	asked := make([]string, 0, len(batch))
 	for _, m := range batch {
@@ -206,7 +216,11 @@ func (s *Server) asked(r *http.Request, batch []message) (methods string, carrie
 
 // serverOf is the server with the tools that the caller of a request may use and asked for.
 func (s *Server) serverOf(r *http.Request) *mcp.Server {
-	caller, asked := viewer.Known(r.Context()), chosen(r.URL.Query())
+	caller := viewer.Known(r.Context())
+	asked, err := s.chosen(r.URL.Query())
+	if err != nil { // serve has refused it
+		asked = choice{readOnly: true}
+	}
 	var offered []*tool
 	key := strings.Builder{}
 	for i, t := range s.tools {
