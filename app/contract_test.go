@@ -301,6 +301,8 @@ func contractCases() []contractCase {
 		ok("library", "GET /v1/library?limit=25&platform=tiktok"),
 		ok("library searched", "GET /v1/library?q=Cold%20brew%21&hashtag=%23coffee&language=en-US&annotated=true&minScore=1.5&creator=%40a&minViews=1&postedAfter=1&postedBefore=2&kind=own"),
 		bad("library searched for no word", "GET /v1/library?q=%3F%21&hashtag=%23&language=--&annotated=maybe&cursor=x", "q", "hashtag", "language", "annotated", "cursor"),
+		bad("library of no creator", "GET /v1/library?creator=%40", "creator"),
+		bad("outliers of a blank creator", "GET /v1/outliers/list?creator=%20", "creator"),
 		bad("listed hooks of many words", "GET /v1/hooks/list?q=a+b+c+d+e+f+g+h+i+j+k", "q"),
 		bad("library with a broken cursor", "GET /v1/library?cursor=x", "cursor"),
 		{name: "archive without workspace", call: `POST /v1/library/archive {"videoId":"vid_x","archived":true}`, want: 200, has: map[string]any{"outcome": "workspace_required"}},

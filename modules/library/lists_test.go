@@ -41,22 +41,6 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 			}
 		}
 		views := func(v *shown) int64 { return whole64(string(v.Metrics["views"])) }
-		type item struct {
-			shown
-			score float64
-		}
-		itemsOf := func(a answer) (items []item) {
-			for _, v := range a.Videos {
-				items = append(items, item{shown: v})
-			}
-			for _, h := range a.Hooks {
-				items = append(items, item{shown: h.Video})
-			}
-			for _, o := range a.Outliers {
-				items = append(items, item{o.Video, o.Score})
-			}
-			return items
-		}
 		type which struct {
 			list
 			withArchived bool
@@ -116,36 +100,20 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 				}
 				for _, withArchived := range []bool{false, true} {
 					t.Run(fmt.Sprint(c.name, " of ", string(rune(l)), ", archived ", withArchived), func(t *testing.T) {
-						p := page{list: l, withArchived: withArchived, limit: 7, paged: true, filter: c.filter}
+						p := page{list: l, withArchived: withArchived, paged: true, filter: c.filter}
 						var want []string
 						for _, v := range whole[which{l, withArchived}] {
 							if c.keep(v) {
 								want = append(want, v.ID)
 							}
 						}
-						var got []string
-						pages := 0
-						for ; pages < 1000; pages++ {
-							a, next := b.read(p)
-							if a.NextCursor == nil != (next == "") || next != "" && *a.NextCursor != next {
-								t.Fatalf("got nextCursor %v in the body, %q beside it; want the same", a.NextCursor, next)
-							}
-							for _, v := range itemsOf(a) {
-								got = append(got, v.ID)
-							}
-							if p.token = next; next == "" {
-								break
-							}
-						}
-						if diff := cmp.Diff(want, got); diff != "" {
-							t.Errorf("ids (-want +got):\n%s", diff)
+						// 7 ends most pages by their length, 25 at the last row that they look at.
+						for _, p.limit = range []int{7, 25} {
+							byPages(t, b, p, want)
 						}
 						none := slices.Contains([]string{"nothing", "no such word", "syntax is text"}, c.name)
 						if withArchived && (len(want) == 0) != none {
 							t.Errorf("the test tests little: got %d items of the whole list, want none %t", len(want), none)
-						}
-						if most := len(want)/7 + 20; pages > most {
-							t.Errorf("got %d pages for %d items, want at most %d", pages, len(want), most)
 						}
 					})
 				}
@@ -370,4 +338,74 @@ func TestTrendsAreFiltered(t *testing.T) {
 			})
 		}
 	})
+}
+
+// item is an entry of any list; score is that of an outlier.
+type item struct {
+	shown
+	score float64
+}
+
+func itemsOf(a answer) (items []item) {
+	for _, v := range a.Videos {
+		items = append(items, item{shown: v})
+	}
+	for _, h := range a.Hooks {
+		items = append(items, item{shown: h.Video})
+	}
+	for _, o := range a.Outliers {
+		items = append(items, item{o.Video, o.Score})
+	}
+	return items
+}
+
+// byPages reads the pages of a list from the first, and compares their ids.
+func byPages(t *testing.T, b *bundle, p page, want []string) {
+	t.Helper()
+	var got []string
+	pages := 1
+	for ; pages < 1000; pages++ {
+		a, next := b.read(p)
+		if a.NextCursor == nil != (next == "") || next != "" && *a.NextCursor != next {
+			t.Fatalf("got nextCursor %v in the body, %q beside it; want the same", a.NextCursor, next)
+		}
+		for _, v := range itemsOf(a) {
+			got = append(got, v.ID)
+		}
+		if p.token = next; next == "" {
+			break
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("ids by %d (-want +got):\n%s", p.limit, diff)
+	}
+	if most := len(want)/p.limit + 20; pages > most {
+		t.Errorf("got %d pages of %d for %d items, want at most %d", pages, p.limit, len(want), most)
+	}
+}
+
+// TestSearchesHaveTagsOfTheirOwn: a client may keep a tag for a path, and search for
+// something else with it.
+func TestSearchesHaveTagsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storetest.SQLite(t))
+	seen := map[string]page{}
+	for _, l := range []list{videos, hooks, outliers} {
+		for _, filter := range []search.Filter{{}, {MinViews: 5}, search.Filter{}.With("latte"), search.Filter{}.With("espresso")} {
+			for _, paged := range []bool{false, true} {
+				p := page{list: l, limit: 25, filter: filter, paged: paged}
+				made, err := b.Service.read(b.ctx, p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if made.Done != nil {
+					made.Done()
+				}
+				if other, known := seen[made.ETag]; known || made.ETag == "" {
+					t.Errorf("%+v has the tag %q, as %+v has", p, made.ETag, other)
+				}
+				seen[made.ETag] = p
+			}
+		}
+	}
 }

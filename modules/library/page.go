@@ -239,8 +239,8 @@ func (k pageKey) etag(at stamp, epoch string) string {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}
-	if k.paged {
-		fmt.Fprintf(h, "%+v", k.filter)
+	if k.paged || !k.filter.IsZero() {
+		fmt.Fprintf(h, "%+v%t", k.filter, k.paged)
 	}
 	return strconv.FormatInt(at.revision, 36) + "-" + strconv.FormatUint(h.Sum64(), 36)
 }

@@ -109,6 +109,9 @@ func checkFilters(l list, req filters, q *string) error {
 			issues = append(issues, apierr.Issue{Path: "q", Message: err.Error()})
 		}
 	}
+	if creator := req.GetCreator(); creator != "" && search.Creator(score.Handle(creator)) == "" {
+		issues = append(issues, apierr.Issue{Path: "creator", Message: search.ErrNoWord.Error()})
+	}
 	if req.GetHashtag() != "" && search.Hashtag(req.GetHashtag()) == "" {
 		issues = append(issues, apierr.Issue{Path: "hashtag", Message: search.ErrNoWord.Error()})
 	}

@@ -1,6 +1,8 @@
 package library
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,7 +28,13 @@ func TestRowsOfTheSameIDStayApart(t *testing.T) {
 		if err != nil || len(tracked) == 0 {
 			t.Fatalf("got %d videos to look at again, error %v; want some", len(tracked), err)
 		}
-		return b.lists() + look([]any{tracked, b.all(page{list: videos}), b.all(page{list: outliers, filter: search.Filter{}.With(search.Words("letters")...)})})
+		found := []any{tracked, b.all(page{list: videos})}
+		for _, filter := range []search.Filter{
+			search.Filter{}.With(search.Words("letters")...), search.Filter{}.With(search.Words("letters twin")...), {MinFollowers: 1, MaxFollowers: 10},
+		} {
+			found = append(found, b.all(page{list: outliers, filter: filter}))
+		}
+		return b.lists() + look(found)
 	}
 	want := fresh()
 	for table, change := range map[string]string{
@@ -57,6 +65,12 @@ func TestRowsOfTheSameIDStayApart(t *testing.T) {
 	}
 	if err := b.CountTrends(b.ctx); err != nil {
 		t.Fatal(err)
+	}
+	for _, o := range b.all(page{list: outliers}).Outliers {
+		outcome, noted, err := b.Annotate(b.ctx, o.Video.ID, json.RawMessage(`{"angle":"price"}`))
+		if err != nil || strings.Contains(string(noted), "twin") || !strings.Contains(string(noted), o.Video.ExternalID) {
+			t.Errorf("annotated %s: got %s, %s, error %v; want the video itself", o.Video.ID, outcome, noted, err)
+		}
 	}
 	if after := count(); after != before {
 		t.Errorf("got %v twins after changes, want %v as before", after, before)

@@ -12,7 +12,8 @@ type Of[K comparable, V any] interface {
 	// ComputeIfAbsent returns the value of a key, and makes it first where there is none.
 	// The value is not kept if make says so.
 	ComputeIfAbsent(key K, make func() (value V, cancel bool)) (V, bool)
-	// Set keeps a value, and returns the one before it, if there was one.
+	// Set keeps a value. It returns it and true where there was none, else the one before it
+	// and false.
 	Set(key K, value V) (V, bool)
 }
 
