@@ -238,6 +238,9 @@ func TestAgentsTools(t *testing.T) {
 		}
 	})
 	t.Run("other toolsets", func(t *testing.T) {
+		if none, _ := names(t, account.Key, "?toolsets=,"); !slices.Equal(none, all) {
+			t.Errorf("no toolset is named: got %v, want those of the default", none)
+		}
 		every, _ := names(t, account.Key, "?toolsets=all")
 		if more, _ := names(t, account.Key, "?toolsets=default,scrolls"); len(more) <= len(all) || len(every) <= len(more) || !slices.Contains(more, "listVerdicts") {
 			t.Errorf(`got %v, want more than %v more, more than %v every and more with "listVerdicts" of %v`, more, len(all), len(more), every)

@@ -141,8 +141,8 @@ func (s *Server) chosen(query map[string][]string) (c choice, err error) {
 		value := strings.Join(query[name], ",")
 		switch name {
 		case "toolsets":
-			if value != "" {
-				c.sets = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+			if asked := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }); len(asked) > 0 {
+				c.sets = asked
 			}
 			for _, set := range c.sets {
 				if !slices.Contains(s.sets, set) {

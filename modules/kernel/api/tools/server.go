@@ -191,6 +191,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 		_, err := fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, one.ID)
 		return err
 	}
+	r = r.WithContext(context.WithValue(r.Context(), choiceKey{}, choice))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	s.handler.ServeHTTP(w, r)
 	if carries {
@@ -198,6 +199,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	return nil
 }
+
+// choiceKey is the key of a request's choice in its context.
+type choiceKey struct{}
 
 // asked names what a request asks for. carries reports that calls of operations are all
 // there is: these take from the account's rate themselves, and a tool that is not offered
@@ -217,10 +221,7 @@ func (s *Server) asked(r *http.Request, batch []message, choice choice) (methods
 // serverOf is the server with the tools that the caller of a request may use and asked for.
 func (s *Server) serverOf(r *http.Request) *mcp.Server {
 	caller := viewer.Known(r.Context())
-	asked, err := s.chosen(r.URL.Query())
-	if err != nil { // serve has refused it
-		asked = choice{readOnly: true}
-	}
+	asked, _ := r.Context().Value(choiceKey{}).(choice)
 	var offered []*tool
 	key := strings.Builder{}
 	for i, t := range s.tools {
