@@ -9,10 +9,10 @@ import "github.com/maypok86/otter/v2"
 type Of[K comparable, V any] interface {
 	// GetIfPresent returns the value of a key, and whether there is one.
 	GetIfPresent(key K) (V, bool)
-	// ComputeIfAbsent returns the value of a key, and makes it first where there is none.
+	// ComputeIfAbsent returns the value of a key, and makes it first if there is none.
 	// The value is not kept if make says so.
 	ComputeIfAbsent(key K, make func() (value V, cancel bool)) (V, bool)
-	// Set keeps a value. It returns it and true where there was none, else the one before it
+	// Set keeps a value. It returns it and true if there was none, else the one before it
 	// and false.
 	Set(key K, value V) (V, bool)
 }

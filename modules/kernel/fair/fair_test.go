@@ -74,12 +74,40 @@ func TestPlaces(t *testing.T) {
 			o.enter(t, p, 1)
 			o.enter(t, p, 2)
 			o.enter(t, p, 3)
-			o.leave(1) // 1 and 3 have none now; 1 has waited longer
-			o.want(t, 1, 2, 1)
+			o.leave(1) // 1 and 3 have none now; 1 has waited longer, and had one before
+			o.want(t, 1, 2, 3)
 			o.leave(2)
-			o.want(t, 1, 2, 1, 2)
+			o.want(t, 1, 2, 3, 1)
+			o.leave(3)
+			o.want(t, 1, 2, 3, 1, 2)
+		},
+		"the queues of two keep no third one waiting": func(t *testing.T, o *order) {
+			p := NewEach(2, 1)
+			for range 5 {
+				o.enter(t, p, 1)
+				o.enter(t, p, 2)
+			}
+			o.enter(t, p, 3)
+			o.leave(2)
+			o.want(t, 1, 2, 3)
+			o.leave(3)
 			o.leave(1)
-			o.want(t, 1, 2, 1, 2, 3)
+			o.enter(t, p, 3) // as if it had never had one
+			o.leave(2)
+			o.want(t, 1, 2, 3, 2, 1, 3)
+		},
+		"of several tenants each has its share, rounded up": func(t *testing.T, o *order) {
+			p := New(8)
+			for tenant := range int64(3) {
+				o.enter(t, p, tenant+1)
+			}
+			for range 3 {
+				o.enter(t, p, 1)
+			}
+			o.want(t, 1, 2, 3, 1, 1) // three of eight; the fourth would be half of them
+			o.leave(2)
+			o.leave(3) // alone again, it has half
+			o.want(t, 1, 2, 3, 1, 1, 1)
 		},
 		"a tenant has no more than its own places": func(t *testing.T, o *order) {
 			p := NewEach(4, 1)
@@ -155,7 +183,7 @@ func TestNoPlaceIsLostOrGivenTwice(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if most > total || p.free != total || len(p.taken) != 0 || len(p.waiting) != 0 {
+	if most > total || p.free != total || len(p.taken) != 0 || len(p.last) != 0 || len(p.waiting) != 0 {
 		t.Errorf("got at most %d inside, then %d free, %d taken, %d waiting; want at most %d, then %d, 0, 0",
 			most, p.free, len(p.taken), len(p.waiting), total, total)
 	}

@@ -31,6 +31,7 @@ const (
 	VideoArchived   Kind = "video.archived"
 	VideoRestored   Kind = "video.restored"
 	VideoAnnotated  Kind = "video.annotated"
+	VideoDeleted    Kind = "video.deleted"
 	HookChanged     Kind = "hook.changed"
 	OutlierEntered  Kind = "outlier.entered"
 	OutlierLeft     Kind = "outlier.left"
@@ -51,7 +52,7 @@ const (
 // Kinds returns every kind, in the order in which they are documented.
 func Kinds() []Kind {
 	return []Kind{
-		VideoAdded, VideoReobserved, VideoGone, VideoArchived, VideoRestored, VideoAnnotated, HookChanged,
+		VideoAdded, VideoReobserved, VideoGone, VideoArchived, VideoRestored, VideoAnnotated, VideoDeleted, HookChanged,
 		OutlierEntered, OutlierLeft, TrendEntered, TrendLeft,
 		ScrollStarted, ScrollStage, ScrollCompleted, ScrollFailed, ScrollCancelled,
 		RulesChanged, WorkspaceChange, KeyCreated, KeyRevoked, Subscription,
@@ -98,7 +99,7 @@ func AppendTo(tx *store.Tx, account int64, changes ...Change) {
 	if len(changes) == 0 {
 		return
 	}
-	all := tx.Tail(pendingKey{}, func() store.Tail { return &pending{byAccount: map[int64][]Change{}} }).(*pending)
+	all := tx.Defer(pendingKey{}, func() store.DeferredWrite { return &pending{byAccount: map[int64][]Change{}} }).(*pending)
 	all.byAccount[account] = append(all.byAccount[account], changes...)
 }
 
@@ -110,7 +111,7 @@ type pending struct{ byAccount map[int64][]Change }
 // rowsAtOnce keeps a statement within the number of placeholders that SQLite takes.
 const rowsAtOnce = 1000
 
-// Write implements store.Tail.
+// Write implements store.DeferredWrite.
 func (p *pending) Write(ctx context.Context, tx *store.Tx) error {
 	accounts := make([]int64, 0, len(p.byAccount))
 	for account := range p.byAccount {
@@ -121,7 +122,7 @@ func (p *pending) Write(ctx context.Context, tx *store.Tx) error {
 		if err := write(viewer.As(ctx, account), tx, p.byAccount[account]); err != nil {
 			return fmt.Errorf("append %d changes: %w", len(p.byAccount[account]), err)
 		}
-		tx.Hint(account)
+		tx.Notify(account)
 	}
 	return nil
 }
@@ -130,11 +131,7 @@ func write(ctx context.Context, tx *store.Tx, changes []Change) error {
 	now := time.Now()
 	raise := tx.Hot(`INSERT INTO feeds (id, {owner}, seq, floor, trim_at) VALUES ($1, {account}, $2, 0, $3)
 ON CONFLICT ({owner}) DO UPDATE SET seq = feeds.seq + excluded.seq RETURNING seq`)
-	var last int64
-	err := raise.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-		last, _ = row[0].(int64)
-		return true, nil
-	}, tx.NewID(), int64(len(changes)), now.Add(Keep).UnixMilli())
+	last, _, err := store.OneIn[int64](ctx, tx, raise, tx.NewID(), int64(len(changes)), now.Add(Keep).UnixMilli())
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
+	"sync"
 	"time"
-
-	"github.com/scrollery/scrollery/modules/kernel/power"
 )
 
 // trust is the time for which a stored count is used. Files that are added by other
@@ -30,6 +30,12 @@ type count struct {
 	walked  time.Time
 }
 
+// bootID names the current start of the machine; it is empty on systems without such a name.
+var bootID = sync.OnceValue(func() string {
+	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(text))
+})
+
 // counted returns the count in the lock, or counts again.
 func (f *Folder) counted(lock *os.File) (count, error) {
 	var text [256]byte
@@ -40,7 +46,7 @@ func (f *Folder) counted(lock *os.File) (count, error) {
 	found, err := fmt.Sscanf(string(text[:n]), "%s %d %d %d\n", &boot, &c.used, &c.entries, &walked)
 	c.walked = time.UnixMilli(walked)
 	age := time.Since(c.walked)
-	if err == nil && found == 4 && boot == power.Boot() && age >= 0 && age < trust {
+	if err == nil && found == 4 && boot == bootID() && age >= 0 && age < trust {
 		return c, nil
 	}
 	return f.recount()
@@ -68,7 +74,7 @@ func changing(lock *os.File) error {
 
 // keep stores the count after a change. If that fails, the next write counts again.
 func (c count) keep(lock *os.File) {
-	if boot := power.Boot(); boot != "" {
+	if boot := bootID(); boot != "" {
 		text := fmt.Sprintf("%s %d %d %d\n", boot, c.used, c.entries, c.walked.UnixMilli())
 		if _, err := lock.WriteAt([]byte(text), 0); err != nil {
 			_ = lock.Truncate(0)

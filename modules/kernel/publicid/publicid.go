@@ -21,6 +21,9 @@ const (
 	Video     = "vid"
 	Rule      = "rule"
 	Key       = "key"
+	Import    = "imp"
+	Deletion  = "del"
+	Erasure   = "era"
 )
 
 const (

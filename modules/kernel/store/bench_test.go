@@ -127,13 +127,8 @@ func BenchmarkWrite(b *testing.B) {
 		db := storetest.SQLite(b)
 		for b.Loop() {
 			err := db.Write(b.Context(), func(ctx context.Context, tx *store.Tx) error {
-				stmt, err := tx.Prepare(ctx, insert)
-				if err != nil {
-					return err
-				}
-				defer stmt.Close()
 				for range 100 {
-					if _, err := stmt.ExecContext(ctx, db.NewID()); err != nil {
+					if _, err := tx.Exec(ctx, insert, db.NewID()); err != nil {
 						return err
 					}
 				}

@@ -13,10 +13,9 @@ import (
 
 // claimed is a job that this process works on.
 type claimed struct {
-	id                   int64
-	kind                 string
-	args                 string
-	attempt, maxAttempts int
+	ID                   int64
+	Kind, Args           string
+	Attempt, MaxAttempts int
 }
 
 // claim leases due jobs of the kinds that have a place.
@@ -26,30 +25,25 @@ func (s *sqliteQueue) claim(ctx context.Context) ([]claimed, error) {
 		return nil, nil
 	}
 	now := time.Now().UnixMilli()
-	rows, err := s.due.Query(ctx, now, listed(maps.Keys(places)), "["+strings.Join(busy, ",")+"]")
+	due, err := Query[claimed](ctx, s.due, now, listed(maps.Keys(places)), "["+strings.Join(busy, ",")+"]")
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
 	var jobs []claimed
-	for rows.Next() {
-		var job claimed
-		if err := rows.Scan(&job.id, &job.kind, &job.args, &job.attempt, &job.maxAttempts); err != nil {
-			return nil, err
-		}
-		if places[job.kind] > 0 {
-			places[job.kind]--
-			job.attempt++
+	for _, job := range due {
+		if places[job.Kind] > 0 {
+			places[job.Kind]--
+			job.Attempt++
 			jobs = append(jobs, job)
 		}
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(jobs) == 0 {
-		return nil, err
+	if len(jobs) == 0 {
+		return nil, nil
 	}
 	err = s.q.db.Write(ctx, func(ctx context.Context, tx *Tx) error {
 		for _, job := range jobs {
-			lease := now + (s.q.workers[job.kind].Timeout + time.Minute).Milliseconds()
-			if _, err := s.lease.ExecIn(ctx, tx, job.id, lease, job.attempt); err != nil {
+			lease := now + (s.q.workers[job.Kind].Timeout + time.Minute).Milliseconds()
+			if _, err := s.lease.ExecIn(ctx, tx, job.ID, lease, job.Attempt); err != nil {
 				return err
 			}
 		}
@@ -61,7 +55,7 @@ func (s *sqliteQueue) claim(ctx context.Context) ([]claimed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, job := range jobs {
-		s.running[job.id] = job.kind
+		s.running[job.ID] = job.Kind
 	}
 	return jobs, nil
 }
@@ -96,7 +90,7 @@ func (s *sqliteQueue) places() (free map[string]int, busy []string) {
 func (s *sqliteQueue) do(ctx context.Context, job claimed) {
 	defer func() {
 		s.mu.Lock()
-		delete(s.running, job.id)
+		delete(s.running, job.ID)
 		s.mu.Unlock()
 		select {
 		case s.ended <- struct{}{}:
@@ -105,10 +99,10 @@ func (s *sqliteQueue) do(ctx context.Context, job claimed) {
 	}()
 	ctx = context.WithoutCancel(ctx)
 	var err error
-	if job.attempt > job.maxAttempts {
+	if job.Attempt > job.MaxAttempts {
 		err = Cancel(errors.New("its last run was lost with its process"))
 	} else {
-		err = s.q.run(ctx, s.q.workers[job.kind], json.RawMessage(job.args))
+		err = s.q.run(ctx, s.q.workers[job.Kind], json.RawMessage(job.Args))
 	}
 	settle := s.settlement(ctx, job, err)
 	// What is not written now is written by a later run, so it is worth some tries.
@@ -118,7 +112,7 @@ func (s *sqliteQueue) do(ctx context.Context, job claimed) {
 			return
 		}
 		if try == 3 {
-			s.q.log.ErrorContext(ctx, "a job's end is not written; it will run again", "kind", job.kind, "job", job.id, "error", err)
+			s.q.log.ErrorContext(ctx, "a job's end is not written; it will run again", "kind", job.Kind, "job", job.ID, "error", err)
 			return
 		}
 	}
@@ -128,25 +122,24 @@ func (s *sqliteQueue) do(ctx context.Context, job claimed) {
 func (s *sqliteQueue) settlement(ctx context.Context, job claimed, result error) func(ctx context.Context, tx *Tx) error {
 	if result == nil {
 		return func(ctx context.Context, tx *Tx) error {
-			tx.Unawaited() // at worst the job runs again
-			_, err := s.done.ExecIn(ctx, tx, job.id)
+			_, err := s.done.ExecIn(ctx, tx, job.ID)
 			return err
 		}
 	}
 	var query string
-	args := []any{job.id}
+	args := []any{job.ID}
 	now := time.Now()
 	var later *snoozed
 	switch {
 	case errors.As(result, &later):
 		query = "UPDATE jobs SET lease_until = 0, attempt = $2, run_at = $3 WHERE id = $1"
-		args = append(args, job.attempt-1, now.Add(later.wait).UnixMilli())
-	case s.q.failed(ctx, job.kind, job.id, job.attempt, job.maxAttempts, result):
+		args = append(args, job.Attempt-1, now.Add(later.wait).UnixMilli())
+	case s.q.failed(ctx, job.Kind, job.ID, job.Attempt, job.MaxAttempts, result):
 		query = "UPDATE jobs SET lease_until = $2, unique_key = NULL, run_at = $3, last_error = $4 WHERE id = $1"
-		args = append(args, dead, now.Add(keepFailed).UnixMilli(), result.Error())
+		args = append(args, dead, now.Add(KeepFailed).UnixMilli(), result.Error())
 	default:
 		query = "UPDATE jobs SET lease_until = 0, run_at = $2, last_error = $3 WHERE id = $1"
-		args = append(args, now.Add(s.q.backoff(job.attempt)).UnixMilli(), result.Error())
+		args = append(args, now.Add(s.q.backoff(job.Attempt)).UnixMilli(), result.Error())
 	}
 	return func(ctx context.Context, tx *Tx) error {
 		_, err := tx.Exec(ctx, query, args...)

@@ -6,12 +6,16 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// Hot is a hot statement: SQL that is parsed once, and that a benchmark
+// Hot is a hot statement: SQL that a benchmark
 // shows to be at least 1.3 times as fast as the same work through Ent. It adds
 // the tenant itself; see [DB.Hot] for the marks in its text. It is safe for
 // concurrent use.
@@ -21,9 +25,7 @@ type Hot struct {
 	reason string // why it belongs to no tenant; empty for a tenant's statement
 	template
 
-	once    sync.Once
-	stmt    *sql.Stmt
-	prepErr error
+	fields sync.Map // of rows, by type
 }
 
 // Hot returns the statement of a text, always the same one for the same text,
@@ -98,7 +100,7 @@ func (s *Hot) Expand(ctx context.Context, args ...any) (query string, values []a
 	return s.expand(account, args)
 }
 
-// account is the tenant that a run is for, 0 where it is for none.
+// account is the tenant that a run is for, 0 if it is for none.
 func (s *Hot) account(ctx context.Context, args []any) (int64, error) {
 	if trace := s.db.trace.Load(); trace != nil && *trace != nil {
 		(*trace)(ctx, s, args)
@@ -113,7 +115,7 @@ func (s *Hot) account(ctx context.Context, args []any) (int64, error) {
 	return account, nil
 }
 
-// byRows returns the rows of a run that changes them one by one, on SQLite.
+// byRows returns the rows of an INSERT that adds them one by one, on SQLite.
 func (s *Hot) byRows(tx *Tx, args []any) (rows [][]any) {
 	if s.byRow >= 0 && tx.pgx == nil && len(args) == s.args {
 		rows, _ = args[s.byRow].([][]any)
@@ -129,62 +131,53 @@ type Row = []driver.Value
 
 // Each runs the statement outside of transactions and hands do a row at a time,
 // until do returns false. The row's values may be kept, the row may not. do must
-// not write, nor take long: it may hold up those who write.
+// not write, nor take long: it may hold up writers. New code takes [Each], whose
+// rows are typed.
 func (s *Hot) Each(ctx context.Context, do func(row Row) (more bool, err error), args ...any) error {
-	if s.db.pool != nil {
-		return s.eachPooled(ctx, do, args)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	query, values, err := s.Expand(ctx, args...)
-	if err != nil {
-		return err
-	}
-	// Without the caller's end: a hot read is over before it could be cut short, and
-	// a context that can end costs a goroutine or two a read. One with a list may be
-	// longer, and ends between two rows.
-	conn, err := s.db.readerOf(ctx).Conn(context.WithoutCancel(ctx))
-	if err != nil {
-		return err
-	}
-	defer conn.Close() //nolint:errcheck // gives the connection back
-	each := do
-	if !s.fixed {
-		each = func(row Row) (bool, error) {
-			if err := ctx.Err(); err != nil {
-				return false, err
-			}
-			return do(row)
-		}
-	}
-	return conn.Raw(func(raw any) error { return raw.(*hotConn).each(query, values, s.fixed, each) })
+	return s.each(ctx, nil, func(_ []string, row Row) (bool, error) { return do(row) }, args)
 }
 
 // EachIn is Each in a transaction. do may not use the transaction.
 func (s *Hot) EachIn(ctx context.Context, tx *Tx, do func(row Row) (more bool, err error), args ...any) error {
-	if tx.pgx != nil {
-		rows, err := s.QueryIn(ctx, tx, args...)
+	return s.each(ctx, tx, func(_ []string, row Row) (bool, error) { return do(row) }, args)
+}
+
+// each runs the statement in a transaction, or outside of all if tx is nil.
+func (s *Hot) each(ctx context.Context, tx *Tx, do func(columns []string, row Row) (more bool, err error), args []any) error {
+	if s.db.pg != nil {
+		rows, err := s.query(ctx, tx, args)
 		return eachRow(rows, err, do)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	query, values, err := s.Expand(ctx, args...)
-	if err != nil {
-		return err
+	// Without the caller's end, which costs SQLite two goroutines a read: a hot read is over
+	// before it could be cut short. One with a list may be longer, and ends between two rows.
+	rows, err := s.query(context.WithoutCancel(ctx), tx, args)
+	if s.fixed {
+		return eachRow(rows, err, do)
 	}
-	return tx.pinned.Raw(func(raw any) error { return raw.(*hotConn).each(query, values, s.fixed, do) })
+	return eachRow(rows, err, func(columns []string, row Row) (bool, error) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		return do(columns, row)
+	})
 }
 
-// eachPooled is Each by way of database/sql.
-func (s *Hot) eachPooled(ctx context.Context, do func(row Row) (more bool, err error), args []any) error {
-	rows, err := s.Query(ctx, args...)
-	return eachRow(rows, err, do)
+func (s *Hot) query(ctx context.Context, tx *Tx, args []any) (*sql.Rows, error) {
+	query, values, err := s.Expand(ctx, args...)
+	switch {
+	case err != nil:
+		return nil, err
+	case tx != nil:
+		return tx.conn.QueryContext(ctx, query, values...)
+	}
+	return s.db.readerOf(ctx).QueryContext(ctx, query, values...)
 }
 
 // eachRow hands out the rows of a query of database/sql.
-func eachRow(rows *sql.Rows, err error, do func(row Row) (more bool, err error)) error {
+func eachRow(rows *sql.Rows, err error, do func(columns []string, row Row) (more bool, err error)) error {
 	if err != nil {
 		return err
 	}
@@ -204,7 +197,7 @@ func eachRow(rows *sql.Rows, err error, do func(row Row) (more bool, err error))
 		for i, value := range values {
 			row[i] = value
 		}
-		if more, err := do(row); err != nil || !more {
+		if more, err := do(columns, row); err != nil || !more {
 			return err
 		}
 	}
@@ -214,107 +207,110 @@ func eachRow(rows *sql.Rows, err error, do func(row Row) (more bool, err error))
 // Query runs the statement outside of transactions: it sees what is committed,
 // never what an open Write has done.
 func (s *Hot) Query(ctx context.Context, args ...any) (*sql.Rows, error) {
-	query, values, err := s.Expand(ctx, args...)
-	if err != nil {
-		return nil, err
-	}
-	// pgx keeps the prepared statements of each connection.
-	if reader := s.db.readerOf(ctx); s.db.pool != nil || !s.fixed || reader != s.db.reader {
-		return reader.QueryContext(ctx, query, values...)
-	}
-	if s.once.Do(s.keep); s.prepErr != nil {
-		return nil, s.prepErr
-	}
-	return s.stmt.QueryContext(ctx, values...)
-}
-
-func (s *Hot) keep() {
-	// Not the caller's context: its end would spoil the statement for all others.
-	s.stmt, s.prepErr = s.db.reader.PrepareContext(context.Background(), s.template.query)
-	if s.prepErr != nil {
-		s.prepErr = fmt.Errorf("prepare %q: %w", s.text, s.prepErr)
-	}
+	return s.query(ctx, nil, args)
 }
 
 // QueryIn runs the statement in a transaction.
 func (s *Hot) QueryIn(ctx context.Context, tx *Tx, args ...any) (*sql.Rows, error) {
-	query, values, err := s.Expand(ctx, args...)
-	if err != nil {
-		return nil, err
-	}
-	return tx.conn.QueryContext(ctx, query, values...)
-}
-
-// Exec runs the statement by itself, and commits it, on PostgreSQL; again where another
-// transaction stands in its way, as [DB.Write] does. It returns how many rows it changed.
-// On SQLite there is [DB.Apply].
-func (s *Hot) Exec(ctx context.Context, args ...any) (changed int64, err error) {
-	if inWrite(ctx) {
-		return 0, errNested
-	}
-	err = s.db.tries(ctx, func() error {
-		query, values, err := s.Expand(ctx, args...)
-		if err != nil {
-			return err
-		}
-		result, err := s.db.writer.ExecContext(ctx, query, values...)
-		if err != nil {
-			return err
-		}
-		changed, err = result.RowsAffected()
-		return err
-	})
-	return changed, err
-}
-
-// ExecEach is Exec of a statement that returns rows, each of which do gets; some of them
-// again where another transaction stood in its way.
-func (s *Hot) ExecEach(ctx context.Context, do func(row Row) (more bool, err error), args ...any) error {
-	if inWrite(ctx) {
-		return errNested
-	}
-	return s.db.tries(ctx, func() error {
-		query, values, err := s.Expand(ctx, args...)
-		if err != nil {
-			return err
-		}
-		rows, err := s.db.writer.QueryContext(ctx, query, values...)
-		return eachRow(rows, err, do)
-	})
+	return s.query(ctx, tx, args)
 }
 
 // ExecIn runs the statement in a transaction and returns how many rows it changed.
 func (s *Hot) ExecIn(ctx context.Context, tx *Tx, args ...any) (changed int64, err error) {
-	if rows := s.byRows(tx, args); len(rows) > 0 {
-		account, err := s.account(ctx, args)
-		if err != nil {
-			return 0, err
-		}
-		err = tx.pinned.Raw(func(raw any) error {
-			changed, err = raw.(*hotConn).changeRows(&s.template, account, args, rows)
-			return err
-		})
-		return changed, err
+	if rows := s.byRows(tx, args); len(rows) > 1 {
+		return s.insertRows(ctx, tx, args, rows)
 	}
 	query, values, err := s.Expand(ctx, args...)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return 0, err
 	}
-	if tx.pgx == nil && s.fixed { // stays prepared; a text with lists seldom recurs
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		err = tx.pinned.Raw(func(raw any) error {
-			changed, err = raw.(*hotConn).change(query, values)
-			return err
-		})
-		return changed, err
+	if tx.pgx == nil {
+		ctx = context.WithoutCancel(ctx) // as for a read
 	}
 	result, err := tx.conn.ExecContext(ctx, query, values...)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+// ExecRows runs a statement without lists once for each row, whose values are its arguments,
+// and returns how many rows of the database changed. It is prepared once, and PostgreSQL gets
+// all rows at once.
+func (s *Hot) ExecRows(ctx context.Context, tx *Tx, rows [][]any) (changed int64, err error) {
+	if len(rows) == 0 {
+		return 0, nil
+	}
+	if !s.fixed {
+		return 0, fmt.Errorf("rows for a statement with lists: %s", s.text)
+	}
+	run := tx.prepared
+	if tx.pgx != nil {
+		run = tx.batched
+	}
+	return run(ctx, s.template.query, len(rows), func(i int) ([]any, error) {
+		_, values, err := s.Expand(ctx, rows[i]...)
+		return values, err
+	})
+}
+
+// insertRows runs a statement with {rows:1} once a row: SQLite's parser takes longer over a
+// statement of many rows than their writing does.
+func (s *Hot) insertRows(ctx context.Context, tx *Tx, args []any, rows [][]any) (changed int64, err error) {
+	account, err := s.account(ctx, args)
+	if err != nil {
+		return 0, err
+	}
+	first := slices.Clone(args)
+	first[s.byRow] = rows[:1]
+	query, _, err := s.render(account, first)
+	if err != nil {
+		return 0, err
+	}
+	return tx.prepared(ctx, query, len(rows), func(i int) ([]any, error) { return s.bindRow(account, args, rows[i]), nil })
+}
+
+// prepared executes a query n times, on SQLite.
+func (tx *Tx) prepared(ctx context.Context, query string, n int, values func(i int) ([]any, error)) (changed int64, err error) {
+	ctx = context.WithoutCancel(ctx) // as for a read
+	stmt, err := tx.conn.PrepareContext(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	defer stmt.Close() //nolint:errcheck // the connection keeps it
+	for i := range n {
+		of, err := values(i)
+		if err != nil {
+			return 0, err
+		}
+		result, err := stmt.ExecContext(ctx, of...)
+		if err != nil {
+			return 0, err
+		}
+		rows, err := result.RowsAffected()
+		if err != nil {
+			return 0, err
+		}
+		changed += rows
+	}
+	return changed, nil
+}
+
+// batched executes a query n times in one round trip, on PostgreSQL.
+func (tx *Tx) batched(ctx context.Context, query string, n int, values func(i int) ([]any, error)) (changed int64, err error) {
+	var batch pgx.Batch
+	for i := range n {
+		of, err := values(i)
+		if err != nil {
+			return 0, err
+		}
+		batch.Queue(query, of...).Exec(func(tag pgconn.CommandTag) error { changed += tag.RowsAffected(); return nil })
+	}
+	err = tx.pinned.Raw(func(any) error { return tx.pgx.SendBatch(ctx, &batch).Close() })
+	return changed, err
 }
 
 // Scan calls scan for each row of a query and closes the rows. It takes the two

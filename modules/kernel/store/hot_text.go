@@ -22,7 +22,7 @@ const ownerColumn = "account_id"
 // part is a piece of SQL, and what is bound after it.
 type part struct {
 	sql   string
-	kind  string // "" for SQL only, account, value, list, rows, values or cell
+	kind  string // "" for SQL only, account, value, list, rows or values
 	arg   int    // from 0
 	types []string
 }
@@ -37,10 +37,9 @@ type template struct {
 	fixed bool
 	query string
 	order []any
-	// byRow is the argument with the rows of an INSERT or UPDATE that may run once a row;
-	// -1 where there is none. An UPDATE from values has a shorter text for one row.
-	byRow  int
-	single []part
+	// byRow is the argument with the rows of an INSERT that may run once a row; -1 if there is
+	// none.
+	byRow int
 }
 
 func parse(text string, tenant, numbered bool) (template, error) {
@@ -104,9 +103,7 @@ func parse(text string, tenant, numbered bool) (template, error) {
 	case tenant && !owned:
 		return t, errors.New("lacks the mark of the tenant")
 	case !t.fixed:
-		if t.byRow = runsByRow(text, t.parts); t.byRow >= 0 {
-			t.single = singleRow(t.parts)
-		}
+		t.byRow = runsByRow(text, t.parts)
 	case t.fixed:
 		indexes := make([]any, t.args)
 		for i := range indexes {
@@ -170,66 +167,29 @@ func (t *template) render(account int64, args []any) (string, []any, error) {
 	return w.sql.String(), w.values, nil
 }
 
-// runsByRow returns the one argument with rows of a change that returns nothing; -1 where
-// there is another list, or none.
+// runsByRow returns the argument with the rows of an INSERT that returns nothing; -1 if there
+// is none.
 func runsByRow(text string, parts []part) int {
-	text = strings.ToUpper(strings.TrimSpace(text))
-	if !isInsert(text) && !strings.HasPrefix(text, "UPDATE") || strings.Contains(text, "RETURNING") {
+	at := slices.IndexFunc(parts, func(p part) bool { return p.kind == "rows" })
+	if at < 0 || strings.Contains(strings.ToUpper(text), "RETURNING") || slices.ContainsFunc(parts, func(p part) bool { return p.kind == "list" || p.kind == "values" }) {
 		return -1
 	}
-	found := -1
-	for _, p := range parts {
-		switch p.kind {
-		case "rows", "values":
-			if found >= 0 {
-				return -1
-			}
-			found = p.arg
-		case "list":
-			return -1
-		}
-	}
-	return found
+	return parts[at].arg
 }
 
-var (
-	beforeValues = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s+FROM \(VALUES $`) })
-	afterValues  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\) AS (\w+)\b`) })
-)
-
-// singleRow is an UPDATE from values for one row, without the join: each column of the
-// values is a cell. SQLite then finds the row by its id and changes it at once, without a
-// table of its own in between, which takes half the time. It is nil for all other texts.
-func singleRow(parts []part) (single []part) {
-	at := slices.IndexFunc(parts, func(p part) bool { return p.kind == "values" })
-	if at < 0 {
-		return nil
-	}
-	before, after := beforeValues().FindStringIndex(parts[at].sql), afterValues().FindStringSubmatch(parts[at+1].sql)
-	if before == nil || after == nil {
-		return nil
-	}
-	column := regexp.MustCompile(`\b` + after[1] + `\.column(\d+)\b`)
-	for i, p := range parts {
-		switch i {
-		case at:
-			p.sql, p.kind = p.sql[:before[0]], ""
-		case at + 1:
-			p.sql = p.sql[len(after[0]):]
+// bindRow returns what one row of the argument byRow binds.
+func (t *template) bindRow(account int64, args []any, row []any) (values []any) {
+	for _, p := range t.parts {
+		switch p.kind {
+		case "account":
+			values = append(values, account)
+		case "value":
+			values = append(values, args[p.arg])
+		case "rows":
+			values = append(append(values, account), row...)
 		}
-		from := 0
-		for _, m := range column.FindAllStringSubmatchIndex(p.sql, -1) {
-			number, _ := strconv.Atoi(p.sql[m[2]:m[3]])
-			if number < 1 || number > len(parts[at].types) {
-				return nil
-			}
-			single = append(single, part{sql: p.sql[from:m[0]], kind: "cell", arg: number - 1, types: parts[at].types[number-1 : number]})
-			from = m[1]
-		}
-		p.sql = p.sql[from:]
-		single = append(single, p)
 	}
-	return single
+	return values
 }
 
 // Merged is the SQL for the first rows of several ranges together, by the column place that
@@ -323,16 +283,6 @@ func (w *writer) rows(rows [][]any, types []string, begin func()) {
 		}
 		w.sql.WriteByte(')')
 	}
-}
-
-// cell writes the value of the one row of an UPDATE. A whole number needs no cast, as it is
-// bound as one: at each row a cast is a step of its own.
-func (w *writer) cell(to string) {
-	if to == "BIGINT" {
-		w.value(nil)
-		return
-	}
-	w.cast(nil, to)
 }
 
 func (w *writer) cast(v any, to string) {

@@ -37,10 +37,6 @@ type Worker struct {
 	// Concurrency bounds the jobs of this kind that run at once in this process.
 	// Default 1.
 	Concurrency int
-	// Aside: no one waits for it, so it comes after all else that the process does. It
-	// should hold the writer of SQLite briefly, as each of its steps takes longer beside
-	// others.
-	Aside bool
 	// Work returns nil, a decision ([Snooze], [Cancel]), or an error, after which
 	// the job is tried again later.
 	Work func(ctx context.Context, args json.RawMessage) error
@@ -55,9 +51,7 @@ type Periodic struct {
 	// loss of a process delays nothing. Run claims the rows that it works on. Without
 	// it, PostgreSQL's processes elect one, whose loss is noticed after some seconds.
 	Everywhere bool
-	// Aside is as for a [Worker].
-	Aside bool
-	Run   func(ctx context.Context) error
+	Run        func(ctx context.Context) error
 }
 
 // enqueuer writes a job in a transaction.

@@ -30,12 +30,12 @@ func (db *DB) Migrate(ctx context.Context) error {
 	if err == nil {
 		err = found.Err()
 	}
-	if errors.Is(err, ErrSchemaOld) || err == nil && db.unmarked() {
-		work := db.migrateSQLite
-		if db.pool != nil {
-			work = db.migratePostgres
+	if m := (migration{db}); errors.Is(err, ErrSchemaOld) {
+		if db.pg == nil {
+			err = m.sqlite(ctx)
+		} else {
+			err = m.postgres(ctx)
 		}
-		err = work(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -53,8 +53,11 @@ func (db *DB) RequireSchema(ctx context.Context) error {
 	return found.Err()
 }
 
+// migration is one change of the schema.
+type migration struct{ *DB }
+
 // newer looks again, under the lock: another process may have migrated meanwhile.
-func (db *DB) newer(ctx context.Context) error {
+func (db migration) newer(ctx context.Context) error {
 	if err := db.RequireSchema(ctx); err != nil && !errors.Is(err, ErrSchemaOld) {
 		return err
 	}
@@ -63,7 +66,7 @@ func (db *DB) newer(ctx context.Context) error {
 
 // await calls try until it succeeds, fails or ctx ends, and logs why it waits. holder
 // describes what has the lock, where that can be known.
-func (db *DB) await(ctx context.Context, try func() (bool, error), holder func() string) error {
+func (db migration) await(ctx context.Context, try func() (bool, error), holder func() string) error {
 	begun, said := time.Now(), time.Time{}
 	for {
 		if done, err := try(); done || err != nil {
@@ -82,9 +85,8 @@ func (db *DB) await(ctx context.Context, try func() (bool, error), holder func()
 	}
 }
 
-// migrateSQLite works on a connection of its own without foreign keys: a table
-// that is rebuilt would otherwise empty the tables that refer to it.
-func (db *DB) migrateSQLite(ctx context.Context) (err error) {
+// sqlite works on a connection of its own without foreign keys.
+func (db migration) sqlite(ctx context.Context) (err error) {
 	path := filepath.Join(db.cfg.DataDir, "migrate.lock")
 	var lock *flock.Lock
 	err = db.await(ctx, func() (bool, error) {
@@ -101,12 +103,8 @@ func (db *DB) migrateSQLite(ctx context.Context) (err error) {
 	if err := db.newer(ctx); err != nil {
 		return err
 	}
-	conn, err := sql.Open("sqlite", sqliteDSN(db.sqlitePath(), readerCache, "_pragma=foreign_keys(0)&_txlock=immediate"))
-	if err != nil {
-		return err
-	}
+	conn := db.lite.Rebuilder()
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	conn.SetMaxOpenConns(1)
 	applied, err := up(ctx, SQLite, goose.DialectSQLite3, conn)
 	if err != nil || applied == 0 {
 		return err

@@ -109,9 +109,18 @@ func TestMigrationWaitsForTheLockAndSaysSo(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = db.Close() })
 
-		short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		defer cancel()
-		if err := db.Migrate(short); !errors.Is(err, context.DeadlineExceeded) {
+		waiting, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- db.Migrate(waiting) }()
+		for !strings.Contains(log.String(), "waiting for another process") {
+			select {
+			case err := <-ended:
+				t.Fatalf("while the lock is held: got error %v, want it to wait", err)
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("while the lock is held: got error %v, want the end of the context", err)
 		}
 		if got := log.String(); !strings.Contains(got, "waiting for another process") || !strings.Contains(got, "holder=") || strings.Contains(got, "holder=unknown") {

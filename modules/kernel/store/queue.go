@@ -11,8 +11,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/scrollery/scrollery/modules/kernel/turns"
 )
 
 const (
@@ -86,7 +84,7 @@ func (q *Queue) Start(ctx context.Context) error {
 	}
 	q.halted, q.halt = context.WithCancelCause(context.WithoutCancel(ctx))
 	var engine engine = newSQLiteQueue(q)
-	if q.db.pool != nil {
+	if q.db.pg != nil {
 		engine = newRiverQueue(q)
 	}
 	if err := engine.start(ctx); err != nil {
@@ -129,12 +127,7 @@ func (q *Queue) run(ctx context.Context, worker Worker, args json.RawMessage) (e
 	defer context.AfterFunc(q.halted, func() { cancel(context.Cause(q.halted)) })()
 	ctx, expire := context.WithTimeoutCause(ctx, worker.Timeout, errTimeout)
 	defer expire()
-	work := func() { err = protected(func() error { return worker.Work(ctx, args) }) }
-	if worker.Aside {
-		turns.Aside(work)
-	} else {
-		work()
-	}
+	err = protected(func() error { return worker.Work(ctx, args) })
 	switch {
 	case err == nil:
 		return nil
@@ -160,7 +153,6 @@ func protected(work func() error) (err error) {
 func (q *Queue) tick(ctx context.Context, periodic Periodic) {
 	err := q.run(ctx, Worker{
 		Timeout: max(periodic.Every, defaultTimeout),
-		Aside:   periodic.Aside,
 		Work:    func(ctx context.Context, _ json.RawMessage) error { return periodic.Run(ctx) },
 	}, nil)
 	var later *snoozed

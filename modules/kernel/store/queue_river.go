@@ -18,6 +18,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/scrollery/scrollery/modules/kernel/store/direct"
+	"github.com/scrollery/scrollery/modules/kernel/store/postgres"
 )
 
 const (
@@ -82,7 +83,7 @@ func uniqueWhileAlive() river.UniqueOpts {
 type riverQueue struct {
 	q      *Queue
 	client *river.Client[pgx.Tx]
-	life   *life
+	life   *postgres.Life
 
 	quit    chan struct{} // closed to end the periodics of this process
 	stopped sync.Once
@@ -94,17 +95,17 @@ func newRiverQueue(q *Queue) *riverQueue { return &riverQueue{q: q, quit: make(c
 func (r *riverQueue) start(ctx context.Context) error {
 	host, _ := os.Hostname()
 	id := fmt.Sprintf("%.60s-%d-%d", host, os.Getpid(), r.q.db.NewID())
-	client, err := river.NewClient(direct.Driver{Driver: riverpgxv5.New(r.q.db.pool), Conn: r.q.db.direct}, r.config(id))
+	client, err := river.NewClient(direct.Driver{Driver: riverpgxv5.New(r.q.db.pg.Pool), Conn: r.q.db.pg.Direct}, r.config(id))
 	if err != nil {
 		return err
 	}
 	// Jobs are taken in this name, so it has to be seen alive before.
-	if r.life, err = startLife(ctx, r.q.db.direct, id, r.q.log); err != nil {
+	if r.life, err = postgres.StartLife(ctx, r.q.db.pg.Direct, id, r.q.log); err != nil {
 		return err
 	}
 	r.client = client
 	if err := client.Start(r.q.halted); err != nil {
-		return errors.Join(err, r.life.end())
+		return errors.Join(err, r.life.End())
 	}
 	for _, periodic := range r.q.periodics {
 		if periodic.Everywhere {
@@ -132,7 +133,7 @@ func (r *riverQueue) stop(ctx context.Context) error {
 	}
 }
 
-func (r *riverQueue) close() error { return r.life.end() }
+func (r *riverQueue) close() error { return r.life.End() }
 
 func (r *riverQueue) config(id string) *river.Config {
 	workers, queues, longest := river.NewWorkers(), map[string]river.QueueConfig{}, defaultTimeout
@@ -163,7 +164,7 @@ func (r *riverQueue) config(id string) *river.Config {
 		RescueStuckJobsAfter:        longest + time.Hour, // lost workers are found by their life
 		JobTimeout:                  -1,                  // Queue.run keeps the time
 		CompletedJobRetentionPeriod: 10 * time.Minute,
-		CancelledJobRetentionPeriod: keepFailed, DiscardedJobRetentionPeriod: keepFailed,
+		CancelledJobRetentionPeriod: KeepFailed, DiscardedJobRetentionPeriod: KeepFailed,
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 const (
 	// pollEvery finds jobs that another process, a command, has written.
 	pollEvery = time.Second
-	// keepFailed is how long a job that failed for good stays to be looked at.
-	keepFailed = 7 * 24 * time.Hour
+	// KeepFailed is how long a job that failed for good stays to be looked at.
+	KeepFailed = 7 * 24 * time.Hour
 	// dead is the lease of such a job: no claim sees it.
 	dead = -1
 	// lockWait bounds the wait for a process that is on its way out.
@@ -176,20 +176,10 @@ func (s *sqliteQueue) work(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	now := time.Now()
-	rows, err := s.next.Query(ctx, now.UnixMilli(), s.kinds)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
 	wait := pollEvery
-	if rows.Next() {
-		var at sql.NullInt64
-		if err := rows.Scan(&at); err != nil {
-			return 0, err
-		}
-		if at.Valid {
-			wait = min(wait, max(time.UnixMilli(at.Int64).Sub(now), time.Millisecond))
-		}
+	at, _, err := One[sql.NullInt64](ctx, s.next, now.UnixMilli(), s.kinds)
+	if at.Valid {
+		wait = min(wait, max(time.UnixMilli(at.Int64).Sub(now), time.Millisecond))
 	}
-	return wait, rows.Err()
+	return wait, err
 }

@@ -31,7 +31,7 @@ type Schema struct {
 	QueueCurrent, QueueExpected int64
 }
 
-// Err is nil where the database fits this binary.
+// Err is nil if the database fits this binary.
 func (s Schema) Err() error {
 	switch {
 	case s.Current > s.Expected || s.QueueCurrent > s.QueueExpected:
@@ -61,7 +61,7 @@ func (db *DB) SchemaVersion(ctx context.Context) (Schema, error) {
 	if err != nil {
 		return s, err
 	}
-	if s.Current, err = db.newest(ctx, "goose_db_version", "SELECT max(version_id) FROM goose_db_version WHERE is_applied"); err == nil && db.pool != nil {
+	if s.Current, err = db.newest(ctx, "goose_db_version", "SELECT max(version_id) FROM goose_db_version WHERE is_applied"); err == nil && db.pg != nil {
 		s.QueueCurrent, err = db.newest(ctx, "river_migration", "SELECT max(version) FROM river_migration")
 	}
 	if err != nil {
@@ -73,7 +73,7 @@ func (db *DB) SchemaVersion(ctx context.Context) (Schema, error) {
 // newest returns the number that a query of a table selects, 0 without the table.
 func (db *DB) newest(ctx context.Context, table, query string) (int64, error) {
 	find := "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1"
-	if db.pool != nil {
+	if db.pg != nil {
 		find = "SELECT count(to_regclass($1))"
 	}
 	var found int

@@ -43,7 +43,7 @@ func TestSchemaVersionComparesDatabaseAndBinary(t *testing.T) {
 
 		storetest.Exec(t, db, "DELETE FROM goose_db_version WHERE version_id >= $1", fits.Expected)
 		older := fits
-		older.Current--
+		older.Current = storetest.Count(t, db, "SELECT max(version_id) FROM goose_db_version") // numbers may have gaps
 		if diff := cmp.Diff(older, read()); diff != "" {
 			t.Errorf("before the newest migration: -want +got\n%s", diff)
 		}

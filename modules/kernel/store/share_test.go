@@ -43,7 +43,7 @@ func TestCommandBesideServer(t *testing.T) {
 // them back or its connection is gone.
 func TestAlone(t *testing.T) {
 	t.Parallel()
-	if leave, err := storetest.SQLite(t).Alone(t.Context(), "a", 1); err != nil {
+	if leave, err := storetest.SQLite(t).TryLock(t.Context(), "a", 1); err != nil {
 		t.Errorf("SQLite: %v", err)
 	} else {
 		leave()
@@ -52,7 +52,7 @@ func TestAlone(t *testing.T) {
 	here, there := storetest.Open(t, cfg), storetest.Open(t, cfg)
 	take := func(db *store.DB, name string, number int64, want error) func() {
 		t.Helper()
-		leave, err := db.Alone(t.Context(), name, number)
+		leave, err := db.TryLock(t.Context(), name, number)
 		if !errors.Is(err, want) {
 			t.Fatalf("%s %d: got %v, want %v", name, number, err, want)
 		}
@@ -68,7 +68,7 @@ func TestAlone(t *testing.T) {
 	storetest.Exec(t, here, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
 	deadline := time.Now().Add(10 * time.Second)
 	for {
-		_, err := here.Alone(t.Context(), "a", 1)
+		_, err := here.TryLock(t.Context(), "a", 1)
 		if err == nil {
 			break
 		}

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/scrollery/scrollery/modules/kernel/store/access"
+	"github.com/scrollery/scrollery/modules/kernel/store/sqlite"
 )
 
 // PoolStats is the state of one pool of connections.
@@ -25,8 +24,8 @@ type PoolStats struct {
 
 // Stats returns the state of every pool, for metrics.
 func (db *DB) Stats() []PoolStats {
-	if db.pool != nil {
-		s := db.pool.Stat()
+	if db.pg != nil {
+		s := db.pg.Pool.Stat()
 		return []PoolStats{{"postgres", int(s.TotalConns()), int(s.AcquiredConns()), int(s.MaxConns()), s.EmptyAcquireCount(), s.EmptyAcquireWaitTime()}}
 	}
 	r, w := db.reader.Stats(), db.writer.Stats()
@@ -48,80 +47,48 @@ type Backlog struct {
 // Backlogs returns what waits in the queue of all processes, without periodics. A kind
 // without waiting jobs is missing.
 func (db *DB) Backlogs(ctx context.Context) ([]Backlog, error) {
-	query, args := `SELECT kind, count(*), CAST((EXTRACT(epoch FROM now() - min(scheduled_at)) * 1000) AS BIGINT) FROM river_job
+	query, args := `SELECT kind, count(*) AS jobs, CAST((EXTRACT(epoch FROM now() - min(scheduled_at)) * 1000) AS BIGINT) AS oldest FROM river_job
 		WHERE state = 'available' AND scheduled_at <= now() AND kind NOT LIKE '`+periodicQueue+`%' GROUP BY kind ORDER BY kind`, []any(nil)
-	if db.pool == nil {
-		query, args = `SELECT kind, count(*), $1 - min(run_at) FROM jobs WHERE run_at <= $1 AND lease_until BETWEEN 0 AND $1 GROUP BY kind ORDER BY kind`,
-			[]any{time.Now().UnixMilli()}
+	if db.pg == nil {
+		query, args = `SELECT kind, count(*) AS jobs, $1 - min(run_at) AS oldest FROM jobs
+			WHERE run_at <= $1 AND lease_until BETWEEN 0 AND $1 GROUP BY kind ORDER BY kind`, []any{time.Now().UnixMilli()}
 	}
-	rows, err := db.HotTenantless(query, queueOfAll).Query(ctx, args...)
+	all, err := Query[Backlog](ctx, db.HotTenantless(query, queueOfAll), args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the backlog: %w", err)
 	}
-	defer rows.Close()
-	var all []Backlog
-	for rows.Next() {
-		var one Backlog
-		var oldest int64
-		if err := rows.Scan(&one.Kind, &one.Jobs, &oldest); err != nil {
-			return nil, fmt.Errorf("read the backlog: %w", err)
-		}
-		one.Oldest = time.Duration(max(0, oldest)) * time.Millisecond
-		all = append(all, one)
+	for i := range all {
+		all[i].Oldest = max(0, all[i].Oldest*time.Millisecond) // the statement's are milliseconds
 	}
-	return all, rows.Err()
+	return all, nil
 }
 
 // Backup writes a whole, consistent copy of the SQLite database to a path where no
 // file is yet, while others read and write, and beside it the marks of node numbers,
 // without which ids could repeat after a restore. For PostgreSQL there is pg_dump.
 func (db *DB) Backup(ctx context.Context, path string) error {
-	marks, ok := db.nodes.(*fileNodes)
+	marks, ok := db.nodes.(*sqlite.Nodes)
 	if !ok {
 		return errors.New("backup: PostgreSQL is backed up by its own tools, such as pg_dump")
 	}
-	// Through the writer: readers refuse the statement. Other writes wait meanwhile.
-	if _, err := db.writer.ExecContext(ctx, "VACUUM INTO $1", path); err != nil {
+	if err := db.lite.Backup(ctx, path); err != nil {
 		return fmt.Errorf("backup to %s: %w", path, err)
 	}
 	// After the rows: the marks are at or beyond every id of the copy.
-	if err := marks.copyTo(filepath.Dir(path)); err != nil {
+	if err := marks.CopyTo(filepath.Dir(path)); err != nil {
 		return fmt.Errorf("back up the marks of node numbers: %w", err)
 	}
 	return nil
 }
 
-// copyTo writes the marks of all numbers into another data folder.
-func (f *fileNodes) copyTo(dir string) error {
-	marks, err := filepath.Glob(filepath.Join(f.dir, "nodes", "[0-9][0-9][0-9]"))
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "nodes"), 0o700); err != nil {
-		return err
-	}
-	for _, mark := range marks {
-		text, err := os.ReadFile(mark)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, "nodes", filepath.Base(mark)), text, 0o600); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Watch hands see the text of every statement that is sent to the database, by Ent, by a
-// hot statement or by the queue, until it is called with nil. Statements that stay
-// prepared are seen when they are prepared. It is for tests; see must be safe for
+// hot statement or by the queue, until it is called with nil. It is for tests; see must be safe for
 // concurrent use.
 func (db *DB) Watch(see func(query string)) { db.watch.seen.Store(&see) }
 
 // watch is below all that sends statements: SQLite's connections and pgx call it.
 type watch struct {
-	seen   atomic.Pointer[func(query string)]
-	access access.Changes
+	seen atomic.Pointer[func(query string)]
 }
 
 func (w *watch) see(query string) {
@@ -137,18 +104,4 @@ func (w *watch) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.Trace
 }
 
 // TraceQueryEnd is called by pgx after a statement.
-func (w *watch) TraceQueryEnd(_ context.Context, conn *pgx.Conn, _ pgx.TraceQueryEndData) {
-	w.access.Ended(conn.PgConn())
-}
-
-// OnAccess has listener called whenever rows of an account may have changed by which its
-// calls are admitted, on PostgreSQL: before a transaction of this process that changed
-// them returns, and soon after one of another process was committed. While the connection
-// outside of the pool is lost, changes of others are missed. It must return at once, and is
-// called until the database is closed.
-func (db *DB) OnAccess(listener func(account int64)) {
-	db.watch.access.Listen(listener)
-	if db.direct != nil {
-		db.direct.Watch(access.Channel, db.watch.access.Notified)
-	}
-}
+func (w *watch) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}

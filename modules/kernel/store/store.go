@@ -24,20 +24,27 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
+	entsql "entgo.io/ent/dialect/sql"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/scrollery/scrollery/ent"
 	_ "github.com/scrollery/scrollery/ent/runtime" // hooks and interceptors: the tenant rule
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
-	"github.com/scrollery/scrollery/modules/kernel/store/direct"
-	"github.com/scrollery/scrollery/modules/kernel/store/wal"
+	"github.com/scrollery/scrollery/modules/kernel/store/postgres"
+	"github.com/scrollery/scrollery/modules/kernel/store/sqlite"
 )
 
 // The dialects that [DB.Dialect] answers.
 const (
 	SQLite   = "sqlite"
 	Postgres = "postgres"
+)
+
+// ErrTaken is the error of a lock between processes that another one holds, ErrReplaced of
+// a probe that finds another file at the database's path.
+var (
+	ErrTaken    = postgres.ErrTaken
+	ErrReplaced = sqlite.ErrReplaced
 )
 
 // Config says where the data is stored.
@@ -106,27 +113,23 @@ type DB struct {
 	client *ent.Client
 	// reader answers statements; writer runs transactions. One pool on PostgreSQL.
 	reader, writer *sql.DB
-	// apart answers the reads of [Apart] on SQLite; nil on PostgreSQL.
-	apart *sql.DB
-	// pool is beneath both on PostgreSQL; nil on SQLite, like what follows.
-	pool   *pgxpool.Pool
-	direct *direct.Conn
-	own    *pgx.ConnConfig // of direct, without its settings
-	// beginWith begins a transaction where the session's settings cannot; empty elsewhere.
-	beginWith string
-	jobs      enqueuer
+	// bulk answers the reads of [BulkReader] on SQLite; nil on PostgreSQL.
+	bulk *sql.DB
+	// lite is beneath on SQLite, pg on PostgreSQL; the other one is nil.
+	lite *sqlite.File
+	pg   *postgres.Server
+	jobs enqueuer
 	// hots are the hot statements by their texts.
 	hots  sync.Map
 	trace atomic.Pointer[Trace]
 	watch watch
-	// wal is SQLite's log, settled the version that [DB.Settled] saw on the disk.
-	wal     *wal.Log
-	settled atomic.Int64
 	// wake signals the runner in this process that a job was committed.
-	wake    chan struct{}
-	health  health
-	hints   hints
-	version version
+	wake   chan struct{}
+	health health
+	// listeners are called at each notification.
+	listeners listeners
+	// commits counts the transactions that this process has committed.
+	commits atomic.Int64
 }
 
 // Open opens the database that cfg names, and holds a node number of it until it is
@@ -156,28 +159,49 @@ func openAt(ctx context.Context, cfg Config, log *slog.Logger, now func() time.T
 }
 
 // Close closes every connection and gives the node number back. Stop the queue first.
-func (db *DB) Close() error {
-	return errors.Join(db.nodes.close(db.ids.Last()), db.closeHealth(), db.version.close(), db.closePools())
-}
+func (db *DB) Close() error { return errors.Join(db.nodes.Close(db.ids.Last()), db.closePools()) }
 
 func (db *DB) closePools() error {
-	err := db.reader.Close()
-	if db.writer != db.reader {
-		err = errors.Join(err, db.writer.Close())
+	db.health.close()
+	if db.pg == nil {
+		return db.lite.Close()
 	}
-	if db.apart != nil {
-		err = errors.Join(err, db.apart.Close(), db.wal.Close())
+	return errors.Join(db.writer.Close(), db.pg.Close())
+}
+
+// openPostgres opens the one pool that Ent, statements and the queue share.
+func (db *DB) openPostgres(ctx context.Context) (err error) {
+	db.pg, err = postgres.Open(ctx, postgres.Config{
+		URL: db.cfg.DatabaseURL, DirectURL: db.cfg.DirectURL, MaxConns: db.cfg.MaxConns,
+		StatementTimeout: db.cfg.StatementTimeout, LockTimeout: db.cfg.LockTimeout, Tracer: &db.watch,
+	}, db.log)
+	if err != nil {
+		return err
 	}
-	if db.pool != nil {
-		db.pool.Close()
-		err = errors.Join(err, db.direct.Close())
+	db.writer = sql.OpenDB(patient{stdlib.GetPoolConnector(db.pg.Pool)})
+	db.writer.SetMaxIdleConns(0) // the pool keeps them
+	db.reader = db.writer
+	db.driver = entsql.OpenDB(dialect.Postgres, db.writer)
+	if db.jobs, err = newRiverInserter(db.pg.Pool, db.log); err != nil {
+		return errors.Join(err, db.closePools())
 	}
-	return err
+	return nil
+}
+
+// TryLock takes a name and a number while no other process has them, and returns the
+// function that gives them back, to be called once. It fails with ErrTaken at once if
+// another process has them. SQLite serves one process, which is always alone; for
+// PostgreSQL see [postgres.Server.TryLock].
+func (db *DB) TryLock(ctx context.Context, name string, number int64) (unlock func(), err error) {
+	if db.pg == nil {
+		return func() {}, nil
+	}
+	return db.pg.TryLock(ctx, name, number)
 }
 
 // Dialect is SQLite or Postgres.
 func (db *DB) Dialect() string {
-	if db.pool != nil {
+	if db.pg != nil {
 		return Postgres
 	}
 	return SQLite
@@ -185,10 +209,6 @@ func (db *DB) Dialect() string {
 
 // NewID returns an id that no process ever made, greater than this one's last.
 func (db *DB) NewID() int64 { return db.ids.New() }
-
-// IDs returns why the ids of [DB.NewID] may repeat, nil while they do not. A write by
-// [DB.Write] fails with it; who stores ids in another way asks before.
-func (db *DB) IDs() error { return db.ids.Err() }
 
 // Dir is the data folder.
 func (db *DB) Dir() string { return db.cfg.DataDir }

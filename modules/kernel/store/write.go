@@ -15,7 +15,8 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
-	"github.com/scrollery/scrollery/modules/kernel/power"
+	"github.com/scrollery/scrollery/modules/kernel/store/postgres"
+	"github.com/scrollery/scrollery/modules/kernel/store/sqlite"
 )
 
 // writeTries is how often a transaction is begun before its conflict is an error.
@@ -44,12 +45,11 @@ type Tx struct {
 	after  []func()
 	wake   bool
 
-	tailKeys []any
-	tails    []Tail
+	deferredKeys []any
+	deferred     []DeferredWrite
 
 	unchanged bool
-	unawaited bool
-	number    string // of the transaction at the server; known where something rides
+	number    string // of the transaction at the server; known if there is a hook
 }
 
 // Write runs do in one transaction and commits it when do returns nil. When the
@@ -70,10 +70,10 @@ func (db *DB) Write(ctx context.Context, do func(ctx context.Context, tx *Tx) er
 func (db *DB) tries(ctx context.Context, once func() error) error {
 	for try := 1; ; try++ {
 		err := once()
-		if lockTimeout(err) {
+		if postgres.LockTimeout(err) {
 			return apierr.Busy(err)
 		}
-		if err == nil || try == writeTries || ctx.Err() != nil || !(busy(err) || conflict(err)) {
+		if err == nil || try == writeTries || ctx.Err() != nil || !(sqlite.Busy(err) || postgres.Conflict(err)) {
 			return err
 		}
 		pause := time.Duration(1<<try) * 5 * time.Millisecond
@@ -99,23 +99,27 @@ func (db *DB) writeOnce(ctx context.Context, do func(ctx context.Context, tx *Tx
 	if err := do(context.WithValue(ctx, writeKey{}, tx), tx); err != nil {
 		return err
 	}
-	ended, err := tx.ride(ctx)
+	ended, err := tx.runHook(ctx)
 	if ended != nil {
 		defer func() { ended(committed) }()
 	}
 	if err == nil {
-		err = tx.writeTails(ctx)
+		err = tx.writeDeferred(ctx)
 	}
 	if err := errors.Join(err, ctx.Err(), db.ids.Err()); err != nil {
 		return err
 	}
 	sent = true
 	if err := end(true); err != nil {
-		if err := db.outcome(ctx, tx.number, err); err != nil {
+		if db.pg == nil {
+			return fmt.Errorf("commit: %w", err)
+		}
+		if err := db.pg.Outcome(ctx, tx.number, err); err != nil {
 			return err
 		}
 	}
 	committed = true
+	db.commits.Add(1)
 	if tx.wake {
 		select {
 		case db.wake <- struct{}{}:
@@ -128,111 +132,50 @@ func (db *DB) writeOnce(ctx context.Context, do func(ctx context.Context, tx *Tx
 	return nil
 }
 
-// Run runs a tenantless statement within [DB.Apply]. Each value is an int, an int64,
-// a string or nil. It returns how many rows the statement changed.
-type Run func(s *Hot, values ...any) (changed int64, err error)
-
-// Apply runs statements in one transaction and commits it when do returns nil: for
-// the few writes that come with every call, as beginning a transaction through
-// database/sql costs more than they do. ctx bounds the wait for the writer; what
-// has begun is completed. Everything else is as with [DB.Write]: do may run again,
-// and must not call Write or Apply.
-func (db *DB) Apply(ctx context.Context, do func(run Run) error) error {
-	if db.pool != nil { // pgx keeps the prepared statements of each connection
-		return db.Write(ctx, func(ctx context.Context, tx *Tx) error {
-			return do(func(s *Hot, values ...any) (int64, error) { return s.ExecIn(ctx, tx, values...) })
-		})
+// begin opens a transaction; end commits it or rolls it back, once.
+func (db *DB) begin(ctx context.Context) (tx *Tx, end func(commit bool) error, err error) {
+	if db.pg == nil {
+		return beginSQLite(ctx, db)
 	}
-	if inWrite(ctx) {
-		return errNested
-	}
-	return db.tries(ctx, func() error {
-		conn, err := db.writerConn(ctx)
-		if err != nil {
-			return fmt.Errorf("begin: %w", err)
-		}
-		unsettled := false
-		err = conn.Raw(func(raw any) (err error) { unsettled, err = raw.(*hotConn).transact(do); return err })
-		_ = conn.Close() // gives the connection back
-		return db.settle(unsettled, err)
-	})
+	return beginPostgres(ctx, db)
 }
 
-// writerConn waits for SQLite's one writer, no longer than the patience of ctx.
-func (db *DB) writerConn(ctx context.Context) (*sql.Conn, error) {
+// beginSQLite waits for SQLite's one writer, no longer than the patience of ctx.
+func beginSQLite(ctx context.Context, db *DB) (tx *Tx, end func(commit bool) error, err error) {
 	waiting, cancel := patience(ctx)
 	defer cancel()
 	conn, err := db.writer.Conn(waiting)
-	return conn, outOfPatience(ctx, waiting, err)
-}
-
-// settle waits until what was committed is on the disk, if it is not. Others may write
-// meanwhile, and wait for the same turn of the disk.
-func (db *DB) settle(unsettled bool, err error) error {
-	if err != nil || !unsettled {
-		return err
+	if err != nil {
+		return nil, nil, outOfPatience(ctx, waiting, err)
 	}
-	if err := db.wal.Settle(); err != nil {
-		return fmt.Errorf("%w: %w", apierr.ErrUnknown, err)
+	// Not a transaction of database/sql, which would roll it back by itself when the caller's
+	// context ends, and let what runs below it run outside of any transaction.
+	within := context.WithoutCancel(ctx)
+	if _, err := conn.ExecContext(within, "BEGIN IMMEDIATE"); err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
 	}
-	return nil
-}
-
-// Settled returns once everything that was read before the call is on the disk. It is for
-// readers who tell others of numbers that a power cut would give again to something else:
-// on SQLite a transaction can be read a moment before it is there, see [Tx.Unawaited].
-func (db *DB) Settled(ctx context.Context) error {
-	version, ok, err := db.Version(ctx)
-	if err != nil || !ok || db.settled.Load() == version {
-		return err
-	}
-	if err := db.wal.Settle(); err != nil {
-		return err
-	}
-	db.settled.Store(version)
-	return nil
-}
-
-// Epoch is part of what tells whether a reader's copy is out of date: a power cut can undo
-// what was read, so that other changes get its numbers. It is empty where none can.
-func (db *DB) Epoch() string {
-	if db.pool != nil {
-		return ""
-	}
-	return power.Boot()
-}
-
-// Unawaited says that no one is told of what the transaction changes, and nothing outside
-// of the database follows from it: it need not be on the disk when Write returns. A power
-// cut may undo it. Whatever waits for the disk later waits for this too. On PostgreSQL it
-// changes nothing.
-func (tx *Tx) Unawaited() { tx.unawaited = true }
-
-// begin opens a transaction; end commits it or rolls it back, once.
-func (db *DB) begin(ctx context.Context) (tx *Tx, end func(commit bool) error, err error) {
-	if db.pool == nil {
-		conn, err := db.writerConn(ctx)
+	return &Tx{db: db, conn: conn, pinned: conn}, func(commit bool) error {
+		defer conn.Close() //nolint:errcheck // gives the connection back
+		if !commit {
+			_, err := conn.ExecContext(within, "ROLLBACK")
+			return err
+		}
+		_, err := conn.ExecContext(within, "COMMIT")
 		if err != nil {
-			return nil, nil, err
+			_, _ = conn.ExecContext(within, "ROLLBACK") // fails if SQLite has rolled back by itself
 		}
-		if err := conn.Raw(func(raw any) error { return raw.(*hotConn).begin() }); err != nil {
-			return nil, nil, errors.Join(err, conn.Close())
-		}
-		tx = &Tx{db: db, conn: conn, pinned: conn}
-		return tx, func(commit bool) error {
-			unsettled := false
-			err := conn.Raw(func(raw any) (err error) { unsettled, err = raw.(*hotConn).end(commit); return err })
-			_ = conn.Close() // gives the connection back
-			return db.settle(unsettled && !tx.unawaited, err)
-		}, nil
-	}
+		return err
+	}, nil
+}
+
+func beginPostgres(ctx context.Context, db *DB) (tx *Tx, end func(commit bool) error, err error) {
 	pinned, err := db.writer.Conn(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	var open pgx.Tx
 	err = pinned.Raw(func(driver any) (err error) {
-		open, err = driver.(*stdlib.Conn).Conn().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, BeginQuery: db.beginWith})
+		open, err = driver.(*stdlib.Conn).Conn().BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, BeginQuery: db.pg.BeginWith})
 		return err
 	})
 	if err != nil {
@@ -269,11 +212,6 @@ func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (sql.Result, 
 // rule does not reach here: the query says itself whose rows it means.
 func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	return tx.conn.QueryContext(ctx, query, args...)
-}
-
-// Prepare prepares a statement for many runs in this transaction. Close it.
-func (tx *Tx) Prepare(ctx context.Context, query string) (*sql.Stmt, error) {
-	return tx.conn.PrepareContext(ctx, query)
 }
 
 // Lock waits until no other transaction holds the same name and number, and holds

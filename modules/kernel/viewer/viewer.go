@@ -27,32 +27,24 @@ type Viewer struct {
 	Interval string
 	// Status is `active`, `none`, `cancelled` or `past_due`.
 	Status string
-	// AtAdmission is what the statement that admitted the call read along; nil for
+	// AtAdmission is what was read when the call was admitted; nil for
 	// jobs and commands, and for work that goes on after its call.
 	AtAdmission *AtAdmission
 	// system lifts the tenant rule.
 	system bool
 }
 
-// AtAdmission is the state of a tenant's data when a call was admitted. A list that
-// is shown as of then is current, or on PostgreSQL at most a second behind another
-// process where the subject is concerned. What decides on a write reads for itself,
-// within its transaction.
+// AtAdmission is the state of a tenant's data when a call was admitted. A list that is shown
+// as of then is current, or at most a second behind another process where the workspace is
+// concerned. What decides on a write reads for itself, within its transaction.
 type AtAdmission struct {
-	// Workspace is false where none is set.
+	// Workspace is false if none is set.
 	Workspace bool
 	// Subject is the canonical id of the workspace's subject, or empty.
 	Subject string
 	// LibraryRevision is 0 before the library's first video.
 	LibraryRevision int64
-	// Revision, where it is set, reads the library's revision as of now, which
-	// LibraryRevision is not then. Who has the answer of a revision says so, else NoAnswer:
-	// where it is the current one, the call may be counted as a success by then.
-	Revision func(ctx context.Context, answer int64) (int64, error)
 }
-
-// NoAnswer is a revision that no library has.
-const NoAnswer = -1
 
 // Active reports whether the subscription is paid.
 func (v *Viewer) Active() bool { return v.Status == "active" }
@@ -64,7 +56,7 @@ func (v *Viewer) Has(scope string) bool { return slices.Contains(v.Scopes, scope
 func AllScopes() []string {
 	return strings.Fields("workspace:read workspace:write rules:read rules:write scrolls:read scrolls:write " +
 		"library:read library:write usage:read keys:read keys:write webhooks:read webhooks:write " +
-		"account:read account:write sandbox:write agent:run billing:write")
+		"account:read account:write account:export sandbox:write agent:run billing:write")
 }
 
 type contextKey struct{}

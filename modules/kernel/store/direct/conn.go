@@ -12,30 +12,29 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// useTimeout bounds what one Use does. It is not cut short by a caller who leaves: that
-// would close the connection, and everybody's locks would be gone.
+// useTimeout bounds what one Use does. It is not cut short by a caller that leaves: that
+// would close the connection, and all locks would be gone.
 const useTimeout = 10 * time.Second
 
 // Conn is a connection that is made again when it was lost. It is safe for concurrent
 // use.
 type Conn struct {
 	cfg *pgx.ConnConfig
-	// place is held by who uses the connection. Waiters take turns.
+	// place is held by the user of the connection. Waiters take turns.
 	place chan struct{}
 	conn  *pgx.Conn // guarded by place
-	watch           // guarded by place
-	// wanted counts those who wait for the place or have it, but for the listener.
+	// kept are notifications for the listener; guarded by place.
+	kept []*pgconn.Notification
+	// wanted counts the callers that wait for the place or have it, without the listener.
 	wanted atomic.Int32
 
 	mu sync.Mutex
 	// interrupt ends the listener's wait.
 	interrupt context.CancelFunc
 	closed    bool
-	// halt ends the watcher, which closes halted; nil where there is none.
-	halt   context.CancelFunc
-	halted chan struct{}
 }
 
 // Open connects.
@@ -50,13 +49,13 @@ func Open(ctx context.Context, cfg *pgx.ConnConfig) (*Conn, error) {
 		cfg.RuntimeParams[name] = value
 	}
 	c := &Conn{cfg: cfg, place: make(chan struct{}, 1)}
-	cfg.OnNotification = c.notified
+	cfg.OnNotification = func(_ *pgconn.PgConn, got *pgconn.Notification) { c.kept = append(c.kept, got) }
 	return c, c.Use(ctx, func(context.Context, *pgx.Conn) error { return nil })
 }
 
 // Use calls do with the connection, which no one else uses meanwhile; do must not keep
 // it for long. A lost connection is made again first, without the locks of the old one:
-// who took a lock compares the connections. ctx bounds the wait and the connecting.
+// the holder of a lock compares the connections. ctx bounds the wait and the connecting.
 func (c *Conn) Use(ctx context.Context, do func(ctx context.Context, conn *pgx.Conn) error) error {
 	c.wanted.Add(1)
 	defer c.wanted.Add(-1)
@@ -115,12 +114,7 @@ func (c *Conn) interruptWait() {
 func (c *Conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
-	halt, halted := c.halt, c.halted
 	c.mu.Unlock()
-	if halt != nil {
-		halt()
-		<-halted
-	}
 	c.wanted.Add(1)
 	defer c.wanted.Add(-1)
 	c.interruptWait()
@@ -134,4 +128,18 @@ func (c *Conn) Close() error {
 		return nil
 	}
 	return c.conn.Close(ctx)
+}
+
+// wait returns after a message of the server, and fails with context.Canceled where
+// another wants the connection. Its caller has the place.
+func (c *Conn) wait(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.mu.Lock()
+	c.interrupt = cancel
+	if c.wanted.Load() > 0 {
+		cancel()
+	}
+	c.mu.Unlock()
+	return c.conn.PgConn().WaitForNotification(ctx)
 }

@@ -154,11 +154,7 @@ func (l *listener) WaitForNotification(ctx context.Context) (*riverdriver.Notifi
 // waitOnce fails with context.Canceled when it was interrupted.
 func (l *listener) waitOnce(ctx context.Context) (*pgconn.Notification, error) {
 	c := l.direct
-	c.wanted.Add(1) // the watcher makes room
-	c.interruptWait()
-	err := c.take(ctx)
-	c.wanted.Add(-1)
-	if err != nil {
+	if err := c.take(ctx); err != nil {
 		return nil, err
 	}
 	defer c.give()

@@ -8,7 +8,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// Count returns the number that a query selects, whosever rows it reads; 0 where
+// Count returns the number that a query selects, whosever rows it reads; 0 if
 // it selects no row. Placeholders are $1, $2, ….
 func Count(t testing.TB, db *store.DB, query string, args ...any) (n int64) {
 	t.Helper()

@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -23,11 +23,11 @@ const (
 	firstRound  = 300 * time.Millisecond
 )
 
-// life shows that this process lives, by a lock that PostgreSQL frees when the
+// Life shows that this process lives, by a lock that PostgreSQL frees when the
 // connection is gone, and hands on the jobs of those whose lock is gone. River by
 // itself can only wait until a job must have timed out, and 15 seconds for its leader:
 // life starts jobs whose time has come, and deposes a leader that is gone.
-type life struct {
+type Life struct {
 	direct *direct.Conn
 	id     string
 	log    *slog.Logger
@@ -36,8 +36,9 @@ type life struct {
 	conn   *pgx.Conn // that holds the lock
 }
 
-func startLife(ctx context.Context, conn *direct.Conn, id string, log *slog.Logger) (*life, error) {
-	l := &life{direct: conn, id: id, log: log, ended: make(chan struct{})}
+// StartLife shows that the worker of an id lives, until [Life.End].
+func StartLife(ctx context.Context, conn *direct.Conn, id string, log *slog.Logger) (*Life, error) {
+	l := &Life{direct: conn, id: id, log: log, ended: make(chan struct{})}
 	if err := l.use(ctx, func(context.Context, *pgx.Conn) error { return nil }); err != nil {
 		return nil, fmt.Errorf("show life: %w", err)
 	}
@@ -46,8 +47,8 @@ func startLife(ctx context.Context, conn *direct.Conn, id string, log *slog.Logg
 	return l, nil
 }
 
-// end gives the lock up; jobs that still run are handed on.
-func (l *life) end() error {
+// End gives the lock up; jobs that still run are handed on.
+func (l *Life) End() error {
 	l.cancel()
 	<-l.ended
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -60,7 +61,7 @@ func (l *life) end() error {
 }
 
 // use calls do with the connection, which has the lock.
-func (l *life) use(ctx context.Context, do func(ctx context.Context, conn *pgx.Conn) error) error {
+func (l *Life) use(ctx context.Context, do func(ctx context.Context, conn *pgx.Conn) error) error {
 	return l.direct.Use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		if conn != l.conn {
 			// While the server has not noticed the end of the connection before, that one
@@ -77,7 +78,7 @@ func (l *life) use(ctx context.Context, do func(ctx context.Context, conn *pgx.C
 	})
 }
 
-func (l *life) loop(ctx context.Context) {
+func (l *Life) loop(ctx context.Context) {
 	defer close(l.ended)
 	ticker := time.NewTicker(firstRound)
 	defer ticker.Stop()
@@ -104,7 +105,7 @@ func (l *life) loop(ctx context.Context) {
 
 // rescue hands on the jobs among missed whose worker is still missing, and returns
 // those that are missing one now.
-func (l *life) rescue(ctx context.Context, missed []int64) (missing []int64, err error) {
+func (l *Life) rescue(ctx context.Context, missed []int64) (missing []int64, err error) {
 	lost := "state = 'running' AND " + absent("attempted_by[array_upper(attempted_by, 1)]")
 	if len(missed) > 0 {
 		err := l.use(ctx, func(ctx context.Context, conn *pgx.Conn) error {

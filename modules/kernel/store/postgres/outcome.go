@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -23,39 +23,9 @@ const (
 	askEvery = 50 * time.Millisecond
 )
 
-// Rider adds rows to a write, in its transaction, after everything else. ended is called
-// once the transaction has ended; it may be nil.
-type Rider func(ctx context.Context, tx *Tx) (ended func(committed bool), err error)
-
-type riderKey struct{}
-
-// WithRider has every [DB.Write] under the context take rider along, unless
-// [Tx.Unchanged] was called. When the connection is lost in a commit that has a rider,
-// the server is asked what came of it, so that the write's error can be trusted:
-// apierr.ErrUnknown, or nothing was committed.
-func WithRider(ctx context.Context, rider Rider) context.Context {
-	return context.WithValue(ctx, riderKey{}, rider)
-}
-
-// Unchanged says that the transaction has changed nothing.
-func (tx *Tx) Unchanged() { tx.unchanged = true }
-
-// ride takes the context's rider along.
-func (tx *Tx) ride(ctx context.Context) (ended func(committed bool), err error) {
-	rider, ok := ctx.Value(riderKey{}).(Rider)
-	if !ok || rider == nil || tx.unchanged {
-		return nil, nil
-	}
-	if ended, err = rider(ctx, tx); err != nil || tx.pgx == nil {
-		return ended, err
-	}
-	err = Scan(tx.conn.QueryContext(ctx, "SELECT CAST(pg_current_xact_id() AS text)"))(func(rows *sql.Rows) error { return rows.Scan(&tx.number) })
-	return ended, err
-}
-
-// outcome returns the error of a commit that failed with err. It asks the server where
+// Outcome returns the error of a commit that failed with err. It asks the server where
 // the answer was lost and the transaction is known by its number.
-func (db *DB) outcome(ctx context.Context, number string, err error) error {
+func (s *Server) Outcome(ctx context.Context, number string, err error) error {
 	if number == "" || !Lost(err) {
 		return fmt.Errorf("commit: %w", err)
 	}
@@ -63,7 +33,7 @@ func (db *DB) outcome(ctx context.Context, number string, err error) error {
 	defer cancel()
 	for {
 		var status sql.NullString
-		asked := db.pool.QueryRow(ctx, "SELECT pg_xact_status(CAST(CAST($1 AS text) AS xid8))", number).Scan(&status)
+		asked := s.Pool.QueryRow(ctx, "SELECT pg_xact_status(CAST(CAST($1 AS text) AS xid8))", number).Scan(&status)
 		switch {
 		case asked == nil && status.String == "committed":
 			return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/sqlite"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
@@ -51,7 +52,7 @@ func TestApartTakesNoOthersCache(t *testing.T) {
 	if err != nil || warm < page<<10 {
 		t.Fatalf("got %d bytes in the reader's cache, %v, want at least %d", warm, err, page<<10)
 	}
-	apart := db.ReaderOf(store.Apart(t.Context()))
+	apart := db.ReaderOf(store.BulkReader(t.Context()))
 	for after := 0; after < rows; after += page {
 		read(apart, after, page)
 		conn, err := apart.Conn(t.Context())
@@ -59,12 +60,12 @@ func TestApartTakesNoOthersCache(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept, err := store.Cached(conn)
-		if err := errors.Join(err, conn.Close()); err != nil || kept > store.ApartMost {
-			t.Fatalf("after row %d: got %d bytes in the cache of a connection apart, %v, want at most %d", after, kept, err, store.ApartMost)
+		if err := errors.Join(err, conn.Close()); err != nil || kept > sqlite.BulkMost {
+			t.Fatalf("after row %d: got %d bytes in the cache of a connection apart, %v, want at most %d", after, kept, err, sqlite.BulkMost)
 		}
 	}
-	if open := apart.Stats().OpenConnections; open > store.ApartConns {
-		t.Errorf("got %d connections apart, want at most %d", open, store.ApartConns)
+	if open := apart.Stats().OpenConnections; open > sqlite.BulkConns {
+		t.Errorf("got %d connections apart, want at most %d", open, sqlite.BulkConns)
 	}
 	if now, err := store.Cached(reader); err != nil || now != warm {
 		t.Errorf("got %d bytes in the reader's cache afterwards, %v, want the %d from before", now, err, warm)
@@ -82,7 +83,7 @@ func TestApartReadsBesideReaders(t *testing.T) {
 		}
 		defer conn.Close() //nolint:errcheck // gives the connection back
 	}
-	ctx, cancel := context.WithTimeout(store.Apart(t.Context()), time.Minute)
+	ctx, cancel := context.WithTimeout(store.BulkReader(t.Context()), time.Minute)
 	defer cancel()
 	each := func(store.Row) (bool, error) { return true, nil }
 	rows := func(rows *sql.Rows, err error) error {

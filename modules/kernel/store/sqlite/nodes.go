@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -13,19 +13,24 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 )
 
-// fileNodes keeps two files a number in the data folder: a lock that the holder
+// Nodes keeps two files a number in the data folder: a lock that the holder
 // keeps, and the mark. Commands beside a running server so get numbers of their own.
-type fileNodes struct {
+type Nodes struct {
 	dir  string
 	lock *flock.Lock
 	node int
 }
 
-func (f *fileNodes) path(node int, suffix string) string {
+func (f *Nodes) path(node int, suffix string) string {
 	return filepath.Join(f.dir, "nodes", fmt.Sprintf("%03d%s", node, suffix))
 }
 
-func (f *fileNodes) lease(_ context.Context, now int64) (publicid.Grant, error) {
+// NewNodes returns the numbers of a data folder.
+func NewNodes(dir string) *Nodes { return &Nodes{dir: dir} }
+
+// Lease takes a number that no process holds and marks it. One whose mark has passed is
+// preferred.
+func (f *Nodes) Lease(_ context.Context, now int64) (publicid.Grant, error) {
 	if err := os.MkdirAll(filepath.Join(f.dir, "nodes"), 0o700); err != nil {
 		return publicid.Grant{}, err
 	}
@@ -52,14 +57,16 @@ func (f *fileNodes) lease(_ context.Context, now int64) (publicid.Grant, error) 
 			}
 		}
 	}
-	return publicid.Grant{}, errAllHeld
+	return publicid.Grant{}, publicid.ErrNodesHeld
 }
 
-func (f *fileNodes) renew(_ context.Context, at int64) (publicid.Grant, error) {
+// Renew raises the mark beyond the millisecond at.
+func (f *Nodes) Renew(_ context.Context, at int64) (publicid.Grant, error) {
 	return f.grant(0, at)
 }
 
-func (f *fileNodes) close(last int64) error {
+// Close lowers the mark to the last millisecond used and frees the number.
+func (f *Nodes) Close(last int64) error {
 	if f.lock == nil {
 		return nil
 	}
@@ -68,13 +75,13 @@ func (f *fileNodes) close(last int64) error {
 	return err
 }
 
-func (f *fileNodes) grant(after, at int64) (publicid.Grant, error) {
-	until := at + nodeStep.Milliseconds()
+func (f *Nodes) grant(after, at int64) (publicid.Grant, error) {
+	until := at + publicid.MarkStep.Milliseconds()
 	return publicid.Grant{Node: f.node, After: after, Until: until}, f.setMark(until)
 }
 
 // mark returns 0 for a number that was never held.
-func (f *fileNodes) mark(node int) (int64, error) {
+func (f *Nodes) mark(node int) (int64, error) {
 	text, err := os.ReadFile(f.path(node, ""))
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(text) == 0 {
 		return 0, nil
@@ -90,11 +97,32 @@ func (f *fileNodes) mark(node int) (int64, error) {
 }
 
 // setMark writes over the old mark in place: one short write of constant length.
-func (f *fileNodes) setMark(until int64) error {
+func (f *Nodes) setMark(until int64) error {
 	file, err := os.OpenFile(f.path(f.node, ""), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = file.WriteAt(fmt.Appendf(nil, "%020d\n", until), 0)
 	return errors.Join(err, file.Sync(), file.Close())
+}
+
+// CopyTo writes the marks of all numbers into another data folder.
+func (f *Nodes) CopyTo(dir string) error {
+	marks, err := filepath.Glob(filepath.Join(f.dir, "nodes", "[0-9][0-9][0-9]"))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "nodes"), 0o700); err != nil {
+		return err
+	}
+	for _, mark := range marks {
+		text, err := os.ReadFile(mark)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, "nodes", filepath.Base(mark)), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
