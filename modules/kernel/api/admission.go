@@ -105,6 +105,11 @@ func (c *call) identify(ctx context.Context) (*Caller, error) {
 	if err == nil && (caller == nil || caller.Viewer == nil) {
 		err = apierr.New(apierr.Unauthorized, "The API key is not valid.")
 	}
+	if f := apierr.As(err); f != nil && f.Kind == apierr.Unauthorized {
+		if why := malformedSecret(secret); why != "" {
+			err = apierr.New(apierr.Unauthorized, "%s", why)
+		}
+	}
 	if err != nil {
 		if !c.public() {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
@@ -49,6 +50,29 @@ func (a *awaited) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// uploadPause is how long an upload may bring nothing.
+const uploadPause = 30 * time.Second
+
+// uploaded is the body of an upload, which its handler stores as it comes: it takes no room,
+// and may take longer than other requests. While the call waits for it, its place is
+// another's.
+func (c *call) uploaded(w http.ResponseWriter) io.Reader {
+	body := c.request.Body
+	if waiting, ok := body.(*awaited); ok {
+		body = waiting.ReadCloser
+	}
+	control := http.NewResponseController(w)
+	return readerFunc(func(p []byte) (int, error) {
+		_ = control.SetReadDeadline(time.Now().Add(uploadPause))
+		defer c.aside()()
+		return body.Read(p)
+	})
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // buffer takes room for a body of which so many bytes came, or refuses the call: anyone can send
 // the most of a large body and leave out its end.

@@ -46,7 +46,8 @@ type Event struct {
 
 // Recorder stores usage events.
 type Recorder interface {
-	// Record returns once the event is durable.
+	// Record takes an event, which is stored soon, and included at once in what callers see
+	// of usage.
 	Record(ctx context.Context, e Event) error
 }
 
@@ -122,6 +123,13 @@ func (c *call) set(name, value string) {
 
 // note adds a failure that the answer does not show to the call's log line.
 func (c *call) note(name string, err error) { c.notes = append(c.notes, slog.Any(name, err)) }
+
+// Note adds a failure that the answer does not show to the log line of this call.
+func Note(ctx context.Context, name string, err error) {
+	if c := callFrom(ctx); c != nil {
+		c.note(name, err)
+	}
+}
 
 type callKey struct{}
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -51,6 +52,12 @@ type Config struct {
 	// MaxWait is how long a call waits for a connection to the database, and a list in
 	// memory for its turn to be counted, before it is answered 503; default 2s.
 	MaxWait time.Duration `yaml:"max_wait"`
+	// ComputeFor is how long an operation of CLASS_COMPUTATION waits for its place, and then
+	// how long it may take; beyond it is answered 429, or 503. Default 5s.
+	ComputeFor time.Duration `yaml:"compute_for"`
+	// ReadApart returns a context whose reads take nothing of what other calls read with; nil,
+	// the default, changes none. It is for computations.
+	ReadApart func(context.Context) context.Context `yaml:"-"`
 	// MaxStreams is the most streams that one key may have open in this process; default 10.
 	MaxStreams int `yaml:"max_streams"`
 	// MaxAccountStreams is the most streams that all keys and session keys of one account
@@ -97,7 +104,7 @@ func Defaults() Config {
 		BaseURL: "http://127.0.0.1:8080", RateLimit: true,
 		AccountRate: 10, AccountBurst: 50, ClientRate: 1, ClientBurst: 20,
 		StrangerRate: 100, StrangerBurst: 2000, MaxInFlight: 512, MaxClientCalls: 512, MaxAccountCalls: 64,
-		BodyBytes: 256 << 20, MaxWait: 2 * time.Second, MaxStreams: 10, MaxAccountStreams: 100, ReadmitEvery: 5 * time.Second, UnreadFor: 30 * time.Second,
+		BodyBytes: 256 << 20, MaxWait: 2 * time.Second, ComputeFor: 5 * time.Second, MaxStreams: 10, MaxAccountStreams: 100, ReadmitEvery: 5 * time.Second, UnreadFor: 30 * time.Second,
 	}
 }
 
@@ -113,8 +120,8 @@ func (c Config) Validate() error {
 	if c.MaxStreams < 1 || c.ReadmitEvery <= 0 || c.UnreadFor <= 0 {
 		return fmt.Errorf("max streams %d, readmit every %v: want at least one, and a positive time", c.MaxStreams, c.ReadmitEvery)
 	}
-	if c.MaxInFlight < 1 || c.MaxClientCalls < 1 || c.MaxAccountCalls < 1 || c.MaxWait <= 0 {
-		return errors.New("the most calls at once, and their longest wait, must be above 0")
+	if c.MaxInFlight < 1 || c.MaxClientCalls < 1 || c.MaxAccountCalls < 1 || c.MaxWait <= 0 || c.ComputeFor <= 0 {
+		return errors.New("the most calls at once, their longest wait and the longest computation must be above 0")
 	}
 	if c.BodyBytes < largestBody {
 		return fmt.Errorf("body bytes %d: want at least %d, for the largest body", c.BodyBytes, largestBody)

@@ -58,7 +58,11 @@ func (d *decoder) contentType(h http.Header) bool {
 		kind, params, err := mime.ParseMediaType(sent)
 		charset := params["charset"]
 		if err != nil || kind != "application/json" || (charset != "" && !strings.EqualFold(charset, "utf-8")) {
-			d.abandon("the content type must be application/json")
+			if formData(sent) {
+				d.abandon("the content type must be application/json, and this is form data; with curl, add -H 'Content-Type: application/json'")
+			} else {
+				d.abandon("the content type must be application/json")
+			}
 			return false
 		}
 	}
@@ -88,6 +92,10 @@ func (d *decoder) read(w http.ResponseWriter, r *http.Request, limit int64) bool
 	}
 	if len(bytes.TrimSpace(d.buffer.Bytes())) == 0 {
 		d.abandon("the body is empty; send a JSON object")
+		return false
+	}
+	if beginsWithMark(d.buffer.Bytes()) {
+		d.abandon("the body begins with a byte order mark; save it as UTF-8 without one")
 		return false
 	}
 	return true
@@ -193,13 +201,11 @@ func (d *decoder) object(message protoreflect.Message, s *shape) error {
 	return err
 }
 
-// unknown reports an unknown name, with a hint when only its case is wrong.
+// unknown reports an unknown name, with the known one that is nearest.
 func (d *decoder) unknown(name string, s *shape) {
-	for _, f := range s.fields {
-		if !f.rpcOnly && strings.EqualFold(f.name, name) {
-			d.report(name, "is not known; did you mean %s?", f.name)
-			return
-		}
+	if near := nearest(name, s); near != "" {
+		d.report(name, "is not known; did you mean %s?", near)
+		return
 	}
 	d.report(name, "is not known")
 }
@@ -282,13 +288,13 @@ func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bo
 		}
 		whole, ok := wholeNumber(string(number))
 		if !ok {
-			d.report(path, "must be a whole number of 32 bits")
+			d.report(path, "must be %s", wholeWanted(f.desc))
 		}
 		return protoreflect.ValueOfInt32(whole), ok, nil
 	case f.kind == protoreflect.DoubleKind:
 		return value, false, d.mismatch(path, "a number")
 	default:
-		return value, false, d.mismatch(path, "a whole number")
+		return value, false, d.mismatch(path, wholeWanted(f.desc))
 	}
 }
 

@@ -41,6 +41,7 @@ func TestInputIsStrict(t *testing.T) {
 		{"white space only", "PUT", "/v1/workspace", "  ", []string{""}},
 		{"an array", "PUT", "/v1/workspace", `[]`, []string{""}},
 		{"null", "PUT", "/v1/workspace", `null`, []string{""}},
+		{"a byte order mark", "PUT", "/v1/workspace", "\uFEFF{}", []string{""}},
 		{"cut off", "PUT", "/v1/workspace", `{"name":"a"`, []string{""}},
 		{"cut off in a string", "PUT", "/v1/workspace", `{"name":"a`, []string{""}},
 		{"not JSON", "PUT", "/v1/workspace", `{name:1}`, []string{""}},

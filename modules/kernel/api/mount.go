@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -43,6 +44,8 @@ type binding struct {
 	invoke func(ctx context.Context, request proto.Message) (answer, error)
 	// stream runs a streaming handler.
 	stream func(ctx context.Context, request proto.Message, send func(proto.Message) error) error
+	// upload runs the handler of a file; invoke then has the file in the request.
+	upload func(ctx context.Context, request proto.Message, file io.Reader) (answer, error)
 	rpc    http.Handler
 }
 
@@ -130,6 +133,32 @@ func Download[Req any](m *Mux, method string, fn func(ctx context.Context, req *
 			}
 			return len(p), nil
 		}))
+	}
+	m.add(b)
+}
+
+// Upload mounts an operation that takes a file. REST streams the body to the handler, which
+// bounds it; the other protocols have it in the request's field of bytes, within the bound of
+// their messages. The handler reads the file to its end, or returns an error.
+func Upload[Req, Resp any](m *Mux, method string, fn func(ctx context.Context, req *Req, file io.Reader) (*Resp, error), checks ...Check[Req]) {
+	b := bind(m, method, false, checks)
+	if b == nil || !m.matches(b.op, new(Resp)) {
+		return
+	}
+	if !b.op.Upload {
+		m.fail("mount %s: it is no upload", method)
+		return
+	}
+	field := fileOf(b.op.desc.Input())
+	b.upload = func(ctx context.Context, request proto.Message, file io.Reader) (answer, error) {
+		response, err := fn(ctx, any(request).(*Req), file)
+		if err != nil {
+			return answer{}, err
+		}
+		return answer{message: any(response).(proto.Message)}, nil
+	}
+	b.invoke = func(ctx context.Context, request proto.Message) (answer, error) {
+		return b.upload(ctx, request, bytes.NewReader(request.ProtoReflect().Get(field).Bytes()))
 	}
 	m.add(b)
 }

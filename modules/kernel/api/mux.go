@@ -51,6 +51,7 @@ type Mux struct {
 	// The open streams of each key, and of all keys of each account: an account makes as
 	// many session keys as it likes.
 	keyStreams, accountStreams fair.Counts[int64]
+	computing                  *fair.Places
 	// streams ends when the process stops; see EndStreams.
 	streams    context.Context
 	endStreams context.CancelFunc
@@ -88,6 +89,7 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 		document:   sync.OnceValue(func() page.Fixed { return describe(cfg.BaseURL) }),
 		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
 		rest:       map[string]*route{}, rpc: map[string]*binding{},
+		computing: fair.NewEach(computations, 1),
 	}
 	m.streams, m.endStreams = context.WithCancel(context.Background())
 	m.buffers.New = func() any { return new(bytes.Buffer) }
@@ -123,6 +125,9 @@ func (m *Mux) list() []*operation {
 
 // add registers a binding for every protocol.
 func (m *Mux) add(b *binding) {
+	if b.op.computes() {
+		b.invoke = m.computed(b.invoke)
+	}
 	m.rpc[b.op.procedure] = b
 	b.rpc = m.rpcHandler(b)
 	if b.op.Path == "" {

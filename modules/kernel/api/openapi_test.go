@@ -39,8 +39,8 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if got := strings.Count(text, `"operationId"`); got != 65 {
-		t.Errorf("%d operations, want 65", got)
+	if got := strings.Count(text, `"operationId"`); got != 76 {
+		t.Errorf("%d operations, want 76", got)
 	}
 	t.Run("every property and parameter is explained", func(t *testing.T) {
 		var document map[string]any
@@ -72,7 +72,8 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 		}
 	})
 	t.Run("an operation with a body has an example of it", func(t *testing.T) {
-		bodies := strings.Count(text, `"requestBody"`)
+		const uploads = 2 // whose body is a file
+		bodies := strings.Count(text, `"requestBody"`) - uploads
 		if got := strings.Count(text, `"content":{"application/json":{"example":`); got != bodies || bodies < 15 {
 			t.Errorf("got %d examples of %d bodies, want one each", got, bodies)
 		}

@@ -69,6 +69,20 @@ func bytesOf(message protoreflect.MessageDescriptor) protoreflect.FieldDescripto
 	return nil
 }
 
+// fileOf is the field of an upload's input that has the file; nil without one.
+func fileOf(message protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
+	var file protoreflect.FieldDescriptor
+	for i := range message.Fields().Len() {
+		if field := message.Fields().Get(i); field.Kind() == protoreflect.BytesKind && !field.IsList() {
+			if file != nil {
+				return nil
+			}
+			file = field
+		}
+	}
+	return file
+}
+
 // readOperations reads the table from the linked descriptors, by rpc name.
 func readOperations() (map[string]*operation, error) {
 	operations := map[string]*operation{}
@@ -108,8 +122,14 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 		return nil, fmt.Errorf("operation %s is a stream, which REST serves with GET", row.Id)
 	case row.MediaType != "" && (!method.IsStreamingServer() || bytesOf(method.Output()) == nil):
 		return nil, fmt.Errorf("operation %s has a media type and is no stream of bytes", row.Id)
+	case row.Upload && (row.Method != "POST" || method.IsStreamingServer() || fileOf(method.Input()) == nil):
+		return nil, fmt.Errorf("operation %s is an upload, so it needs POST and one field of bytes", row.Id)
 	case row.Auth == scrolleryv1.Auth_AUTH_UNSPECIFIED:
 		return nil, fmt.Errorf("operation %s has no auth", row.Id)
+	case row.Class == scrolleryv1.Class_CLASS_UNSPECIFIED:
+		return nil, fmt.Errorf("operation %s has no class", row.Id)
+	case row.Class == scrolleryv1.Class_CLASS_COMPUTATION && (row.Auth != scrolleryv1.Auth_AUTH_KEY || method.IsStreamingServer() || row.Upload || row.Method != "GET"):
+		return nil, fmt.Errorf("operation %s is a computation, so it needs GET, a key, and one answer", row.Id)
 	}
 	input, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
 	if err != nil {

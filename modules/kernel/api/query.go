@@ -59,11 +59,20 @@ func (d *decoder) parameter(message protoreflect.Message, f *field, text string)
 	case protoreflect.Int32Kind:
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || strconv.FormatInt(n, 10) != text {
-			d.report(f.name, "must be a whole number of 32 bits")
+			d.report(f.name, "must be %s", wholeWanted(f.desc))
 			return
 		}
 		message.Set(f.desc, protoreflect.ValueOfInt32(int32(n)))
 	case protoreflect.DoubleKind:
+		if isTime(f.desc) {
+			at, why := timeOf(text)
+			if why != "" {
+				d.report(f.name, "%s", why)
+				return
+			}
+			message.Set(f.desc, protoreflect.ValueOfFloat64(at))
+			return
+		}
 		if !isPlainNumber(text) {
 			d.report(f.name, "must be a number without exponent")
 			return

@@ -138,13 +138,19 @@ func (m *Mux) answerREST(ctx context.Context, w http.ResponseWriter, c *call, b 
 	if err := c.admit(ctx); err != nil {
 		return answer{}, err
 	}
-	ctx = c.join(c.withViewer(ctx))
+	ctx = c.withViewer(ctx)
+	if !b.op.Upload { // its first writes are parts of the file
+		ctx = c.join(ctx)
+	}
 	request := b.op.newInput()
 	if err := m.readREST(ctx, w, c, b, request); err != nil {
 		return answer{}, err
 	}
 	if err := c.served(); err != nil {
 		return answer{}, err
+	}
+	if b.op.Upload {
+		return b.upload(ctx, request, c.uploaded(w))
 	}
 	return b.invoke(ctx, request)
 }
@@ -158,7 +164,7 @@ func (m *Mux) readREST(ctx context.Context, w http.ResponseWriter, c *call, b *b
 	defer m.decoders.Put(d)
 	d.reset()
 	r, message := c.request, request.ProtoReflect()
-	hasBody := c.op.Method != http.MethodGet
+	hasBody := c.op.Method != http.MethodGet && !c.op.Upload
 	d.query(r.URL.RawQuery, message, c.op.input, !hasBody)
 	if hasBody {
 		if d.contentType(r.Header) && d.read(w, r, c.op.maxBody()) {
@@ -167,7 +173,7 @@ func (m *Mux) readREST(ctx context.Context, w http.ResponseWriter, c *call, b *b
 		if c.unread != nil {
 			return c.unread
 		}
-	} else if d.sentBody(r) {
+	} else if !c.op.Upload && d.sentBody(r) {
 		d.report("", "a %s request takes no body", r.Method)
 	}
 	for _, f := range d.raw {

@@ -94,7 +94,10 @@ func (m *Mux) rpcHandler(b *binding) http.Handler {
 			if err != nil {
 				return nil, c.refuse(c.settle(ctx, err)).connectError()
 			}
-			return c.join(c.withViewer(ctx)), nil
+			if ctx = c.withViewer(ctx); b.op.Upload {
+				return ctx, nil
+			}
+			return c.join(ctx), nil
 		}),
 	}
 	if b.readOnly() {

@@ -133,6 +133,14 @@ func (r *fakeModule) last(t *testing.T) proto.Message {
 	return r.requests[len(r.requests)-1]
 }
 
+func upload[Req, Resp any](b *bundle, method string) {
+	api.Upload(b.mux, method, func(ctx context.Context, req *Req, file io.Reader) (*Resp, error) {
+		b.fake.keep(ctx, any(req).(proto.Message))
+		_, err := io.Copy(io.Discard, file)
+		return new(Resp), err
+	})
+}
+
 func unary[Req, Resp any](b *bundle, method string) {
 	api.Unary(b.mux, method, func(ctx context.Context, req *Req) (*Resp, error) {
 		b.fake.keep(ctx, any(req).(proto.Message))
@@ -221,6 +229,7 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.GetScheduleRequest, scrolleryv1.GetScheduleResponse](b, "GetSchedule")
 	unary[scrolleryv1.ListTemplatesRequest, scrolleryv1.ListTemplatesResponse](b, "ListTemplates")
 	unary[scrolleryv1.EstimateScrollRequest, scrolleryv1.EstimateScrollResponse](b, "EstimateScroll")
+	unary[scrolleryv1.SummarizeChangesRequest, scrolleryv1.SummarizeChangesResponse](b, "SummarizeChanges")
 	unary[scrolleryv1.ListChangesRequest, scrolleryv1.ListChangesResponse](b, "ListChanges")
 	api.Stream(b.mux, "WatchChanges", func(context.Context, *scrolleryv1.WatchChangesRequest, func(*scrolleryv1.WatchChangesResponse) error) error {
 		return nil
@@ -241,6 +250,9 @@ func (b *bundle) mount() {
 	page[scrolleryv1.ListHooksRequest](b, "ListHooks")
 	page[scrolleryv1.ListTrendsRequest](b, "ListTrends")
 	unary[scrolleryv1.ArchiveLibraryVideoRequest, scrolleryv1.ArchiveLibraryVideoResponse](b, "ArchiveLibraryVideo")
+	unary[scrolleryv1.DeleteFromLibraryRequest, scrolleryv1.DeleteFromLibraryResponse](b, "DeleteFromLibrary")
+	unary[scrolleryv1.UndoLibraryDeletionRequest, scrolleryv1.UndoLibraryDeletionResponse](b, "UndoLibraryDeletion")
+	unary[scrolleryv1.ListLibraryDeletionsRequest, scrolleryv1.ListLibraryDeletionsResponse](b, "ListLibraryDeletions")
 	unary[scrolleryv1.AnnotateLibraryVideoRequest, scrolleryv1.AnnotateLibraryVideoResponse](b, "AnnotateLibraryVideo")
 	page[scrolleryv1.GetVideoRequest](b, "GetVideo")
 	unary[scrolleryv1.ListObservationsRequest, scrolleryv1.ListObservationsResponse](b, "ListObservations")
@@ -256,7 +268,14 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.WriteSandboxFileRequest, scrolleryv1.WriteSandboxFileResponse](b, "WriteSandboxFile")
 	unary[scrolleryv1.RunAgentRequest, scrolleryv1.RunAgentResponse](b, "RunAgent")
 	unary[scrolleryv1.GetPolicyRequest, scrolleryv1.GetPolicyResponse](b, "GetPolicy")
+	unary[scrolleryv1.GetAccountRequest, scrolleryv1.GetAccountResponse](b, "GetAccount")
 	unary[scrolleryv1.EraseAccountRequest, scrolleryv1.EraseAccountResponse](b, "EraseAccount")
+	upload[scrolleryv1.CreateImportRequest, scrolleryv1.CreateImportResponse](b, "CreateImport")
+	upload[scrolleryv1.PreviewImportRequest, scrolleryv1.PreviewImportResponse](b, "PreviewImport")
+	unary[scrolleryv1.ImportVideosRequest, scrolleryv1.ImportVideosResponse](b, "ImportVideos")
+	unary[scrolleryv1.GetImportRequest, scrolleryv1.GetImportResponse](b, "GetImport")
+	page[scrolleryv1.ListImportsRequest](b, "ListImports")
+	unary[scrolleryv1.UndoImportRequest, scrolleryv1.UndoImportResponse](b, "UndoImport")
 	api.Download(b.mux, "ExportAccount", func(_ context.Context, req *scrolleryv1.ExportAccountRequest, out io.Writer) error {
 		if req.GetFrom() == "nothing" {
 			return apierr.New(apierr.RateLimited, "Another export is running.")

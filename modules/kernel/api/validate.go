@@ -58,10 +58,7 @@ func (m *Mux) judge(ctx context.Context, c *call, b *binding, found *issues, req
 			}
 		}
 	}
-	if found.empty() {
-		return nil
-	}
-	return found.err()
+	return found.orNil()
 }
 
 // hasBounds reports whether a message has anything for validate to check.

@@ -131,6 +131,14 @@ func (d *document) operation(tag string, method protoreflect.MethodDescriptor, o
 		}
 		return o
 	}
+	if op.Upload {
+		if parameters := d.parameters(method.Input(), exampleOf(op)); len(parameters) > 0 {
+			o["parameters"] = parameters
+		}
+		file := object{"schema": object{"type": "string", "format": "binary"}}
+		o["requestBody"] = object{"required": true, "content": object{"application/octet-stream": file}}
+		return o
+	}
 	content := object{"schema": d.request(method.Input())}
 	if op.Example != "" {
 		content["example"] = exampleOf(op)

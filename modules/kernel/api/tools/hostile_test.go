@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/visible"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -195,7 +196,7 @@ func TestHostileLibraries(t *testing.T) {
 func inspect(t *testing.T, where string, n *node, within bool) (found int) {
 	t.Helper()
 	check := func(s string) {
-		if !utf8.ValidString(s) || !visible(withoutPictures(s)) {
+		if !utf8.ValidString(s) || !visible.Is(withoutPictures(s)) {
 			t.Errorf("%s: got %.80q, want valid text without invisible characters", where, s)
 		}
 		if strings.Contains(s, mine) {
@@ -273,33 +274,5 @@ func TestOwnFieldsExist(t *testing.T) {
 		if !known[message] && message != "VideoMetadata" && message != "VisualEvidence" {
 			t.Errorf("got a compact form of %s, want only those of messages in the answers of tools", message)
 		}
-	}
-}
-
-func TestClean(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		in, want string
-		hidden   int
-	}{
-		"plain text":             {"Moka – how? ½ тест 日本 #espresso\n", "Moka – how? ½ тест 日本 #espresso\n", 0},
-		"pictures":               {"❤️ 👩‍🍳 1️⃣ ☕️", "❤️ 👩‍🍳 1️⃣ ☕️", 0},
-		"a zero-width space":     {"a\u200Bb", "a\uFFFDb", 1},
-		"a bidi override":        {"\u202Eevil\u202C", "\uFFFDevil\uFFFD", 2},
-		"the tag block":          {"x\U000E0041\U000E0042", "x\uFFFD\uFFFD", 2},
-		"a row of selectors":     {"❤\uFE0F\uFE0F\uFE01", "❤\uFE0F\uFFFD\uFFFD", 2},
-		"a joiner among words":   {"a\u200Db", "a\uFFFDb", 1},
-		"a control":              {"\x1b[31m", "\uFFFD[31m", 1},
-		"a line separator":       {"a\u2028b", "a\uFFFDb", 1},
-		"a Hangul filler":        {"\u3164", "\uFFFD", 1},
-		"a soft hyphen":          {"a\u00ADb", "a\uFFFDb", 1},
-		"a byte that is no text": {"a\xffb", "a\uFFFDb", 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got, hidden := clean(c.in); got != c.want || hidden != c.hidden {
-				t.Errorf("got %+q and %d hidden, want %+q and %d", got, hidden, c.want, c.hidden)
-			}
-		})
 	}
 }

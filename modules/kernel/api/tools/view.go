@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/scrollery/scrollery/modules/kernel/visible"
 )
 
 const (
@@ -25,12 +27,12 @@ type view struct {
 
 // own cleans a text in place, and all below it.
 func (v *view) own(n *node) *node {
-	cleaned, hidden := clean(n.text)
+	cleaned, hidden := visible.Clean(n.text)
 	if n.kind == '"' {
 		n.text, v.hidden = cleaned, v.hidden+hidden
 	}
 	for i := range n.names {
-		cleaned, hidden := clean(n.names[i])
+		cleaned, hidden := visible.Clean(n.names[i])
 		n.names[i], v.hidden = clip(cleaned, longestName), v.hidden+hidden
 	}
 	for _, inner := range n.nodes {
@@ -56,6 +58,21 @@ func (n *node) clip(most int) {
 	for _, inner := range n.nodes {
 		inner.clip(most)
 	}
+}
+
+// clip shortens a text to some characters.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	n := 0
+	for at := range s {
+		if n == most {
+			return s[:at] + "…"
+		}
+		n++
+	}
+	return s
 }
 
 // mark makes objects of any members known as such.

@@ -22,6 +22,396 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type GetAccountRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAccountRequest) Reset() {
+	*x = GetAccountRequest{}
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAccountRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAccountRequest) ProtoMessage() {}
+
+func (x *GetAccountRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAccountRequest.ProtoReflect.Descriptor instead.
+func (*GetAccountRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{0}
+}
+
+type GetAccountResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key that made this call.
+	Key *CallingKey `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
+	// `standard` or `pro`; null without a subscription.
+	Plan *string `protobuf:"bytes,2,opt,name=plan" json:"plan,omitempty"`
+	// `monthly` or `annual`; null without a subscription.
+	BillingInterval *string `protobuf:"bytes,3,opt,name=billing_interval,json=billingInterval" json:"billing_interval,omitempty"`
+	// `active`, `none`, `cancelled` or `past_due`.
+	Status string `protobuf:"bytes,4,opt,name=status" json:"status,omitempty"`
+	// Credits that can be spent.
+	Credits float64 `protobuf:"fixed64,5,opt,name=credits" json:"credits,omitempty"`
+	// Credits that calls under way hold.
+	CreditsHeld float64 `protobuf:"fixed64,6,opt,name=credits_held,json=creditsHeld" json:"credits_held,omitempty"`
+	// Units of the day, in UTC.
+	Daily *UnitBudget `protobuf:"bytes,7,opt,name=daily" json:"daily,omitempty"`
+	// Units of the calendar month, in UTC.
+	Monthly *UnitBudget `protobuf:"bytes,8,opt,name=monthly" json:"monthly,omitempty"`
+	// What bounds the account's calls.
+	Limits        *AccountLimits `protobuf:"bytes,9,opt,name=limits" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAccountResponse) Reset() {
+	*x = GetAccountResponse{}
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAccountResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAccountResponse) ProtoMessage() {}
+
+func (x *GetAccountResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAccountResponse.ProtoReflect.Descriptor instead.
+func (*GetAccountResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *GetAccountResponse) GetKey() *CallingKey {
+	if x != nil {
+		return x.Key
+	}
+	return nil
+}
+
+func (x *GetAccountResponse) GetPlan() string {
+	if x != nil && x.Plan != nil {
+		return *x.Plan
+	}
+	return ""
+}
+
+func (x *GetAccountResponse) GetBillingInterval() string {
+	if x != nil && x.BillingInterval != nil {
+		return *x.BillingInterval
+	}
+	return ""
+}
+
+func (x *GetAccountResponse) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *GetAccountResponse) GetCredits() float64 {
+	if x != nil {
+		return x.Credits
+	}
+	return 0
+}
+
+func (x *GetAccountResponse) GetCreditsHeld() float64 {
+	if x != nil {
+		return x.CreditsHeld
+	}
+	return 0
+}
+
+func (x *GetAccountResponse) GetDaily() *UnitBudget {
+	if x != nil {
+		return x.Daily
+	}
+	return nil
+}
+
+func (x *GetAccountResponse) GetMonthly() *UnitBudget {
+	if x != nil {
+		return x.Monthly
+	}
+	return nil
+}
+
+func (x *GetAccountResponse) GetLimits() *AccountLimits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+// CallingKey is the key that made a call.
+type CallingKey struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As of listKeys.
+	KeyId string `protobuf:"bytes,1,opt,name=key_id,json=keyId" json:"key_id,omitempty"`
+	// The last four characters of the key.
+	LastFour string `protobuf:"bytes,2,opt,name=last_four,json=lastFour" json:"last_four,omitempty"`
+	// True for a session key.
+	Session bool `protobuf:"varint,3,opt,name=session" json:"session,omitempty"`
+	// What the key may do.
+	Scopes []string `protobuf:"bytes,4,rep,name=scopes" json:"scopes,omitempty"`
+	// Unix milliseconds.
+	CreatedAt float64 `protobuf:"fixed64,5,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
+	// Unix milliseconds; null for a key that does not expire.
+	ExpiresAt     *float64 `protobuf:"fixed64,6,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CallingKey) Reset() {
+	*x = CallingKey{}
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CallingKey) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CallingKey) ProtoMessage() {}
+
+func (x *CallingKey) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CallingKey.ProtoReflect.Descriptor instead.
+func (*CallingKey) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CallingKey) GetKeyId() string {
+	if x != nil {
+		return x.KeyId
+	}
+	return ""
+}
+
+func (x *CallingKey) GetLastFour() string {
+	if x != nil {
+		return x.LastFour
+	}
+	return ""
+}
+
+func (x *CallingKey) GetSession() bool {
+	if x != nil {
+		return x.Session
+	}
+	return false
+}
+
+func (x *CallingKey) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+func (x *CallingKey) GetCreatedAt() float64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+func (x *CallingKey) GetExpiresAt() float64 {
+	if x != nil && x.ExpiresAt != nil {
+		return *x.ExpiresAt
+	}
+	return 0
+}
+
+// UnitBudget is what an account may spend within a time, in units.
+type UnitBudget struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Units of the whole time.
+	Budget float64 `protobuf:"fixed64,1,opt,name=budget" json:"budget,omitempty"`
+	// Units that are left.
+	Left float64 `protobuf:"fixed64,2,opt,name=left" json:"left,omitempty"`
+	// Unix milliseconds.
+	RenewsAt      float64 `protobuf:"fixed64,3,opt,name=renews_at,json=renewsAt" json:"renews_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnitBudget) Reset() {
+	*x = UnitBudget{}
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnitBudget) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnitBudget) ProtoMessage() {}
+
+func (x *UnitBudget) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnitBudget.ProtoReflect.Descriptor instead.
+func (*UnitBudget) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *UnitBudget) GetBudget() float64 {
+	if x != nil {
+		return x.Budget
+	}
+	return 0
+}
+
+func (x *UnitBudget) GetLeft() float64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *UnitBudget) GetRenewsAt() float64 {
+	if x != nil {
+		return x.RenewsAt
+	}
+	return 0
+}
+
+// AccountLimits bound the calls of all keys of an account together, unless they say otherwise.
+type AccountLimits struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Calls a second in the long run.
+	CallsPerSecond float64 `protobuf:"fixed64,1,opt,name=calls_per_second,json=callsPerSecond" json:"calls_per_second,omitempty"`
+	// Calls that may come at once.
+	Burst int32 `protobuf:"varint,2,opt,name=burst" json:"burst,omitempty"`
+	// Calls under way at once, without streams.
+	CallsAtOnce int32 `protobuf:"varint,3,opt,name=calls_at_once,json=callsAtOnce" json:"calls_at_once,omitempty"`
+	// Open streams of a key.
+	StreamsPerKey int32 `protobuf:"varint,4,opt,name=streams_per_key,json=streamsPerKey" json:"streams_per_key,omitempty"`
+	// Open streams of all keys.
+	Streams       int32 `protobuf:"varint,5,opt,name=streams" json:"streams,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AccountLimits) Reset() {
+	*x = AccountLimits{}
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AccountLimits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AccountLimits) ProtoMessage() {}
+
+func (x *AccountLimits) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AccountLimits.ProtoReflect.Descriptor instead.
+func (*AccountLimits) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *AccountLimits) GetCallsPerSecond() float64 {
+	if x != nil {
+		return x.CallsPerSecond
+	}
+	return 0
+}
+
+func (x *AccountLimits) GetBurst() int32 {
+	if x != nil {
+		return x.Burst
+	}
+	return 0
+}
+
+func (x *AccountLimits) GetCallsAtOnce() int32 {
+	if x != nil {
+		return x.CallsAtOnce
+	}
+	return 0
+}
+
+func (x *AccountLimits) GetStreamsPerKey() int32 {
+	if x != nil {
+		return x.StreamsPerKey
+	}
+	return 0
+}
+
+func (x *AccountLimits) GetStreams() int32 {
+	if x != nil {
+		return x.Streams
+	}
+	return 0
+}
+
 type ExportAccountRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the file that the zip begins with, without its extension, such as `scrolls` or
@@ -33,7 +423,7 @@ type ExportAccountRequest struct {
 
 func (x *ExportAccountRequest) Reset() {
 	*x = ExportAccountRequest{}
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[0]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -45,7 +435,7 @@ func (x *ExportAccountRequest) String() string {
 func (*ExportAccountRequest) ProtoMessage() {}
 
 func (x *ExportAccountRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[0]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -58,7 +448,7 @@ func (x *ExportAccountRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportAccountRequest.ProtoReflect.Descriptor instead.
 func (*ExportAccountRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{0}
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ExportAccountRequest) GetFrom() string {
@@ -78,7 +468,7 @@ type ExportAccountResponse struct {
 
 func (x *ExportAccountResponse) Reset() {
 	*x = ExportAccountResponse{}
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[1]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -90,7 +480,7 @@ func (x *ExportAccountResponse) String() string {
 func (*ExportAccountResponse) ProtoMessage() {}
 
 func (x *ExportAccountResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[1]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -103,7 +493,7 @@ func (x *ExportAccountResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportAccountResponse.ProtoReflect.Descriptor instead.
 func (*ExportAccountResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{1}
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ExportAccountResponse) GetChunk() []byte {
@@ -123,7 +513,7 @@ type EraseAccountRequest struct {
 
 func (x *EraseAccountRequest) Reset() {
 	*x = EraseAccountRequest{}
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[2]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -135,7 +525,7 @@ func (x *EraseAccountRequest) String() string {
 func (*EraseAccountRequest) ProtoMessage() {}
 
 func (x *EraseAccountRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[2]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -148,7 +538,7 @@ func (x *EraseAccountRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseAccountRequest.ProtoReflect.Descriptor instead.
 func (*EraseAccountRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{2}
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *EraseAccountRequest) GetCancel() bool {
@@ -171,7 +561,7 @@ type EraseAccountResponse struct {
 
 func (x *EraseAccountResponse) Reset() {
 	*x = EraseAccountResponse{}
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[3]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -183,7 +573,7 @@ func (x *EraseAccountResponse) String() string {
 func (*EraseAccountResponse) ProtoMessage() {}
 
 func (x *EraseAccountResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[3]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -196,7 +586,7 @@ func (x *EraseAccountResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EraseAccountResponse.ProtoReflect.Descriptor instead.
 func (*EraseAccountResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{3}
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *EraseAccountResponse) GetStatus() string {
@@ -221,7 +611,7 @@ type GetPolicyRequest struct {
 
 func (x *GetPolicyRequest) Reset() {
 	*x = GetPolicyRequest{}
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[4]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -233,7 +623,7 @@ func (x *GetPolicyRequest) String() string {
 func (*GetPolicyRequest) ProtoMessage() {}
 
 func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[4]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -246,7 +636,7 @@ func (x *GetPolicyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyRequest.ProtoReflect.Descriptor instead.
 func (*GetPolicyRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{9}
 }
 
 type GetPolicyResponse struct {
@@ -255,13 +645,15 @@ type GetPolicyResponse struct {
 	Kept []*KeptData `protobuf:"bytes,1,rep,name=kept" json:"kept,omitempty"`
 	// Days from the confirmation of a deletion to the deletion of the account and everything of it.
 	EraseAfterDays int32 `protobuf:"varint,2,opt,name=erase_after_days,json=eraseAfterDays" json:"erase_after_days,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Version of the table.
+	Version       int32 `protobuf:"varint,3,opt,name=version" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetPolicyResponse) Reset() {
 	*x = GetPolicyResponse{}
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[5]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -273,7 +665,7 @@ func (x *GetPolicyResponse) String() string {
 func (*GetPolicyResponse) ProtoMessage() {}
 
 func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[5]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -286,7 +678,7 @@ func (x *GetPolicyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPolicyResponse.ProtoReflect.Descriptor instead.
 func (*GetPolicyResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{5}
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetPolicyResponse) GetKept() []*KeptData {
@@ -303,10 +695,17 @@ func (x *GetPolicyResponse) GetEraseAfterDays() int32 {
 	return 0
 }
 
+func (x *GetPolicyResponse) GetVersion() int32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
 // KeptData is one kind of data and how long it is kept.
 type KeptData struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// `library`, `dropped_verdicts`, `changes`, `webhook_deliveries`, `usage_events`, `recovery_codes` or `account`.
+	// Such as `library`, `changes` or `usage_events`.
 	Data string `protobuf:"bytes,1,opt,name=data" json:"data,omitempty"`
 	// Days; null for as long as the account exists.
 	Days *float64 `protobuf:"fixed64,2,opt,name=days" json:"days,omitempty"`
@@ -318,7 +717,7 @@ type KeptData struct {
 
 func (x *KeptData) Reset() {
 	*x = KeptData{}
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[6]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -330,7 +729,7 @@ func (x *KeptData) String() string {
 func (*KeptData) ProtoMessage() {}
 
 func (x *KeptData) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[6]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -343,7 +742,7 @@ func (x *KeptData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeptData.ProtoReflect.Descriptor instead.
 func (*KeptData) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *KeptData) GetData() string {
@@ -371,7 +770,39 @@ var File_scrollery_v1_account_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_account_service_proto_rawDesc = "" +
 	"\n" +
-	"\"scrollery/v1/account_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\":\n" +
+	"\"scrollery/v1/account_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\x13\n" +
+	"\x11GetAccountRequest\"\xc5\x03\n" +
+	"\x12GetAccountResponse\x122\n" +
+	"\x03key\x18\x01 \x01(\v2\x18.scrollery.v1.CallingKeyB\x06\xbaH\x03\xc8\x01\x01R\x03key\x12\x19\n" +
+	"\x04plan\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\x04plan\x120\n" +
+	"\x10billing_interval\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x0fbillingInterval\x12@\n" +
+	"\x06status\x18\x04 \x01(\tB(\xbaH%r#R\x06activeR\x04noneR\tcancelledR\bpast_dueR\x06status\x12\x18\n" +
+	"\acredits\x18\x05 \x01(\x01R\acredits\x12!\n" +
+	"\fcredits_held\x18\x06 \x01(\x01R\vcreditsHeld\x126\n" +
+	"\x05daily\x18\a \x01(\v2\x18.scrollery.v1.UnitBudgetB\x06\xbaH\x03\xc8\x01\x01R\x05daily\x12:\n" +
+	"\amonthly\x18\b \x01(\v2\x18.scrollery.v1.UnitBudgetB\x06\xbaH\x03\xc8\x01\x01R\amonthly\x12;\n" +
+	"\x06limits\x18\t \x01(\v2\x1b.scrollery.v1.AccountLimitsB\x06\xbaH\x03\xc8\x01\x01R\x06limits\"\xb7\x01\n" +
+	"\n" +
+	"CallingKey\x12\x15\n" +
+	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x1b\n" +
+	"\tlast_four\x18\x02 \x01(\tR\blastFour\x12\x18\n" +
+	"\asession\x18\x03 \x01(\bR\asession\x12\x16\n" +
+	"\x06scopes\x18\x04 \x03(\tR\x06scopes\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\x05 \x01(\x01R\tcreatedAt\x12$\n" +
+	"\n" +
+	"expires_at\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x01R\texpiresAt\"U\n" +
+	"\n" +
+	"UnitBudget\x12\x16\n" +
+	"\x06budget\x18\x01 \x01(\x01R\x06budget\x12\x12\n" +
+	"\x04left\x18\x02 \x01(\x01R\x04left\x12\x1b\n" +
+	"\trenews_at\x18\x03 \x01(\x01R\brenewsAt\"\xb5\x01\n" +
+	"\rAccountLimits\x12(\n" +
+	"\x10calls_per_second\x18\x01 \x01(\x01R\x0ecallsPerSecond\x12\x14\n" +
+	"\x05burst\x18\x02 \x01(\x05R\x05burst\x12\"\n" +
+	"\rcalls_at_once\x18\x03 \x01(\x05R\vcallsAtOnce\x12&\n" +
+	"\x0fstreams_per_key\x18\x04 \x01(\x05R\rstreamsPerKey\x12\x18\n" +
+	"\astreams\x18\x05 \x01(\x05R\astreams\":\n" +
 	"\x14ExportAccountRequest\x12\"\n" +
 	"\x04from\x18\x01 \x01(\tB\x0e\xbaH\x06r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\x04from\"-\n" +
 	"\x15ExportAccountResponse\x12\x14\n" +
@@ -381,22 +812,27 @@ const file_scrollery_v1_account_service_proto_rawDesc = "" +
 	"\x14EraseAccountResponse\x12L\n" +
 	"\x06status\x18\x01 \x01(\tB4\xbaH1r/R\x11confirmation_sentR\tscheduledR\tcancelledR\x04noneR\x06status\x12 \n" +
 	"\berase_at\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\aeraseAt\"\x12\n" +
-	"\x10GetPolicyRequest\"i\n" +
+	"\x10GetPolicyRequest\"\x83\x01\n" +
 	"\x11GetPolicyResponse\x12*\n" +
 	"\x04kept\x18\x01 \x03(\v2\x16.scrollery.v1.KeptDataR\x04kept\x12(\n" +
-	"\x10erase_after_days\x18\x02 \x01(\x05R\x0eeraseAfterDays\"[\n" +
+	"\x10erase_after_days\x18\x02 \x01(\x05R\x0eeraseAfterDays\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x05R\aversion\"[\n" +
 	"\bKeptData\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\tR\x04data\x12\x19\n" +
 	"\x04days\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x04days\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription2\xee\x03\n" +
-	"\x0eAccountService\x12\xbd\x01\n" +
-	"\rExportAccount\x12\".scrollery.v1.ExportAccountRequest\x1a#.scrollery.v1.ExportAccountResponse\"a\xca\xda\x18]\n" +
-	"\rexportAccount\x12\x03GET\x1a\x12/v1/account/export \x02*\faccount:readb\x12{\"from\":\"scrolls\"}r\x0fapplication/zip0\x01\x12\x81\x01\n" +
-	"\tGetPolicy\x12\x1e.scrollery.v1.GetPolicyRequest\x1a\x1f.scrollery.v1.GetPolicyResponse\"3\xca\xda\x18,\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription2\x85\x05\n" +
+	"\x0eAccountService\x12\x89\x01\n" +
+	"\n" +
+	"GetAccount\x12\x1f.scrollery.v1.GetAccountRequest\x1a .scrollery.v1.GetAccountResponse\"8\xca\xda\x181\n" +
+	"\n" +
+	"getAccount\x12\x03GET\x1a\v/v1/account \x02*\faccount:read\x88\x01\x01\x90\x02\x01\x12\xc2\x01\n" +
+	"\rExportAccount\x12\".scrollery.v1.ExportAccountRequest\x1a#.scrollery.v1.ExportAccountResponse\"f\xca\xda\x18b\n" +
+	"\rexportAccount\x12\x03GET\x1a\x12/v1/account/export \x02*\x0eaccount:exportb\x12{\"from\":\"scrolls\"}r\x0fapplication/zip\x88\x01\x050\x01\x12\x84\x01\n" +
+	"\tGetPolicy\x12\x1e.scrollery.v1.GetPolicyRequest\x1a\x1f.scrollery.v1.GetPolicyResponse\"6\xca\xda\x18/\n" +
 	"\tgetPolicy\x12\x03GET\x1a\n" +
-	"/v1/policy \x02*\flibrary:read\x90\x02\x01\x12\x97\x01\n" +
-	"\fEraseAccount\x12!.scrollery.v1.EraseAccountRequest\x1a\".scrollery.v1.EraseAccountResponse\"@\xca\xda\x18<\n" +
-	"\feraseAccount\x12\x04POST\x1a\x11/v1/account/erase \x02*\raccount:writeb\x02{}BHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"/v1/policy \x02*\flibrary:read\x88\x01\x01\x90\x02\x01\x12\x9a\x01\n" +
+	"\fEraseAccount\x12!.scrollery.v1.EraseAccountRequest\x1a\".scrollery.v1.EraseAccountResponse\"C\xca\xda\x18?\n" +
+	"\feraseAccount\x12\x04POST\x1a\x11/v1/account/erase \x02*\raccount:writeb\x02{}\x88\x01\x03BHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_account_service_proto_rawDescOnce sync.Once
@@ -410,29 +846,40 @@ func file_scrollery_v1_account_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_account_service_proto_rawDescData
 }
 
-var file_scrollery_v1_account_service_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_scrollery_v1_account_service_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_scrollery_v1_account_service_proto_goTypes = []any{
-	(*ExportAccountRequest)(nil),  // 0: scrollery.v1.ExportAccountRequest
-	(*ExportAccountResponse)(nil), // 1: scrollery.v1.ExportAccountResponse
-	(*EraseAccountRequest)(nil),   // 2: scrollery.v1.EraseAccountRequest
-	(*EraseAccountResponse)(nil),  // 3: scrollery.v1.EraseAccountResponse
-	(*GetPolicyRequest)(nil),      // 4: scrollery.v1.GetPolicyRequest
-	(*GetPolicyResponse)(nil),     // 5: scrollery.v1.GetPolicyResponse
-	(*KeptData)(nil),              // 6: scrollery.v1.KeptData
+	(*GetAccountRequest)(nil),     // 0: scrollery.v1.GetAccountRequest
+	(*GetAccountResponse)(nil),    // 1: scrollery.v1.GetAccountResponse
+	(*CallingKey)(nil),            // 2: scrollery.v1.CallingKey
+	(*UnitBudget)(nil),            // 3: scrollery.v1.UnitBudget
+	(*AccountLimits)(nil),         // 4: scrollery.v1.AccountLimits
+	(*ExportAccountRequest)(nil),  // 5: scrollery.v1.ExportAccountRequest
+	(*ExportAccountResponse)(nil), // 6: scrollery.v1.ExportAccountResponse
+	(*EraseAccountRequest)(nil),   // 7: scrollery.v1.EraseAccountRequest
+	(*EraseAccountResponse)(nil),  // 8: scrollery.v1.EraseAccountResponse
+	(*GetPolicyRequest)(nil),      // 9: scrollery.v1.GetPolicyRequest
+	(*GetPolicyResponse)(nil),     // 10: scrollery.v1.GetPolicyResponse
+	(*KeptData)(nil),              // 11: scrollery.v1.KeptData
 }
 var file_scrollery_v1_account_service_proto_depIdxs = []int32{
-	6, // 0: scrollery.v1.GetPolicyResponse.kept:type_name -> scrollery.v1.KeptData
-	0, // 1: scrollery.v1.AccountService.ExportAccount:input_type -> scrollery.v1.ExportAccountRequest
-	4, // 2: scrollery.v1.AccountService.GetPolicy:input_type -> scrollery.v1.GetPolicyRequest
-	2, // 3: scrollery.v1.AccountService.EraseAccount:input_type -> scrollery.v1.EraseAccountRequest
-	1, // 4: scrollery.v1.AccountService.ExportAccount:output_type -> scrollery.v1.ExportAccountResponse
-	5, // 5: scrollery.v1.AccountService.GetPolicy:output_type -> scrollery.v1.GetPolicyResponse
-	3, // 6: scrollery.v1.AccountService.EraseAccount:output_type -> scrollery.v1.EraseAccountResponse
-	4, // [4:7] is the sub-list for method output_type
-	1, // [1:4] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	2,  // 0: scrollery.v1.GetAccountResponse.key:type_name -> scrollery.v1.CallingKey
+	3,  // 1: scrollery.v1.GetAccountResponse.daily:type_name -> scrollery.v1.UnitBudget
+	3,  // 2: scrollery.v1.GetAccountResponse.monthly:type_name -> scrollery.v1.UnitBudget
+	4,  // 3: scrollery.v1.GetAccountResponse.limits:type_name -> scrollery.v1.AccountLimits
+	11, // 4: scrollery.v1.GetPolicyResponse.kept:type_name -> scrollery.v1.KeptData
+	0,  // 5: scrollery.v1.AccountService.GetAccount:input_type -> scrollery.v1.GetAccountRequest
+	5,  // 6: scrollery.v1.AccountService.ExportAccount:input_type -> scrollery.v1.ExportAccountRequest
+	9,  // 7: scrollery.v1.AccountService.GetPolicy:input_type -> scrollery.v1.GetPolicyRequest
+	7,  // 8: scrollery.v1.AccountService.EraseAccount:input_type -> scrollery.v1.EraseAccountRequest
+	1,  // 9: scrollery.v1.AccountService.GetAccount:output_type -> scrollery.v1.GetAccountResponse
+	6,  // 10: scrollery.v1.AccountService.ExportAccount:output_type -> scrollery.v1.ExportAccountResponse
+	10, // 11: scrollery.v1.AccountService.GetPolicy:output_type -> scrollery.v1.GetPolicyResponse
+	8,  // 12: scrollery.v1.AccountService.EraseAccount:output_type -> scrollery.v1.EraseAccountResponse
+	9,  // [9:13] is the sub-list for method output_type
+	5,  // [5:9] is the sub-list for method input_type
+	5,  // [5:5] is the sub-list for extension type_name
+	5,  // [5:5] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_account_service_proto_init() }
@@ -447,7 +894,7 @@ func file_scrollery_v1_account_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_account_service_proto_rawDesc), len(file_scrollery_v1_account_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

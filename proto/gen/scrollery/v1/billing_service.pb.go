@@ -988,25 +988,25 @@ const file_scrollery_v1_billing_service_proto_rawDesc = "" +
 	"\rcredits_cents\x18\x04 \x01(\x01B\x04\xd0\xda\x18\x01R\fcreditsCents:\xa5\x01\xea\xdb\x187\n" +
 	"\tCompleted\x12\tcompleted\x1a\x06apiKey\x1a\taccountId\x1a\fcreditsCents\xea\xdb\x18/\n" +
 	"\x04Open\x12\apending\x12\rinvalid_token\x12\x0finvalid_session\xea\xdb\x183\n" +
-	"\aClaimed\x12\x0falready_claimed\"\taccountId\"\fcreditsCents2\xc7\t\n" +
-	"\x0eBillingService\x12x\n" +
+	"\aClaimed\x12\x0falready_claimed\"\taccountId\"\fcreditsCents2\xdc\t\n" +
+	"\x0eBillingService\x12{\n" +
 	"\n" +
-	"GetPricing\x12\x1f.scrollery.v1.GetPricingRequest\x1a .scrollery.v1.GetPricingResponse\"'\xca\xda\x18 \n" +
+	"GetPricing\x12\x1f.scrollery.v1.GetPricingRequest\x1a .scrollery.v1.GetPricingResponse\"*\xca\xda\x18#\n" +
 	"\n" +
-	"getPricing\x12\x03GET\x1a\v/v1/pricing \x01\x90\x02\x01\x12\xbe\x01\n" +
-	"\tSubscribe\x12\x1e.scrollery.v1.SubscribeRequest\x1a\x1f.scrollery.v1.SubscribeResponse\"p\xca\xda\x18l\n" +
-	"\tsubscribe\x12\x04POST\x1a\r/v1/subscribe \x01B\x17temporary_service_errorb/{\"billingInterval\":\"monthly\",\"plan\":\"standard\"}\x12\xdc\x01\n" +
-	"\x11ClaimSubscription\x12&.scrollery.v1.ClaimSubscriptionRequest\x1a'.scrollery.v1.ClaimSubscriptionResponse\"v\xca\xda\x18r\n" +
-	"\x11claimSubscription\x12\x04POST\x1a\x13/v1/subscribe/claim \x01B\x17temporary_service_errorb'{\"claimToken\":\"claim_0123456789abcdef\"}\x12\x95\x01\n" +
-	"\x05Topup\x12\x1a.scrollery.v1.TopupRequest\x1a\x1b.scrollery.v1.TopupResponse\"S\xca\xda\x18O\n" +
-	"\x05topup\x12\x04POST\x1a\t/v1/topup \x03*\rbilling:writeB\x0eupstream_errorb\x14{\"amountCents\":1000}\x12\xb9\x01\n" +
-	"\fConfirmTopup\x12!.scrollery.v1.ConfirmTopupRequest\x1a\".scrollery.v1.ConfirmTopupResponse\"b\xca\xda\x18^\n" +
-	"\fconfirmTopup\x12\x04POST\x1a\x11/v1/topup/confirm \x03*\rbilling:writeB\x0eupstream_errorb\x14{\"sessionId\":\"cs_1\"}\x12\x8b\x01\n" +
-	"\x06Signup\x12\x1b.scrollery.v1.SignupRequest\x1a\x1c.scrollery.v1.SignupResponse\"F\xca\xda\x18B\n" +
+	"getPricing\x12\x03GET\x1a\v/v1/pricing \x01\x88\x01\x01\x90\x02\x01\x12\xc1\x01\n" +
+	"\tSubscribe\x12\x1e.scrollery.v1.SubscribeRequest\x1a\x1f.scrollery.v1.SubscribeResponse\"s\xca\xda\x18o\n" +
+	"\tsubscribe\x12\x04POST\x1a\r/v1/subscribe \x01B\x17temporary_service_errorb/{\"billingInterval\":\"monthly\",\"plan\":\"standard\"}\x88\x01\x03\x12\xdf\x01\n" +
+	"\x11ClaimSubscription\x12&.scrollery.v1.ClaimSubscriptionRequest\x1a'.scrollery.v1.ClaimSubscriptionResponse\"y\xca\xda\x18u\n" +
+	"\x11claimSubscription\x12\x04POST\x1a\x13/v1/subscribe/claim \x01B\x17temporary_service_errorb'{\"claimToken\":\"claim_0123456789abcdef\"}\x88\x01\x03\x12\x98\x01\n" +
+	"\x05Topup\x12\x1a.scrollery.v1.TopupRequest\x1a\x1b.scrollery.v1.TopupResponse\"V\xca\xda\x18R\n" +
+	"\x05topup\x12\x04POST\x1a\t/v1/topup \x03*\rbilling:writeB\x0eupstream_errorb\x14{\"amountCents\":1000}\x88\x01\x03\x12\xbc\x01\n" +
+	"\fConfirmTopup\x12!.scrollery.v1.ConfirmTopupRequest\x1a\".scrollery.v1.ConfirmTopupResponse\"e\xca\xda\x18a\n" +
+	"\fconfirmTopup\x12\x04POST\x1a\x11/v1/topup/confirm \x03*\rbilling:writeB\x0eupstream_errorb\x14{\"sessionId\":\"cs_1\"}\x88\x01\x03\x12\x8e\x01\n" +
+	"\x06Signup\x12\x1b.scrollery.v1.SignupRequest\x1a\x1c.scrollery.v1.SignupResponse\"I\xca\xda\x18E\n" +
 	"\x06signup\x12\x04POST\x1a\n" +
-	"/v1/signup \x04B\x0eupstream_errorb\x14{\"amountCents\":1000}\x12\xb8\x01\n" +
-	"\vClaimSignup\x12 .scrollery.v1.ClaimSignupRequest\x1a!.scrollery.v1.ClaimSignupResponse\"d\xca\xda\x18`\n" +
-	"\vclaimSignup\x12\x04POST\x1a\x10/v1/signup/claim \x04B\x0eupstream_errorb'{\"claimToken\":\"claim_0123456789abcdef\"}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"/v1/signup \x04B\x0eupstream_errorb\x14{\"amountCents\":1000}\x88\x01\x03\x12\xbb\x01\n" +
+	"\vClaimSignup\x12 .scrollery.v1.ClaimSignupRequest\x1a!.scrollery.v1.ClaimSignupResponse\"g\xca\xda\x18c\n" +
+	"\vclaimSignup\x12\x04POST\x1a\x10/v1/signup/claim \x04B\x0eupstream_errorb'{\"claimToken\":\"claim_0123456789abcdef\"}\x88\x01\x03BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_billing_service_proto_rawDescOnce sync.Once

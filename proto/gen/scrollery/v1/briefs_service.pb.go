@@ -280,14 +280,14 @@ const file_scrollery_v1_briefs_service_proto_rawDesc = "" +
 	"\x04text\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04text\x12\x1b\n" +
 	"\tvideo_ids\x18\x03 \x03(\tR\bvideoIds\x12\x1d\n" +
 	"\n" +
-	"trend_keys\x18\x04 \x03(\tR\ttrendKeys2\x8a\x02\n" +
-	"\rBriefsService\x12\xf8\x01\n" +
+	"trend_keys\x18\x04 \x03(\tR\ttrendKeys2\x8d\x02\n" +
+	"\rBriefsService\x12\xfb\x01\n" +
 	"\n" +
-	"DraftBrief\x12\x1f.scrollery.v1.DraftBriefRequest\x1a .scrollery.v1.DraftBriefResponse\"\xa6\x01\xca\xda\x18\xa1\x01\n" +
+	"DraftBrief\x12\x1f.scrollery.v1.DraftBriefRequest\x1a .scrollery.v1.DraftBriefResponse\"\xa9\x01\xca\xda\x18\xa4\x01\n" +
 	"\n" +
 	"draftBrief\x12\x04POST\x1a\n" +
 	"/v1/briefs \x02*\tagent:run0\x01B\x12workspace_requiredB\x10payment_requiredb#{\"focus\":\"the first three seconds\"}z'\n" +
-	"\x1cDraft a brief with citations\x12\adefaultBCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\x1cDraft a brief with citations\x12\adefault\x88\x01\x05BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_briefs_service_proto_rawDescOnce sync.Once

@@ -33,7 +33,9 @@ type ListChangesRequest struct {
 	Types *string `protobuf:"bytes,3,opt,name=types" json:"types,omitempty"`
 	// Seconds to wait for a change where there is none; 0 when absent. A call that waits
 	// counts among the streams of its key.
-	Wait          *int32 `protobuf:"varint,4,opt,name=wait" json:"wait,omitempty"`
+	Wait *int32 `protobuf:"varint,4,opt,name=wait" json:"wait,omitempty"`
+	// Only changes of this time or later, Unix milliseconds, in place of a cursor.
+	Since         *float64 `protobuf:"fixed64,5,opt,name=since" json:"since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -96,6 +98,368 @@ func (x *ListChangesRequest) GetWait() int32 {
 	return 0
 }
 
+func (x *ListChangesRequest) GetSince() float64 {
+	if x != nil && x.Since != nil {
+		return *x.Since
+	}
+	return 0
+}
+
+type SummarizeChangesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Changes of this time or later, Unix milliseconds; the last 24 hours when absent.
+	Since         *float64 `protobuf:"fixed64,1,opt,name=since" json:"since,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummarizeChangesRequest) Reset() {
+	*x = SummarizeChangesRequest{}
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummarizeChangesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummarizeChangesRequest) ProtoMessage() {}
+
+func (x *SummarizeChangesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummarizeChangesRequest.ProtoReflect.Descriptor instead.
+func (*SummarizeChangesRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *SummarizeChangesRequest) GetSince() float64 {
+	if x != nil && x.Since != nil {
+		return *x.Since
+	}
+	return 0
+}
+
+type SummarizeChangesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Unix milliseconds: the time from which changes are counted. Later than the one asked for if older changes are
+	// deleted, or more than 100,000 are newer.
+	Since float64 `protobuf:"fixed64,1,opt,name=since" json:"since,omitempty"`
+	// How often each kind happened that did.
+	Counts []*ChangeCount `protobuf:"bytes,2,rep,name=counts" json:"counts,omitempty"`
+	// New outliers, highest score first, at most 10.
+	OutliersEntered []*ChangedVideo `protobuf:"bytes,3,rep,name=outliers_entered,json=outliersEntered" json:"outliers_entered,omitempty"`
+	// Former outliers, highest score first, at most 5.
+	OutliersLeft []*ChangedVideo `protobuf:"bytes,4,rep,name=outliers_left,json=outliersLeft" json:"outliers_left,omitempty"`
+	// Videos that gained most views, at most 5.
+	Gained []*ChangedVideo `protobuf:"bytes,5,rep,name=gained" json:"gained,omitempty"`
+	// New trends of the list, in its order, at most 10.
+	TrendsEntered []*ChangedTrend `protobuf:"bytes,6,rep,name=trends_entered,json=trendsEntered" json:"trends_entered,omitempty"`
+	// How many trends left the list.
+	TrendsLeft int32 `protobuf:"varint,7,opt,name=trends_left,json=trendsLeft" json:"trends_left,omitempty"`
+	// The cursor with which listChanges goes on.
+	FeedCursor    string `protobuf:"bytes,8,opt,name=feed_cursor,json=feedCursor" json:"feed_cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SummarizeChangesResponse) Reset() {
+	*x = SummarizeChangesResponse{}
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SummarizeChangesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SummarizeChangesResponse) ProtoMessage() {}
+
+func (x *SummarizeChangesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SummarizeChangesResponse.ProtoReflect.Descriptor instead.
+func (*SummarizeChangesResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SummarizeChangesResponse) GetSince() float64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+func (x *SummarizeChangesResponse) GetCounts() []*ChangeCount {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *SummarizeChangesResponse) GetOutliersEntered() []*ChangedVideo {
+	if x != nil {
+		return x.OutliersEntered
+	}
+	return nil
+}
+
+func (x *SummarizeChangesResponse) GetOutliersLeft() []*ChangedVideo {
+	if x != nil {
+		return x.OutliersLeft
+	}
+	return nil
+}
+
+func (x *SummarizeChangesResponse) GetGained() []*ChangedVideo {
+	if x != nil {
+		return x.Gained
+	}
+	return nil
+}
+
+func (x *SummarizeChangesResponse) GetTrendsEntered() []*ChangedTrend {
+	if x != nil {
+		return x.TrendsEntered
+	}
+	return nil
+}
+
+func (x *SummarizeChangesResponse) GetTrendsLeft() int32 {
+	if x != nil {
+		return x.TrendsLeft
+	}
+	return 0
+}
+
+func (x *SummarizeChangesResponse) GetFeedCursor() string {
+	if x != nil {
+		return x.FeedCursor
+	}
+	return ""
+}
+
+// ChangeCount is how often a kind of change happened.
+type ChangeCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// `video.added`, `scroll.completed`, …; more kinds may come.
+	Type string `protobuf:"bytes,1,opt,name=type" json:"type,omitempty"`
+	// How many.
+	Count         int32 `protobuf:"varint,2,opt,name=count" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangeCount) Reset() {
+	*x = ChangeCount{}
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangeCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangeCount) ProtoMessage() {}
+
+func (x *ChangeCount) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangeCount.ProtoReflect.Descriptor instead.
+func (*ChangeCount) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ChangeCount) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *ChangeCount) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+// ChangedVideo is a video that a summary names.
+type ChangedVideo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The video.
+	VideoId string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	// The platform, as `tiktok`.
+	Platform string `protobuf:"bytes,2,opt,name=platform" json:"platform,omitempty"`
+	// The creator's handle.
+	Handle *string `protobuf:"bytes,3,opt,name=handle" json:"handle,omitempty"`
+	// The caption, else the title, of at most 120 characters.
+	Caption *string `protobuf:"bytes,4,opt,name=caption" json:"caption,omitempty"`
+	// The score or views before.
+	Old *float64 `protobuf:"fixed64,5,opt,name=old" json:"old,omitempty"`
+	// The score or views now.
+	New           *float64 `protobuf:"fixed64,6,opt,name=new" json:"new,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangedVideo) Reset() {
+	*x = ChangedVideo{}
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangedVideo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangedVideo) ProtoMessage() {}
+
+func (x *ChangedVideo) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangedVideo.ProtoReflect.Descriptor instead.
+func (*ChangedVideo) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ChangedVideo) GetVideoId() string {
+	if x != nil {
+		return x.VideoId
+	}
+	return ""
+}
+
+func (x *ChangedVideo) GetPlatform() string {
+	if x != nil {
+		return x.Platform
+	}
+	return ""
+}
+
+func (x *ChangedVideo) GetHandle() string {
+	if x != nil && x.Handle != nil {
+		return *x.Handle
+	}
+	return ""
+}
+
+func (x *ChangedVideo) GetCaption() string {
+	if x != nil && x.Caption != nil {
+		return *x.Caption
+	}
+	return ""
+}
+
+func (x *ChangedVideo) GetOld() float64 {
+	if x != nil && x.Old != nil {
+		return *x.Old
+	}
+	return 0
+}
+
+func (x *ChangedVideo) GetNew() float64 {
+	if x != nil && x.New != nil {
+		return *x.New
+	}
+	return 0
+}
+
+// ChangedTrend is a trend that a summary names.
+type ChangedTrend struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The trend's key.
+	Key string `protobuf:"bytes,1,opt,name=key" json:"key,omitempty"`
+	// The trend's name.
+	Label         string `protobuf:"bytes,2,opt,name=label" json:"label,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChangedTrend) Reset() {
+	*x = ChangedTrend{}
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChangedTrend) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChangedTrend) ProtoMessage() {}
+
+func (x *ChangedTrend) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChangedTrend.ProtoReflect.Descriptor instead.
+func (*ChangedTrend) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ChangedTrend) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ChangedTrend) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
 type ListChangesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The changes of this page, oldest first.
@@ -111,7 +475,7 @@ type ListChangesResponse struct {
 
 func (x *ListChangesResponse) Reset() {
 	*x = ListChangesResponse{}
-	mi := &file_scrollery_v1_changes_service_proto_msgTypes[1]
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -123,7 +487,7 @@ func (x *ListChangesResponse) String() string {
 func (*ListChangesResponse) ProtoMessage() {}
 
 func (x *ListChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_changes_service_proto_msgTypes[1]
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -136,7 +500,7 @@ func (x *ListChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListChangesResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{1}
+	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListChangesResponse) GetChanges() []*Change {
@@ -172,7 +536,7 @@ type WatchChangesRequest struct {
 
 func (x *WatchChangesRequest) Reset() {
 	*x = WatchChangesRequest{}
-	mi := &file_scrollery_v1_changes_service_proto_msgTypes[2]
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -184,7 +548,7 @@ func (x *WatchChangesRequest) String() string {
 func (*WatchChangesRequest) ProtoMessage() {}
 
 func (x *WatchChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_changes_service_proto_msgTypes[2]
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -197,7 +561,7 @@ func (x *WatchChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchChangesRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{2}
+	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *WatchChangesRequest) GetPageToken() string {
@@ -226,7 +590,7 @@ type WatchChangesResponse struct {
 
 func (x *WatchChangesResponse) Reset() {
 	*x = WatchChangesResponse{}
-	mi := &file_scrollery_v1_changes_service_proto_msgTypes[3]
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -238,7 +602,7 @@ func (x *WatchChangesResponse) String() string {
 func (*WatchChangesResponse) ProtoMessage() {}
 
 func (x *WatchChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_changes_service_proto_msgTypes[3]
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -251,7 +615,7 @@ func (x *WatchChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchChangesResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{3}
+	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WatchChangesResponse) GetChange() *Change {
@@ -307,7 +671,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_scrollery_v1_changes_service_proto_msgTypes[4]
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -319,7 +683,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_changes_service_proto_msgTypes[4]
+	mi := &file_scrollery_v1_changes_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -332,7 +696,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_v1_changes_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Change) GetId() string {
@@ -430,14 +794,41 @@ var File_scrollery_v1_changes_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_changes_service_proto_rawDesc = "" +
 	"\n" +
-	"\"scrollery/v1/changes_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\xba\x01\n" +
+	"\"scrollery/v1/changes_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\xe9\x01\n" +
 	"\x12ListChangesRequest\x120\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\x13\xbaH\a\x1a\x05\x18\xf4\x03(\x01\xea\xda\x18\x05limitR\bpageSize\x121\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12 \n" +
 	"\x05types\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xe8\aR\x05types\x12\x1d\n" +
-	"\x04wait\x18\x04 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x00R\x04wait\"\x9d\x01\n" +
+	"\x04wait\x18\x04 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x00R\x04wait\x12-\n" +
+	"\x05since\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00R\x05since\"H\n" +
+	"\x17SummarizeChangesRequest\x12-\n" +
+	"\x05since\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00R\x05since\"\xb9\x03\n" +
+	"\x18SummarizeChangesResponse\x12\x1b\n" +
+	"\x05since\x18\x01 \x01(\x01B\x05\xaa\x01\x02\b\x02R\x05since\x121\n" +
+	"\x06counts\x18\x02 \x03(\v2\x19.scrollery.v1.ChangeCountR\x06counts\x12E\n" +
+	"\x10outliers_entered\x18\x03 \x03(\v2\x1a.scrollery.v1.ChangedVideoR\x0foutliersEntered\x12?\n" +
+	"\routliers_left\x18\x04 \x03(\v2\x1a.scrollery.v1.ChangedVideoR\foutliersLeft\x122\n" +
+	"\x06gained\x18\x05 \x03(\v2\x1a.scrollery.v1.ChangedVideoR\x06gained\x12A\n" +
+	"\x0etrends_entered\x18\x06 \x03(\v2\x1a.scrollery.v1.ChangedTrendR\rtrendsEntered\x12&\n" +
+	"\vtrends_left\x18\a \x01(\x05B\x05\xaa\x01\x02\b\x02R\n" +
+	"trendsLeft\x12&\n" +
+	"\vfeed_cursor\x18\b \x01(\tB\x05\xaa\x01\x02\b\x02R\n" +
+	"feedCursor\"E\n" +
+	"\vChangeCount\x12\x19\n" +
+	"\x04type\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04type\x12\x1b\n" +
+	"\x05count\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x05count\"\xa9\x01\n" +
+	"\fChangedVideo\x12 \n" +
+	"\bvideo_id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\avideoId\x12!\n" +
+	"\bplatform\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\bplatform\x12\x16\n" +
+	"\x06handle\x18\x03 \x01(\tR\x06handle\x12\x18\n" +
+	"\acaption\x18\x04 \x01(\tR\acaption\x12\x10\n" +
+	"\x03old\x18\x05 \x01(\x01R\x03old\x12\x10\n" +
+	"\x03new\x18\x06 \x01(\x01R\x03new\"D\n" +
+	"\fChangedTrend\x12\x17\n" +
+	"\x03key\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x03key\x12\x1b\n" +
+	"\x05label\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\x05label\"\x9d\x01\n" +
 	"\x13ListChangesResponse\x12.\n" +
 	"\achanges\x18\x01 \x03(\v2\x14.scrollery.v1.ChangeR\achanges\x12;\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x13\xea\xda\x18\n" +
@@ -466,14 +857,18 @@ const file_scrollery_v1_changes_service_proto_rawDesc = "" +
 	" \x01(\tB\x04\xd0\xda\x18\x01R\vfailureCode\x12\x1c\n" +
 	"\x06status\x18\v \x01(\tB\x04\xd0\xda\x18\x01R\x06status\x12\x16\n" +
 	"\x03old\x18\f \x01(\x01B\x04\xd0\xda\x18\x01R\x03old\x12\x16\n" +
-	"\x03new\x18\r \x01(\x01B\x04\xd0\xda\x18\x01R\x03new2\xe8\x02\n" +
-	"\x0eChangesService\x12\xb5\x01\n" +
-	"\vListChanges\x12 .scrollery.v1.ListChangesRequest\x1a!.scrollery.v1.ListChangesResponse\"a\xca\xda\x18Z\n" +
+	"\x03new\x18\r \x01(\x01B\x04\xd0\xda\x18\x01R\x03new2\xb6\x04\n" +
+	"\x0eChangesService\x12\xb8\x01\n" +
+	"\vListChanges\x12 .scrollery.v1.ListChangesRequest\x1a!.scrollery.v1.ListChangesResponse\"d\xca\xda\x18]\n" +
 	"\vlistChanges\x12\x03GET\x1a\v/v1/changes \x02*\faccount:readB\x0ecursor_expiredz\x19\n" +
 	"\fList changes\x12\aaccount(\n" +
-	"\x90\x02\x01\x12\x9d\x01\n" +
-	"\fWatchChanges\x12!.scrollery.v1.WatchChangesRequest\x1a\".scrollery.v1.WatchChangesResponse\"D\xca\xda\x18@\n" +
-	"\fwatchChanges\x12\x03GET\x1a\v/v1/changes \x02*\faccount:readB\x0ecursor_expired0\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\x88\x01\x02\x90\x02\x01\x12\xc5\x01\n" +
+	"\x10SummarizeChanges\x12%.scrollery.v1.SummarizeChangesRequest\x1a&.scrollery.v1.SummarizeChangesResponse\"b\xca\xda\x18[\n" +
+	"\x10summarizeChanges\x12\x03GET\x1a\x13/v1/changes/summary \x02*\flibrary:read0\x018\n" +
+	"z\x16\n" +
+	"\vWhat is new\x12\adefault\x88\x01\x04\x90\x02\x01\x12\xa0\x01\n" +
+	"\fWatchChanges\x12!.scrollery.v1.WatchChangesRequest\x1a\".scrollery.v1.WatchChangesResponse\"G\xca\xda\x18C\n" +
+	"\fwatchChanges\x12\x03GET\x1a\v/v1/changes \x02*\faccount:readB\x0ecursor_expired\x88\x01\x020\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_changes_service_proto_rawDescOnce sync.Once
@@ -487,26 +882,38 @@ func file_scrollery_v1_changes_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_changes_service_proto_rawDescData
 }
 
-var file_scrollery_v1_changes_service_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_scrollery_v1_changes_service_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_scrollery_v1_changes_service_proto_goTypes = []any{
-	(*ListChangesRequest)(nil),   // 0: scrollery.v1.ListChangesRequest
-	(*ListChangesResponse)(nil),  // 1: scrollery.v1.ListChangesResponse
-	(*WatchChangesRequest)(nil),  // 2: scrollery.v1.WatchChangesRequest
-	(*WatchChangesResponse)(nil), // 3: scrollery.v1.WatchChangesResponse
-	(*Change)(nil),               // 4: scrollery.v1.Change
+	(*ListChangesRequest)(nil),       // 0: scrollery.v1.ListChangesRequest
+	(*SummarizeChangesRequest)(nil),  // 1: scrollery.v1.SummarizeChangesRequest
+	(*SummarizeChangesResponse)(nil), // 2: scrollery.v1.SummarizeChangesResponse
+	(*ChangeCount)(nil),              // 3: scrollery.v1.ChangeCount
+	(*ChangedVideo)(nil),             // 4: scrollery.v1.ChangedVideo
+	(*ChangedTrend)(nil),             // 5: scrollery.v1.ChangedTrend
+	(*ListChangesResponse)(nil),      // 6: scrollery.v1.ListChangesResponse
+	(*WatchChangesRequest)(nil),      // 7: scrollery.v1.WatchChangesRequest
+	(*WatchChangesResponse)(nil),     // 8: scrollery.v1.WatchChangesResponse
+	(*Change)(nil),                   // 9: scrollery.v1.Change
 }
 var file_scrollery_v1_changes_service_proto_depIdxs = []int32{
-	4, // 0: scrollery.v1.ListChangesResponse.changes:type_name -> scrollery.v1.Change
-	4, // 1: scrollery.v1.WatchChangesResponse.change:type_name -> scrollery.v1.Change
-	0, // 2: scrollery.v1.ChangesService.ListChanges:input_type -> scrollery.v1.ListChangesRequest
-	2, // 3: scrollery.v1.ChangesService.WatchChanges:input_type -> scrollery.v1.WatchChangesRequest
-	1, // 4: scrollery.v1.ChangesService.ListChanges:output_type -> scrollery.v1.ListChangesResponse
-	3, // 5: scrollery.v1.ChangesService.WatchChanges:output_type -> scrollery.v1.WatchChangesResponse
-	4, // [4:6] is the sub-list for method output_type
-	2, // [2:4] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	3,  // 0: scrollery.v1.SummarizeChangesResponse.counts:type_name -> scrollery.v1.ChangeCount
+	4,  // 1: scrollery.v1.SummarizeChangesResponse.outliers_entered:type_name -> scrollery.v1.ChangedVideo
+	4,  // 2: scrollery.v1.SummarizeChangesResponse.outliers_left:type_name -> scrollery.v1.ChangedVideo
+	4,  // 3: scrollery.v1.SummarizeChangesResponse.gained:type_name -> scrollery.v1.ChangedVideo
+	5,  // 4: scrollery.v1.SummarizeChangesResponse.trends_entered:type_name -> scrollery.v1.ChangedTrend
+	9,  // 5: scrollery.v1.ListChangesResponse.changes:type_name -> scrollery.v1.Change
+	9,  // 6: scrollery.v1.WatchChangesResponse.change:type_name -> scrollery.v1.Change
+	0,  // 7: scrollery.v1.ChangesService.ListChanges:input_type -> scrollery.v1.ListChangesRequest
+	1,  // 8: scrollery.v1.ChangesService.SummarizeChanges:input_type -> scrollery.v1.SummarizeChangesRequest
+	7,  // 9: scrollery.v1.ChangesService.WatchChanges:input_type -> scrollery.v1.WatchChangesRequest
+	6,  // 10: scrollery.v1.ChangesService.ListChanges:output_type -> scrollery.v1.ListChangesResponse
+	2,  // 11: scrollery.v1.ChangesService.SummarizeChanges:output_type -> scrollery.v1.SummarizeChangesResponse
+	8,  // 12: scrollery.v1.ChangesService.WatchChanges:output_type -> scrollery.v1.WatchChangesResponse
+	10, // [10:13] is the sub-list for method output_type
+	7,  // [7:10] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_changes_service_proto_init() }
@@ -521,7 +928,7 @@ func file_scrollery_v1_changes_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_changes_service_proto_rawDesc), len(file_scrollery_v1_changes_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

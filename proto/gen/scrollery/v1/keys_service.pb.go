@@ -738,19 +738,19 @@ const file_scrollery_v1_keys_service_proto_rawDesc = "" +
 	"\xbaH\a\xc8\x01\x01r\x02\x10\x01R\x02id\"U\n" +
 	"\x11RevokeKeyResponse\x12\x1b\n" +
 	"\x05found\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\x05found\x12#\n" +
-	"\x03key\x18\x02 \x01(\v2\x11.scrollery.v1.KeyR\x03key2\xa9\x06\n" +
-	"\vKeysService\x12\x92\x01\n" +
-	"\aRecover\x12\x1c.scrollery.v1.RecoverRequest\x1a\x1d.scrollery.v1.RecoverResponse\"J\xca\xda\x18F\n" +
-	"\arecover\x12\x04POST\x1a\x14/v1/api_keys/recover \x01X\x05b\x1b{\"email\":\"you@example.com\"}\x12\xa2\x01\n" +
-	"\aReissue\x12\x1c.scrollery.v1.ReissueRequest\x1a\x1d.scrollery.v1.ReissueResponse\"Z\xca\xda\x18V\n" +
-	"\areissue\x12\x04POST\x1a\x14/v1/api_keys/reissue \x01X\x05b+{\"email\":\"you@example.com\",\"code\":\"123456\"}\x12\xd4\x01\n" +
-	"\x10CreateSessionKey\x12%.scrollery.v1.CreateSessionKeyRequest\x1a&.scrollery.v1.CreateSessionKeyResponse\"q\xca\xda\x18m\n" +
+	"\x03key\x18\x02 \x01(\v2\x11.scrollery.v1.KeyR\x03key2\xb8\x06\n" +
+	"\vKeysService\x12\x95\x01\n" +
+	"\aRecover\x12\x1c.scrollery.v1.RecoverRequest\x1a\x1d.scrollery.v1.RecoverResponse\"M\xca\xda\x18I\n" +
+	"\arecover\x12\x04POST\x1a\x14/v1/api_keys/recover \x01X\x05b\x1b{\"email\":\"you@example.com\"}\x88\x01\x03\x12\xa5\x01\n" +
+	"\aReissue\x12\x1c.scrollery.v1.ReissueRequest\x1a\x1d.scrollery.v1.ReissueResponse\"]\xca\xda\x18Y\n" +
+	"\areissue\x12\x04POST\x1a\x14/v1/api_keys/reissue \x01X\x05b+{\"email\":\"you@example.com\",\"code\":\"123456\"}\x88\x01\x03\x12\xd7\x01\n" +
+	"\x10CreateSessionKey\x12%.scrollery.v1.CreateSessionKeyRequest\x1a&.scrollery.v1.CreateSessionKeyResponse\"t\xca\xda\x18p\n" +
 	"\x10createSessionKey\x12\x04POST\x1a\x15/v1/api_keys/sessions \x02*\n" +
-	"keys:write8\x02b,{\"scopes\":[\"library:read\"],\"ttlSeconds\":600}\x12|\n" +
-	"\bListKeys\x12\x1d.scrollery.v1.ListKeysRequest\x1a\x1e.scrollery.v1.ListKeysResponse\"1\xca\xda\x18*\n" +
-	"\blistKeys\x12\x03GET\x1a\f/v1/api_keys \x02*\tkeys:read\x90\x02\x01\x12\x8a\x01\n" +
-	"\tRevokeKey\x12\x1e.scrollery.v1.RevokeKeyRequest\x1a\x1f.scrollery.v1.RevokeKeyResponse\"<\xca\xda\x188\n" +
-	"\trevokeKey\x12\x04POST\x1a\x13/v1/api_keys/revoke \x02b\x0e{\"id\":\"key_1\"}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"keys:write8\x02b,{\"scopes\":[\"library:read\"],\"ttlSeconds\":600}\x88\x01\x03\x12\x7f\n" +
+	"\bListKeys\x12\x1d.scrollery.v1.ListKeysRequest\x1a\x1e.scrollery.v1.ListKeysResponse\"4\xca\xda\x18-\n" +
+	"\blistKeys\x12\x03GET\x1a\f/v1/api_keys \x02*\tkeys:read\x88\x01\x02\x90\x02\x01\x12\x8d\x01\n" +
+	"\tRevokeKey\x12\x1e.scrollery.v1.RevokeKeyRequest\x1a\x1f.scrollery.v1.RevokeKeyResponse\"?\xca\xda\x18;\n" +
+	"\trevokeKey\x12\x04POST\x1a\x13/v1/api_keys/revoke \x02b\x0e{\"id\":\"key_1\"}\x88\x01\x03BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_keys_service_proto_rawDescOnce sync.Once

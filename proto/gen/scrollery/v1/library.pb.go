@@ -483,7 +483,14 @@ type Hook struct {
 	// Text printed over the first seconds.
 	OnScreenText *string `protobuf:"bytes,4,opt,name=on_screen_text,json=onScreenText" json:"on_screen_text,omitempty"`
 	// Rises by 1 when the evidence changes.
-	Version       int32 `protobuf:"varint,5,opt,name=version" json:"version,omitempty"`
+	Version int32 `protobuf:"varint,5,opt,name=version" json:"version,omitempty"`
+	// The hook in one sentence: the first of `spoken`, with the second where the first has fewer than 5 words, at most 140
+	// characters. Only in `listHooks` and `getVideo`, as the two below; absent where nothing is spoken.
+	HookText *string `protobuf:"bytes,6,opt,name=hook_text,json=hookText" json:"hook_text,omitempty"`
+	// The score of the video, 4 decimals; absent without a baseline.
+	Score *float64 `protobuf:"fixed64,7,opt,name=score" json:"score,omitempty"`
+	// The baseline of the video; absent where there is none.
+	BaselineViews *float64 `protobuf:"fixed64,8,opt,name=baseline_views,json=baselineViews" json:"baseline_views,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -553,6 +560,27 @@ func (x *Hook) GetVersion() int32 {
 	return 0
 }
 
+func (x *Hook) GetHookText() string {
+	if x != nil && x.HookText != nil {
+		return *x.HookText
+	}
+	return ""
+}
+
+func (x *Hook) GetScore() float64 {
+	if x != nil && x.Score != nil {
+		return *x.Score
+	}
+	return 0
+}
+
+func (x *Hook) GetBaselineViews() float64 {
+	if x != nil && x.BaselineViews != nil {
+		return *x.BaselineViews
+	}
+	return 0
+}
+
 // Outlier is a video far above its baseline.
 type Outlier struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -565,7 +593,17 @@ type Outlier struct {
 	// Number of peers that the baseline is computed from.
 	SampleCount int32 `protobuf:"varint,4,opt,name=sample_count,json=sampleCount" json:"sample_count,omitempty"`
 	// When the views were read, Unix milliseconds.
-	ObservedAt    float64 `protobuf:"fixed64,5,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
+	ObservedAt float64 `protobuf:"fixed64,5,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
+	// Time of the reading with which it first was an outlier, Unix milliseconds. Only in `listOutliers`, as those below;
+	// absent where it never was one.
+	OutlierSince *float64 `protobuf:"fixed64,6,opt,name=outlier_since,json=outlierSince" json:"outlier_since,omitempty"`
+	// The views that it has at 7 days by its newest usable reading: views x 1000 / share, rounded down. Absent where it was
+	// older than 7 days at the reading.
+	SevenDayViews *float64 `protobuf:"fixed64,7,opt,name=seven_day_views,json=sevenDayViews" json:"seven_day_views,omitempty"`
+	// Views of the reading by the hours since it was posted, at least one, 4 decimals. Absent likewise.
+	ViewsPerHour *float64 `protobuf:"fixed64,8,opt,name=views_per_hour,json=viewsPerHour" json:"views_per_hour,omitempty"`
+	// Whether the views look bought.
+	Doubtful      *bool `protobuf:"varint,9,opt,name=doubtful" json:"doubtful,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -633,6 +671,34 @@ func (x *Outlier) GetObservedAt() float64 {
 		return x.ObservedAt
 	}
 	return 0
+}
+
+func (x *Outlier) GetOutlierSince() float64 {
+	if x != nil && x.OutlierSince != nil {
+		return *x.OutlierSince
+	}
+	return 0
+}
+
+func (x *Outlier) GetSevenDayViews() float64 {
+	if x != nil && x.SevenDayViews != nil {
+		return *x.SevenDayViews
+	}
+	return 0
+}
+
+func (x *Outlier) GetViewsPerHour() float64 {
+	if x != nil && x.ViewsPerHour != nil {
+		return *x.ViewsPerHour
+	}
+	return 0
+}
+
+func (x *Outlier) GetDoubtful() bool {
+	if x != nil && x.Doubtful != nil {
+		return *x.Doubtful
+	}
+	return false
 }
 
 // Trend is a hashtag, sound, hook or term that grew from run to run.
@@ -808,20 +874,27 @@ const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\x06shares\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x06shares\x12\x1b\n" +
 	"\x05saves\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05saves\x12&\n" +
 	"\vobserved_at\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x01R\n" +
-	"observedAt\"\xe3\x01\n" +
+	"observedAt\"\xde\x02\n" +
 	"\x04Hook\x121\n" +
 	"\x05video\x18\x01 \x01(\v2\x13.scrollery.v1.VideoB\x06\xbaH\x03\xc8\x01\x01R\x05video\x12B\n" +
 	"\x06visual\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x12\x82\xdb\x18\x0eVisualEvidenceR\x06visual\x12\x1d\n" +
 	"\x06spoken\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06spoken\x12+\n" +
 	"\x0eon_screen_text\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\fonScreenText\x12\x18\n" +
-	"\aversion\x18\x05 \x01(\x05R\aversion\"\xc4\x01\n" +
+	"\aversion\x18\x05 \x01(\x05R\aversion\x12&\n" +
+	"\thook_text\x18\x06 \x01(\tB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\bhookText\x12\x1f\n" +
+	"\x05score\x18\a \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x05score\x120\n" +
+	"\x0ebaseline_views\x18\b \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\rbaselineViews\"\xff\x02\n" +
 	"\aOutlier\x121\n" +
 	"\x05video\x18\x01 \x01(\v2\x13.scrollery.v1.VideoB\x06\xbaH\x03\xc8\x01\x01R\x05video\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x12,\n" +
 	"\x0ebaseline_views\x18\x03 \x01(\x01B\x05\xaa\x01\x02\b\x01R\rbaselineViews\x12!\n" +
 	"\fsample_count\x18\x04 \x01(\x05R\vsampleCount\x12\x1f\n" +
 	"\vobserved_at\x18\x05 \x01(\x01R\n" +
-	"observedAt\"\x9e\x01\n" +
+	"observedAt\x12.\n" +
+	"\routlier_since\x18\x06 \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\foutlierSince\x121\n" +
+	"\x0fseven_day_views\x18\a \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\rsevenDayViews\x12/\n" +
+	"\x0eviews_per_hour\x18\b \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\fviewsPerHour\x12%\n" +
+	"\bdoubtful\x18\t \x01(\bB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\bdoubtful\"\x9e\x01\n" +
 	"\x05Trend\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12<\n" +

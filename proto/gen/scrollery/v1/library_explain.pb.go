@@ -170,9 +170,19 @@ type OutlierExplanation struct {
 	// The creator's other videos as the like rate sees them.
 	Likes *ConsideredVideos `protobuf:"bytes,21,opt,name=likes" json:"likes,omitempty"`
 	// The newest 50 times that a scroll moved the video into or out of the outliers.
-	Flags         []*OutlierFlag `protobuf:"bytes,22,rep,name=flags" json:"flags,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Flags []*OutlierFlag `protobuf:"bytes,22,rep,name=flags" json:"flags,omitempty"`
+	// Time of the reading with which it first was an outlier, Unix milliseconds; null if it never was one. With `order=new`
+	// it is listed from 7 days before `newestReadingAt`, or the time that is asked for.
+	OutlierSince *float64 `protobuf:"fixed64,23,opt,name=outlier_since,json=outlierSince" json:"outlier_since,omitempty"`
+	// target.views x 1000 / target.share, rounded down; null where it is undated or was older than 7 days. With
+	// `order=rising` it is listed where it was posted in the 7 days before `newestReadingAt`.
+	SevenDayViews *float64 `protobuf:"fixed64,24,opt,name=seven_day_views,json=sevenDayViews" json:"seven_day_views,omitempty"`
+	// target.views by the hours of target.age, at least one, 4 decimals; null likewise.
+	ViewsPerHour *float64 `protobuf:"fixed64,25,opt,name=views_per_hour,json=viewsPerHour" json:"views_per_hour,omitempty"`
+	// The newest usable reading of the library's completed scrolls, Unix milliseconds; null without one.
+	NewestReadingAt *float64 `protobuf:"fixed64,26,opt,name=newest_reading_at,json=newestReadingAt" json:"newest_reading_at,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *OutlierExplanation) Reset() {
@@ -359,6 +369,34 @@ func (x *OutlierExplanation) GetFlags() []*OutlierFlag {
 	return nil
 }
 
+func (x *OutlierExplanation) GetOutlierSince() float64 {
+	if x != nil && x.OutlierSince != nil {
+		return *x.OutlierSince
+	}
+	return 0
+}
+
+func (x *OutlierExplanation) GetSevenDayViews() float64 {
+	if x != nil && x.SevenDayViews != nil {
+		return *x.SevenDayViews
+	}
+	return 0
+}
+
+func (x *OutlierExplanation) GetViewsPerHour() float64 {
+	if x != nil && x.ViewsPerHour != nil {
+		return *x.ViewsPerHour
+	}
+	return 0
+}
+
+func (x *OutlierExplanation) GetNewestReadingAt() float64 {
+	if x != nil && x.NewestReadingAt != nil {
+		return *x.NewestReadingAt
+	}
+	return 0
+}
+
 // ConsideredVideos are the videos that were looked at for one purpose.
 type ConsideredVideos struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -420,7 +458,7 @@ type ConsideredVideo struct {
 	// Id of the video.
 	VideoId string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
 	// `used`, or the rule that refused it: `other_kind`, `no_views`, `too_many_views`, `fewer_views_than_likes`,
-	// `over_a_year_apart`, `other_side_of_2025-03-31`, `too_young`, `beyond_nearest`, `likes_unknown`, `likes_hidden`.
+	// `over_a_year_apart`, `counted_differently`, `too_young`, `beyond_nearest`, `likes_unknown`, `likes_hidden`.
 	Reason string `protobuf:"bytes,2,opt,name=reason" json:"reason,omitempty"`
 	// What it competes with: its platform, or `youtube_short` or `youtube_long`.
 	Kind string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
@@ -1413,7 +1451,7 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\bvideo_id\x18\x01 \x01(\tB\x11\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\avideoId\"r\n" +
 	"\x16ExplainOutlierResponse\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x12B\n" +
-	"\vexplanation\x18\x02 \x01(\v2 .scrollery.v1.OutlierExplanationR\vexplanation\"\xc7\a\n" +
+	"\vexplanation\x18\x02 \x01(\v2 .scrollery.v1.OutlierExplanationR\vexplanation\"\x82\t\n" +
 	"\x12OutlierExplanation\x12\x19\n" +
 	"\bvideo_id\x18\x01 \x01(\tR\avideoId\x12\x16\n" +
 	"\x06method\x18\x02 \x01(\tR\x06method\x12V\n" +
@@ -1439,7 +1477,11 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\x05peers\x18\x13 \x01(\v2\x1e.scrollery.v1.ConsideredVideosB\x06\xbaH\x03\xc8\x01\x01R\x05peers\x12<\n" +
 	"\x05niche\x18\x14 \x01(\v2\x1e.scrollery.v1.ConsideredVideosB\x06\xbaH\x03\xc8\x01\x01R\x05niche\x12<\n" +
 	"\x05likes\x18\x15 \x01(\v2\x1e.scrollery.v1.ConsideredVideosB\x06\xbaH\x03\xc8\x01\x01R\x05likes\x12/\n" +
-	"\x05flags\x18\x16 \x03(\v2\x19.scrollery.v1.OutlierFlagR\x05flags\"|\n" +
+	"\x05flags\x18\x16 \x03(\v2\x19.scrollery.v1.OutlierFlagR\x05flags\x12*\n" +
+	"\routlier_since\x18\x17 \x01(\x01B\x05\xaa\x01\x02\b\x01R\foutlierSince\x12-\n" +
+	"\x0fseven_day_views\x18\x18 \x01(\x01B\x05\xaa\x01\x02\b\x01R\rsevenDayViews\x12+\n" +
+	"\x0eviews_per_hour\x18\x19 \x01(\x01B\x05\xaa\x01\x02\b\x01R\fviewsPerHour\x121\n" +
+	"\x11newest_reading_at\x18\x1a \x01(\x01B\x05\xaa\x01\x02\b\x01R\x0fnewestReadingAt\"|\n" +
 	"\x10ConsideredVideos\x125\n" +
 	"\x06videos\x18\x01 \x03(\v2\x1d.scrollery.v1.ConsideredVideoR\x06videos\x121\n" +
 	"\x06counts\x18\x02 \x03(\v2\x19.scrollery.v1.ReasonCountR\x06counts\"\xdf\x02\n" +

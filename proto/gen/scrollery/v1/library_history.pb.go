@@ -957,8 +957,10 @@ func (x *BacktestRun) GetLeft() int32 {
 // BacktestRow counts videos that were scored at a scroll and read again by a later one.
 type BacktestRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What `value` is: `all`, `platform`, `kind`, `age_days` (at the flag, whole days, 7 for more, -1 for unknown) or
-	// `creator_peers` (0 for a baseline by the niche, else at least 3, 10 or 30).
+	// What `value` is: `all`, `platform`, `kind`, `age_days` (at the flag, whole days, 7 for more, -1 for unknown),
+	// `creator_peers` (0 for a baseline by the niche, else at least 3, 10 or 30) or `order`. Of the order `new`, the flagged
+	// are those that entered with the earlier scroll. Of `rising` and `views_per_hour`, `scored` are the videos of at most 7
+	// days, `flagged` the tenth with the most 7-day views or views an hour, and `above` the tenth that gained the most views.
 	By string `protobuf:"bytes,1,opt,name=by" json:"by,omitempty"`
 	// The value of the group.
 	Value string `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
@@ -1445,9 +1447,9 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	"\x06scored\x18\x03 \x01(\x05R\x06scored\x12\x16\n" +
 	"\x06listed\x18\x04 \x01(\x05R\x06listed\x12\x18\n" +
 	"\aentered\x18\x05 \x01(\x05R\aentered\x12\x12\n" +
-	"\x04left\x18\x06 \x01(\x05R\x04left\"\xd3\x02\n" +
-	"\vBacktestRow\x12C\n" +
-	"\x02by\x18\x01 \x01(\tB3\xbaH0r.R\x03allR\bplatformR\x04kindR\bage_daysR\rcreator_peersR\x02by\x12\x14\n" +
+	"\x04left\x18\x06 \x01(\x05R\x04left\"\xda\x02\n" +
+	"\vBacktestRow\x12J\n" +
+	"\x02by\x18\x01 \x01(\tB:\xbaH7r5R\x03allR\bplatformR\x04kindR\bage_daysR\rcreator_peersR\x05orderR\x02by\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12#\n" +
 	"\rscrolls_later\x18\x03 \x01(\x05R\fscrollsLater\x12\x16\n" +
 	"\x06scored\x18\x04 \x01(\x05R\x06scored\x12\x14\n" +

@@ -55,7 +55,13 @@ type ListOutliersRequest struct {
 	// Least followers of the creator, as a source read them last. Videos of creators whose followers are unknown are left out.
 	MinFollowers *float64 `protobuf:"fixed64,15,opt,name=min_followers,json=minFollowers" json:"min_followers,omitempty"`
 	// Most followers of the creator, likewise.
-	MaxFollowers  *float64 `protobuf:"fixed64,16,opt,name=max_followers,json=maxFollowers" json:"max_followers,omitempty"`
+	MaxFollowers *float64 `protobuf:"fixed64,16,opt,name=max_followers,json=maxFollowers" json:"max_followers,omitempty"`
+	// `score` when absent: the order of getOutliers. `new`: the outliers that became one since a time, in the same order.
+	// `rising`: the videos posted in the 7 days before the newest reading, outliers or not, with the most views at 7 days
+	// first; doubtful views last.
+	Order *string `protobuf:"bytes,17,opt,name=order" json:"order,omitempty"`
+	// With `order=new` alone: since when, Unix milliseconds, at most 8 weeks before the newest reading; 7 days before it when absent.
+	Since         *float64 `protobuf:"fixed64,18,opt,name=since" json:"since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -202,6 +208,20 @@ func (x *ListOutliersRequest) GetMaxFollowers() float64 {
 	return 0
 }
 
+func (x *ListOutliersRequest) GetOrder() string {
+	if x != nil && x.Order != nil {
+		return *x.Order
+	}
+	return ""
+}
+
+func (x *ListOutliersRequest) GetSince() float64 {
+	if x != nil && x.Since != nil {
+		return *x.Since
+	}
+	return 0
+}
+
 type ListOutliersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The outliers of this page.
@@ -287,7 +307,11 @@ type ListHooksRequest struct {
 	// Least followers of the creator, as a source read them last. Videos of creators whose followers are unknown are left out.
 	MinFollowers *float64 `protobuf:"fixed64,14,opt,name=min_followers,json=minFollowers" json:"min_followers,omitempty"`
 	// Most followers of the creator, likewise.
-	MaxFollowers  *float64 `protobuf:"fixed64,15,opt,name=max_followers,json=maxFollowers" json:"max_followers,omitempty"`
+	MaxFollowers *float64 `protobuf:"fixed64,15,opt,name=max_followers,json=maxFollowers" json:"max_followers,omitempty"`
+	// Least score of the video.
+	MinScore *float64 `protobuf:"fixed64,16,opt,name=min_score,json=minScore" json:"min_score,omitempty"`
+	// `newest` when absent: the order of getHooks. `score`: the hooks of outliers, in the order of getOutliers.
+	Order         *string `protobuf:"bytes,17,opt,name=order" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -425,6 +449,20 @@ func (x *ListHooksRequest) GetMaxFollowers() float64 {
 		return *x.MaxFollowers
 	}
 	return 0
+}
+
+func (x *ListHooksRequest) GetMinScore() float64 {
+	if x != nil && x.MinScore != nil {
+		return *x.MinScore
+	}
+	return 0
+}
+
+func (x *ListHooksRequest) GetOrder() string {
+	if x != nil && x.Order != nil {
+		return *x.Order
+	}
+	return ""
 }
 
 type ListHooksResponse struct {
@@ -647,7 +685,7 @@ var File_scrollery_v1_library_lists_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\n" +
-	" scrollery/v1/library_lists.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"\xfa\x05\n" +
+	" scrollery/v1/library_lists.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"\xda\x06\n" +
 	"\x13ListOutliersRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
@@ -669,11 +707,13 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\blanguage\x18\r \x01(\tB\t\xbaH\x06r\x04\x10\x02\x18#R\blanguage\x12\x1c\n" +
 	"\tannotated\x18\x0e \x01(\bR\tannotated\x12<\n" +
 	"\rmin_followers\x18\x0f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fminFollowers\x12<\n" +
-	"\rmax_followers\x18\x10 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fmaxFollowers\"\x81\x01\n" +
+	"\rmax_followers\x18\x10 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fmaxFollowers\x12/\n" +
+	"\x05order\x18\x11 \x01(\tB\x19\xbaH\x16r\x14R\x05scoreR\x03newR\x06risingR\x05order\x12-\n" +
+	"\x05since\x18\x12 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\x05since\"\x81\x01\n" +
 	"\x14ListOutliersResponse\x121\n" +
 	"\boutliers\x18\x01 \x03(\v2\x15.scrollery.v1.OutlierR\boutliers\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
-	"nextCursorR\rnextPageToken\"\xc1\x05\n" +
+	"nextCursorR\rnextPageToken\"\xa3\x06\n" +
 	"\x10ListHooksRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
@@ -694,7 +734,9 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\blanguage\x18\f \x01(\tB\t\xbaH\x06r\x04\x10\x02\x18#R\blanguage\x12\x1c\n" +
 	"\tannotated\x18\r \x01(\bR\tannotated\x12<\n" +
 	"\rmin_followers\x18\x0e \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fminFollowers\x12<\n" +
-	"\rmax_followers\x18\x0f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fmaxFollowers\"u\n" +
+	"\rmax_followers\x18\x0f \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?R\fmaxFollowers\x124\n" +
+	"\tmin_score\x18\x10 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00R\bminScore\x12*\n" +
+	"\x05order\x18\x11 \x01(\tB\x14\xbaH\x11r\x0fR\x06newestR\x05scoreR\x05order\"u\n" +
 	"\x11ListHooksResponse\x12(\n" +
 	"\x05hooks\x18\x01 \x03(\v2\x12.scrollery.v1.HookR\x05hooks\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +

@@ -862,7 +862,7 @@ var File_scrollery_v1_library_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\n" +
-	"\"scrollery/v1/library_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1ascrollery/v1/library.proto\x1a\"scrollery/v1/library_creator.proto\x1a\"scrollery/v1/library_explain.proto\x1a\"scrollery/v1/library_history.proto\x1a scrollery/v1/library_lists.proto\x1a\x1cscrollery/v1/operation.proto\"\x8a\x01\n" +
+	"\"scrollery/v1/library_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1ascrollery/v1/library.proto\x1a\"scrollery/v1/library_creator.proto\x1a#scrollery/v1/library_deletion.proto\x1a\"scrollery/v1/library_explain.proto\x1a\"scrollery/v1/library_history.proto\x1a scrollery/v1/library_lists.proto\x1a\x1cscrollery/v1/operation.proto\"\x8a\x01\n" +
 	"\x0fGetHooksRequest\x12\x1f\n" +
 	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x12+\n" +
@@ -931,80 +931,92 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x0eagent_metadata\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\ragentMetadata\"\x97\x01\n" +
 	"\x1cAnnotateLibraryVideoResponse\x12L\n" +
 	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12)\n" +
-	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xae\x1c\n" +
-	"\x0eLibraryService\x12\x99\x01\n" +
-	"\bGetHooks\x12\x1d.scrollery.v1.GetHooksRequest\x1a\x1e.scrollery.v1.GetHooksResponse\"N\xca\xda\x18G\n" +
+	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xbb!\n" +
+	"\x0eLibraryService\x12\x9c\x01\n" +
+	"\bGetHooks\x12\x1d.scrollery.v1.GetHooksRequest\x1a\x1e.scrollery.v1.GetHooksResponse\"Q\xca\xda\x18J\n" +
 	"\bgetHooks\x12\x03GET\x1a\t/v1/hooks \x02*\flibrary:read0\x018\x01z\x17\n" +
 	"\n" +
 	"List hooks\x12\adefault(\n" +
-	"\x90\x02\x01\x12\xab\x01\n" +
-	"\vGetOutliers\x12 .scrollery.v1.GetOutliersRequest\x1a!.scrollery.v1.GetOutliersResponse\"W\xca\xda\x18P\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xae\x01\n" +
+	"\vGetOutliers\x12 .scrollery.v1.GetOutliersRequest\x1a!.scrollery.v1.GetOutliersResponse\"Z\xca\xda\x18S\n" +
 	"\vgetOutliers\x12\x03GET\x1a\f/v1/outliers \x02*\flibrary:read0\x018\x01z\x1a\n" +
 	"\rList outliers\x12\adefault(\n" +
-	"\x90\x02\x01\x12\x9f\x01\n" +
-	"\tGetTrends\x12\x1e.scrollery.v1.GetTrendsRequest\x1a\x1f.scrollery.v1.GetTrendsResponse\"Q\xca\xda\x18J\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xa2\x01\n" +
+	"\tGetTrends\x12\x1e.scrollery.v1.GetTrendsRequest\x1a\x1f.scrollery.v1.GetTrendsResponse\"T\xca\xda\x18M\n" +
 	"\tgetTrends\x12\x03GET\x1a\n" +
 	"/v1/trends \x02*\flibrary:read0\x018\x01z\x18\n" +
 	"\vList trends\x12\adefault(\n" +
-	"\x90\x02\x01\x12\xfa\x01\n" +
-	"\x13ArchiveLibraryVideo\x12(.scrollery.v1.ArchiveLibraryVideoRequest\x1a).scrollery.v1.ArchiveLibraryVideoResponse\"\x8d\x01\xca\xda\x18\x88\x01\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xfd\x01\n" +
+	"\x13ArchiveLibraryVideo\x12(.scrollery.v1.ArchiveLibraryVideoRequest\x1a).scrollery.v1.ArchiveLibraryVideoResponse\"\x90\x01\xca\xda\x18\x8b\x01\n" +
 	"\x13archiveLibraryVideo\x12\x04POST\x1a\x13/v1/library/archive \x02*\rlibrary:write0\x018\x02b#{\"videoId\":\"vid_1\",\"archived\":true}z\x1c\n" +
-	"\x0fArchive a video\x12\alibrary \x01\x12\xab\x01\n" +
+	"\x0fArchive a video\x12\alibrary \x01\x88\x01\x03\x12\xce\x01\n" +
+	"\x11DeleteFromLibrary\x12&.scrollery.v1.DeleteFromLibraryRequest\x1a'.scrollery.v1.DeleteFromLibraryResponse\"h\xca\xda\x18d\n" +
+	"\x11deleteFromLibrary\x12\x04POST\x1a\x12/v1/library/delete \x02*\rlibrary:writeb!{\"videoId\":\"vid_1\",\"dryRun\":true}\x88\x01\x03\x12\xc5\x01\n" +
+	"\x13UndoLibraryDeletion\x12(.scrollery.v1.UndoLibraryDeletionRequest\x1a).scrollery.v1.UndoLibraryDeletionResponse\"Y\xca\xda\x18U\n" +
+	"\x13undoLibraryDeletion\x12\x04POST\x1a\x14/v1/library/undelete \x02*\rlibrary:writeb\x0e{\"id\":\"del_1\"}\x88\x01\x03\x12\xbb\x01\n" +
+	"\x14ListLibraryDeletions\x12).scrollery.v1.ListLibraryDeletionsRequest\x1a*.scrollery.v1.ListLibraryDeletionsResponse\"L\xca\xda\x18E\n" +
+	"\x14listLibraryDeletions\x12\x03GET\x1a\x15/v1/library/deletions \x02*\flibrary:read\x88\x01\x02\x90\x02\x01\x12\xae\x01\n" +
 	"\n" +
-	"GetLibrary\x12\x1f.scrollery.v1.GetLibraryRequest\x1a .scrollery.v1.GetLibraryResponse\"Z\xca\xda\x18S\n" +
+	"GetLibrary\x12\x1f.scrollery.v1.GetLibraryRequest\x1a .scrollery.v1.GetLibraryResponse\"]\xca\xda\x18V\n" +
 	"\n" +
 	"getLibrary\x12\x03GET\x1a\v/v1/library \x02*\flibrary:read0\x018\x01z\x1f\n" +
 	"\x12Search the library\x12\adefault(\n" +
-	"\x90\x02\x01\x12\x94\x02\n" +
-	"\x14AnnotateLibraryVideo\x12).scrollery.v1.AnnotateLibraryVideoRequest\x1a*.scrollery.v1.AnnotateLibraryVideoResponse\"\xa4\x01\xca\xda\x18\x9f\x01\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\x97\x02\n" +
+	"\x14AnnotateLibraryVideo\x12).scrollery.v1.AnnotateLibraryVideoRequest\x1a*.scrollery.v1.AnnotateLibraryVideoResponse\"\xa7\x01\xca\xda\x18\xa2\x01\n" +
 	"\x14annotateLibraryVideo\x12\x04POST\x1a\x14/v1/library/annotate \x02*\rlibrary:write0\x018\x02b5{\"videoId\":\"vid_1\",\"agentMetadata\":{\"angle\":\"price\"}}z\x1f\n" +
-	"\x10Annotate a video\x12\adefault\x18\x01 \x01\x12\xb1\x01\n" +
-	"\bGetVideo\x12\x1d.scrollery.v1.GetVideoRequest\x1a\x1e.scrollery.v1.GetVideoResponse\"f\xca\xda\x18_\n" +
+	"\x10Annotate a video\x12\adefault\x18\x01 \x01\x88\x01\x03\x12\xb4\x01\n" +
+	"\bGetVideo\x12\x1d.scrollery.v1.GetVideoRequest\x1a\x1e.scrollery.v1.GetVideoResponse\"i\xca\xda\x18b\n" +
 	"\bgetVideo\x12\x03GET\x1a\x11/v1/library/video \x02*\flibrary:read0\x018\x01b\x0e{\"id\":\"vid_1\"}z\x17\n" +
-	"\fRead a video\x12\alibrary\x90\x02\x01\x12\xed\x01\n" +
-	"\x10ListObservations\x12%.scrollery.v1.ListObservationsRequest\x1a&.scrollery.v1.ListObservationsResponse\"\x89\x01\xca\xda\x18\x81\x01\n" +
+	"\fRead a video\x12\alibrary\x88\x01\x01\x90\x02\x01\x12\xf0\x01\n" +
+	"\x10ListObservations\x12%.scrollery.v1.ListObservationsRequest\x1a&.scrollery.v1.ListObservationsResponse\"\x8c\x01\xca\xda\x18\x84\x01\n" +
 	"\x10listObservations\x12\x03GET\x1a\x18/v1/library/observations \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}z%\n" +
 	"\x18List readings of a video\x12\alibrary(\n" +
-	"\x90\x02\x01\x12\xda\x01\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xdd\x01\n" +
 	"\n" +
-	"GetCreator\x12\x1f.scrollery.v1.GetCreatorRequest\x1a .scrollery.v1.GetCreatorResponse\"\x88\x01\xca\xda\x18\x80\x01\n" +
+	"GetCreator\x12\x1f.scrollery.v1.GetCreatorRequest\x1a .scrollery.v1.GetCreatorResponse\"\x8b\x01\xca\xda\x18\x83\x01\n" +
 	"\n" +
 	"getCreator\x12\x03GET\x1a\x13/v1/library/creator \x02*\flibrary:read0\x018\x01b){\"platform\":\"tiktok\",\"handle\":\"moka.lab\"}z\x19\n" +
-	"\x0eRead a creator\x12\alibrary\x90\x02\x01\x12\xc6\x01\n" +
-	"\fListOutliers\x12!.scrollery.v1.ListOutliersRequest\x1a\".scrollery.v1.ListOutliersResponse\"o\xca\xda\x18h\n" +
+	"\x0eRead a creator\x12\alibrary\x88\x01\x01\x90\x02\x01\x12\xc9\x01\n" +
+	"\fListOutliers\x12!.scrollery.v1.ListOutliersRequest\x1a\".scrollery.v1.ListOutliersResponse\"r\xca\xda\x18k\n" +
 	"\flistOutliers\x12\x03GET\x1a\x11/v1/outliers/list \x02*\flibrary:read0\x018\x01b\x0e{\"minScore\":3}z\x1c\n" +
 	"\x0fSearch outliers\x12\alibrary(\n" +
-	"\x90\x02\x01\x12\xbb\x01\n" +
-	"\tListHooks\x12\x1e.scrollery.v1.ListHooksRequest\x1a\x1f.scrollery.v1.ListHooksResponse\"m\xca\xda\x18f\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xbe\x01\n" +
+	"\tListHooks\x12\x1e.scrollery.v1.ListHooksRequest\x1a\x1f.scrollery.v1.ListHooksResponse\"p\xca\xda\x18i\n" +
 	"\tlistHooks\x12\x03GET\x1a\x0e/v1/hooks/list \x02*\flibrary:read0\x018\x01b\x15{\"platform\":\"tiktok\"}z\x19\n" +
 	"\fSearch hooks\x12\alibrary(\n" +
-	"\x90\x02\x01\x12\xac\x01\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xaf\x01\n" +
 	"\n" +
-	"ListTrends\x12\x1f.scrollery.v1.ListTrendsRequest\x1a .scrollery.v1.ListTrendsResponse\"[\xca\xda\x18T\n" +
+	"ListTrends\x12\x1f.scrollery.v1.ListTrendsRequest\x1a .scrollery.v1.ListTrendsResponse\"^\xca\xda\x18W\n" +
 	"\n" +
 	"listTrends\x12\x03GET\x1a\x0f/v1/trends/list \x02*\flibrary:read0\x018\x01z\x1c\n" +
 	"\x0fList all trends\x12\alibrary(\n" +
-	"\x90\x02\x01\x12\xd7\x01\n" +
-	"\x0eExplainOutlier\x12#.scrollery.v1.ExplainOutlierRequest\x1a$.scrollery.v1.ExplainOutlierResponse\"z\xca\xda\x18s\n" +
-	"\x0eexplainOutlier\x12\x03GET\x1a\x14/v1/outliers/explain \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}z\x1d\n" +
-	"\x12Explain an outlier\x12\adefault\x90\x02\x01\x12\xd1\x01\n" +
-	"\fExplainTrend\x12!.scrollery.v1.ExplainTrendRequest\x1a\".scrollery.v1.ExplainTrendResponse\"z\xca\xda\x18s\n" +
-	"\fexplainTrend\x12\x03GET\x1a\x12/v1/trends/explain \x02*\flibrary:read0\x018\x01b\x1a{\"key\":\"hashtag:espresso\"}z\x1a\n" +
-	"\x0fExplain a trend\x12\alibrary\x90\x02\x01\x12\x92\x01\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xda\x01\n" +
+	"\x0eExplainOutlier\x12#.scrollery.v1.ExplainOutlierRequest\x1a$.scrollery.v1.ExplainOutlierResponse\"}\xca\xda\x18v\n" +
+	"\x0eexplainOutlier\x12\x03GET\x1a\x14/v1/outliers/explain \x02*\flibrary:read0\x018\n" +
+	"b\x13{\"videoId\":\"vid_1\"}z\x1d\n" +
+	"\x12Explain an outlier\x12\adefault\x88\x01\x04\x90\x02\x01\x12\xd4\x01\n" +
+	"\fExplainTrend\x12!.scrollery.v1.ExplainTrendRequest\x1a\".scrollery.v1.ExplainTrendResponse\"}\xca\xda\x18v\n" +
+	"\fexplainTrend\x12\x03GET\x1a\x12/v1/trends/explain \x02*\flibrary:read0\x018\n" +
+	"b\x1a{\"key\":\"hashtag:espresso\"}z\x1a\n" +
+	"\x0fExplain a trend\x12\alibrary\x88\x01\x04\x90\x02\x01\x12\x95\x01\n" +
 	"\n" +
-	"ListScores\x12\x1f.scrollery.v1.ListScoresRequest\x1a .scrollery.v1.ListScoresResponse\"A\xca\xda\x18:\n" +
+	"ListScores\x12\x1f.scrollery.v1.ListScoresRequest\x1a .scrollery.v1.ListScoresResponse\"D\xca\xda\x18=\n" +
 	"\n" +
-	"listScores\x12\x03GET\x1a\x13/v1/outliers/scores \x02*\flibrary:read0\x018\x01\x90\x02\x01\x12\xdf\x01\n" +
-	"\x0eGetTrendSeries\x12#.scrollery.v1.GetTrendSeriesRequest\x1a$.scrollery.v1.GetTrendSeriesResponse\"\x81\x01\xca\xda\x18z\n" +
-	"\x0egetTrendSeries\x12\x03GET\x1a\x11/v1/trends/series \x02*\flibrary:read0\x018\x01b\x1a{\"key\":\"hashtag:espresso\"}z \n" +
-	"\x17Read a trend for a plot\x12\x05plots\x90\x02\x01\x12\xc6\x01\n" +
-	"\x10BacktestOutliers\x12%.scrollery.v1.BacktestOutliersRequest\x1a&.scrollery.v1.BacktestOutliersResponse\"c\xca\xda\x18\\\n" +
-	"\x10backtestOutliers\x12\x03GET\x1a\x15/v1/outliers/backtest \x02*\flibrary:read0\x018\x01z\x18\n" +
-	"\x0fTest the scores\x12\x05plots\x90\x02\x01\x12\xc8\x01\n" +
-	"\x0eBacktestTrends\x12#.scrollery.v1.BacktestTrendsRequest\x1a$.scrollery.v1.BacktestTrendsResponse\"k\xca\xda\x18d\n" +
-	"\x0ebacktestTrends\x12\x03GET\x1a\x13/v1/trends/backtest \x02*\flibrary:read0\x018\x01b\n" +
+	"listScores\x12\x03GET\x1a\x13/v1/outliers/scores \x02*\flibrary:read0\x018\n" +
+	"\x88\x01\x04\x90\x02\x01\x12\xe2\x01\n" +
+	"\x0eGetTrendSeries\x12#.scrollery.v1.GetTrendSeriesRequest\x1a$.scrollery.v1.GetTrendSeriesResponse\"\x84\x01\xca\xda\x18}\n" +
+	"\x0egetTrendSeries\x12\x03GET\x1a\x11/v1/trends/series \x02*\flibrary:read0\x018\n" +
+	"b\x1a{\"key\":\"hashtag:espresso\"}z \n" +
+	"\x17Read a trend for a plot\x12\x05plots\x88\x01\x04\x90\x02\x01\x12\xc9\x01\n" +
+	"\x10BacktestOutliers\x12%.scrollery.v1.BacktestOutliersRequest\x1a&.scrollery.v1.BacktestOutliersResponse\"f\xca\xda\x18_\n" +
+	"\x10backtestOutliers\x12\x03GET\x1a\x15/v1/outliers/backtest \x02*\flibrary:read0\x018\n" +
+	"z\x18\n" +
+	"\x0fTest the scores\x12\x05plots\x88\x01\x04\x90\x02\x01\x12\xcb\x01\n" +
+	"\x0eBacktestTrends\x12#.scrollery.v1.BacktestTrendsRequest\x1a$.scrollery.v1.BacktestTrendsResponse\"n\xca\xda\x18g\n" +
+	"\x0ebacktestTrends\x12\x03GET\x1a\x13/v1/trends/backtest \x02*\flibrary:read0\x018\n" +
+	"b\n" +
 	"{\"days\":4}z\x18\n" +
-	"\x0fTest the trends\x12\x05plots\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\x0fTest the trends\x12\x05plots\x88\x01\x04\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_library_service_proto_rawDescOnce sync.Once
@@ -1037,30 +1049,36 @@ var file_scrollery_v1_library_service_proto_goTypes = []any{
 	(*Trend)(nil),                        // 14: scrollery.v1.Trend
 	(*Video)(nil),                        // 15: scrollery.v1.Video
 	(*structpb.Value)(nil),               // 16: google.protobuf.Value
-	(*GetVideoRequest)(nil),              // 17: scrollery.v1.GetVideoRequest
-	(*ListObservationsRequest)(nil),      // 18: scrollery.v1.ListObservationsRequest
-	(*GetCreatorRequest)(nil),            // 19: scrollery.v1.GetCreatorRequest
-	(*ListOutliersRequest)(nil),          // 20: scrollery.v1.ListOutliersRequest
-	(*ListHooksRequest)(nil),             // 21: scrollery.v1.ListHooksRequest
-	(*ListTrendsRequest)(nil),            // 22: scrollery.v1.ListTrendsRequest
-	(*ExplainOutlierRequest)(nil),        // 23: scrollery.v1.ExplainOutlierRequest
-	(*ExplainTrendRequest)(nil),          // 24: scrollery.v1.ExplainTrendRequest
-	(*ListScoresRequest)(nil),            // 25: scrollery.v1.ListScoresRequest
-	(*GetTrendSeriesRequest)(nil),        // 26: scrollery.v1.GetTrendSeriesRequest
-	(*BacktestOutliersRequest)(nil),      // 27: scrollery.v1.BacktestOutliersRequest
-	(*BacktestTrendsRequest)(nil),        // 28: scrollery.v1.BacktestTrendsRequest
-	(*GetVideoResponse)(nil),             // 29: scrollery.v1.GetVideoResponse
-	(*ListObservationsResponse)(nil),     // 30: scrollery.v1.ListObservationsResponse
-	(*GetCreatorResponse)(nil),           // 31: scrollery.v1.GetCreatorResponse
-	(*ListOutliersResponse)(nil),         // 32: scrollery.v1.ListOutliersResponse
-	(*ListHooksResponse)(nil),            // 33: scrollery.v1.ListHooksResponse
-	(*ListTrendsResponse)(nil),           // 34: scrollery.v1.ListTrendsResponse
-	(*ExplainOutlierResponse)(nil),       // 35: scrollery.v1.ExplainOutlierResponse
-	(*ExplainTrendResponse)(nil),         // 36: scrollery.v1.ExplainTrendResponse
-	(*ListScoresResponse)(nil),           // 37: scrollery.v1.ListScoresResponse
-	(*GetTrendSeriesResponse)(nil),       // 38: scrollery.v1.GetTrendSeriesResponse
-	(*BacktestOutliersResponse)(nil),     // 39: scrollery.v1.BacktestOutliersResponse
-	(*BacktestTrendsResponse)(nil),       // 40: scrollery.v1.BacktestTrendsResponse
+	(*DeleteFromLibraryRequest)(nil),     // 17: scrollery.v1.DeleteFromLibraryRequest
+	(*UndoLibraryDeletionRequest)(nil),   // 18: scrollery.v1.UndoLibraryDeletionRequest
+	(*ListLibraryDeletionsRequest)(nil),  // 19: scrollery.v1.ListLibraryDeletionsRequest
+	(*GetVideoRequest)(nil),              // 20: scrollery.v1.GetVideoRequest
+	(*ListObservationsRequest)(nil),      // 21: scrollery.v1.ListObservationsRequest
+	(*GetCreatorRequest)(nil),            // 22: scrollery.v1.GetCreatorRequest
+	(*ListOutliersRequest)(nil),          // 23: scrollery.v1.ListOutliersRequest
+	(*ListHooksRequest)(nil),             // 24: scrollery.v1.ListHooksRequest
+	(*ListTrendsRequest)(nil),            // 25: scrollery.v1.ListTrendsRequest
+	(*ExplainOutlierRequest)(nil),        // 26: scrollery.v1.ExplainOutlierRequest
+	(*ExplainTrendRequest)(nil),          // 27: scrollery.v1.ExplainTrendRequest
+	(*ListScoresRequest)(nil),            // 28: scrollery.v1.ListScoresRequest
+	(*GetTrendSeriesRequest)(nil),        // 29: scrollery.v1.GetTrendSeriesRequest
+	(*BacktestOutliersRequest)(nil),      // 30: scrollery.v1.BacktestOutliersRequest
+	(*BacktestTrendsRequest)(nil),        // 31: scrollery.v1.BacktestTrendsRequest
+	(*DeleteFromLibraryResponse)(nil),    // 32: scrollery.v1.DeleteFromLibraryResponse
+	(*UndoLibraryDeletionResponse)(nil),  // 33: scrollery.v1.UndoLibraryDeletionResponse
+	(*ListLibraryDeletionsResponse)(nil), // 34: scrollery.v1.ListLibraryDeletionsResponse
+	(*GetVideoResponse)(nil),             // 35: scrollery.v1.GetVideoResponse
+	(*ListObservationsResponse)(nil),     // 36: scrollery.v1.ListObservationsResponse
+	(*GetCreatorResponse)(nil),           // 37: scrollery.v1.GetCreatorResponse
+	(*ListOutliersResponse)(nil),         // 38: scrollery.v1.ListOutliersResponse
+	(*ListHooksResponse)(nil),            // 39: scrollery.v1.ListHooksResponse
+	(*ListTrendsResponse)(nil),           // 40: scrollery.v1.ListTrendsResponse
+	(*ExplainOutlierResponse)(nil),       // 41: scrollery.v1.ExplainOutlierResponse
+	(*ExplainTrendResponse)(nil),         // 42: scrollery.v1.ExplainTrendResponse
+	(*ListScoresResponse)(nil),           // 43: scrollery.v1.ListScoresResponse
+	(*GetTrendSeriesResponse)(nil),       // 44: scrollery.v1.GetTrendSeriesResponse
+	(*BacktestOutliersResponse)(nil),     // 45: scrollery.v1.BacktestOutliersResponse
+	(*BacktestTrendsResponse)(nil),       // 46: scrollery.v1.BacktestTrendsResponse
 }
 var file_scrollery_v1_library_service_proto_depIdxs = []int32{
 	12, // 0: scrollery.v1.GetHooksResponse.hooks:type_name -> scrollery.v1.Hook
@@ -1073,40 +1091,46 @@ var file_scrollery_v1_library_service_proto_depIdxs = []int32{
 	2,  // 7: scrollery.v1.LibraryService.GetOutliers:input_type -> scrollery.v1.GetOutliersRequest
 	4,  // 8: scrollery.v1.LibraryService.GetTrends:input_type -> scrollery.v1.GetTrendsRequest
 	6,  // 9: scrollery.v1.LibraryService.ArchiveLibraryVideo:input_type -> scrollery.v1.ArchiveLibraryVideoRequest
-	8,  // 10: scrollery.v1.LibraryService.GetLibrary:input_type -> scrollery.v1.GetLibraryRequest
-	10, // 11: scrollery.v1.LibraryService.AnnotateLibraryVideo:input_type -> scrollery.v1.AnnotateLibraryVideoRequest
-	17, // 12: scrollery.v1.LibraryService.GetVideo:input_type -> scrollery.v1.GetVideoRequest
-	18, // 13: scrollery.v1.LibraryService.ListObservations:input_type -> scrollery.v1.ListObservationsRequest
-	19, // 14: scrollery.v1.LibraryService.GetCreator:input_type -> scrollery.v1.GetCreatorRequest
-	20, // 15: scrollery.v1.LibraryService.ListOutliers:input_type -> scrollery.v1.ListOutliersRequest
-	21, // 16: scrollery.v1.LibraryService.ListHooks:input_type -> scrollery.v1.ListHooksRequest
-	22, // 17: scrollery.v1.LibraryService.ListTrends:input_type -> scrollery.v1.ListTrendsRequest
-	23, // 18: scrollery.v1.LibraryService.ExplainOutlier:input_type -> scrollery.v1.ExplainOutlierRequest
-	24, // 19: scrollery.v1.LibraryService.ExplainTrend:input_type -> scrollery.v1.ExplainTrendRequest
-	25, // 20: scrollery.v1.LibraryService.ListScores:input_type -> scrollery.v1.ListScoresRequest
-	26, // 21: scrollery.v1.LibraryService.GetTrendSeries:input_type -> scrollery.v1.GetTrendSeriesRequest
-	27, // 22: scrollery.v1.LibraryService.BacktestOutliers:input_type -> scrollery.v1.BacktestOutliersRequest
-	28, // 23: scrollery.v1.LibraryService.BacktestTrends:input_type -> scrollery.v1.BacktestTrendsRequest
-	1,  // 24: scrollery.v1.LibraryService.GetHooks:output_type -> scrollery.v1.GetHooksResponse
-	3,  // 25: scrollery.v1.LibraryService.GetOutliers:output_type -> scrollery.v1.GetOutliersResponse
-	5,  // 26: scrollery.v1.LibraryService.GetTrends:output_type -> scrollery.v1.GetTrendsResponse
-	7,  // 27: scrollery.v1.LibraryService.ArchiveLibraryVideo:output_type -> scrollery.v1.ArchiveLibraryVideoResponse
-	9,  // 28: scrollery.v1.LibraryService.GetLibrary:output_type -> scrollery.v1.GetLibraryResponse
-	11, // 29: scrollery.v1.LibraryService.AnnotateLibraryVideo:output_type -> scrollery.v1.AnnotateLibraryVideoResponse
-	29, // 30: scrollery.v1.LibraryService.GetVideo:output_type -> scrollery.v1.GetVideoResponse
-	30, // 31: scrollery.v1.LibraryService.ListObservations:output_type -> scrollery.v1.ListObservationsResponse
-	31, // 32: scrollery.v1.LibraryService.GetCreator:output_type -> scrollery.v1.GetCreatorResponse
-	32, // 33: scrollery.v1.LibraryService.ListOutliers:output_type -> scrollery.v1.ListOutliersResponse
-	33, // 34: scrollery.v1.LibraryService.ListHooks:output_type -> scrollery.v1.ListHooksResponse
-	34, // 35: scrollery.v1.LibraryService.ListTrends:output_type -> scrollery.v1.ListTrendsResponse
-	35, // 36: scrollery.v1.LibraryService.ExplainOutlier:output_type -> scrollery.v1.ExplainOutlierResponse
-	36, // 37: scrollery.v1.LibraryService.ExplainTrend:output_type -> scrollery.v1.ExplainTrendResponse
-	37, // 38: scrollery.v1.LibraryService.ListScores:output_type -> scrollery.v1.ListScoresResponse
-	38, // 39: scrollery.v1.LibraryService.GetTrendSeries:output_type -> scrollery.v1.GetTrendSeriesResponse
-	39, // 40: scrollery.v1.LibraryService.BacktestOutliers:output_type -> scrollery.v1.BacktestOutliersResponse
-	40, // 41: scrollery.v1.LibraryService.BacktestTrends:output_type -> scrollery.v1.BacktestTrendsResponse
-	24, // [24:42] is the sub-list for method output_type
-	6,  // [6:24] is the sub-list for method input_type
+	17, // 10: scrollery.v1.LibraryService.DeleteFromLibrary:input_type -> scrollery.v1.DeleteFromLibraryRequest
+	18, // 11: scrollery.v1.LibraryService.UndoLibraryDeletion:input_type -> scrollery.v1.UndoLibraryDeletionRequest
+	19, // 12: scrollery.v1.LibraryService.ListLibraryDeletions:input_type -> scrollery.v1.ListLibraryDeletionsRequest
+	8,  // 13: scrollery.v1.LibraryService.GetLibrary:input_type -> scrollery.v1.GetLibraryRequest
+	10, // 14: scrollery.v1.LibraryService.AnnotateLibraryVideo:input_type -> scrollery.v1.AnnotateLibraryVideoRequest
+	20, // 15: scrollery.v1.LibraryService.GetVideo:input_type -> scrollery.v1.GetVideoRequest
+	21, // 16: scrollery.v1.LibraryService.ListObservations:input_type -> scrollery.v1.ListObservationsRequest
+	22, // 17: scrollery.v1.LibraryService.GetCreator:input_type -> scrollery.v1.GetCreatorRequest
+	23, // 18: scrollery.v1.LibraryService.ListOutliers:input_type -> scrollery.v1.ListOutliersRequest
+	24, // 19: scrollery.v1.LibraryService.ListHooks:input_type -> scrollery.v1.ListHooksRequest
+	25, // 20: scrollery.v1.LibraryService.ListTrends:input_type -> scrollery.v1.ListTrendsRequest
+	26, // 21: scrollery.v1.LibraryService.ExplainOutlier:input_type -> scrollery.v1.ExplainOutlierRequest
+	27, // 22: scrollery.v1.LibraryService.ExplainTrend:input_type -> scrollery.v1.ExplainTrendRequest
+	28, // 23: scrollery.v1.LibraryService.ListScores:input_type -> scrollery.v1.ListScoresRequest
+	29, // 24: scrollery.v1.LibraryService.GetTrendSeries:input_type -> scrollery.v1.GetTrendSeriesRequest
+	30, // 25: scrollery.v1.LibraryService.BacktestOutliers:input_type -> scrollery.v1.BacktestOutliersRequest
+	31, // 26: scrollery.v1.LibraryService.BacktestTrends:input_type -> scrollery.v1.BacktestTrendsRequest
+	1,  // 27: scrollery.v1.LibraryService.GetHooks:output_type -> scrollery.v1.GetHooksResponse
+	3,  // 28: scrollery.v1.LibraryService.GetOutliers:output_type -> scrollery.v1.GetOutliersResponse
+	5,  // 29: scrollery.v1.LibraryService.GetTrends:output_type -> scrollery.v1.GetTrendsResponse
+	7,  // 30: scrollery.v1.LibraryService.ArchiveLibraryVideo:output_type -> scrollery.v1.ArchiveLibraryVideoResponse
+	32, // 31: scrollery.v1.LibraryService.DeleteFromLibrary:output_type -> scrollery.v1.DeleteFromLibraryResponse
+	33, // 32: scrollery.v1.LibraryService.UndoLibraryDeletion:output_type -> scrollery.v1.UndoLibraryDeletionResponse
+	34, // 33: scrollery.v1.LibraryService.ListLibraryDeletions:output_type -> scrollery.v1.ListLibraryDeletionsResponse
+	9,  // 34: scrollery.v1.LibraryService.GetLibrary:output_type -> scrollery.v1.GetLibraryResponse
+	11, // 35: scrollery.v1.LibraryService.AnnotateLibraryVideo:output_type -> scrollery.v1.AnnotateLibraryVideoResponse
+	35, // 36: scrollery.v1.LibraryService.GetVideo:output_type -> scrollery.v1.GetVideoResponse
+	36, // 37: scrollery.v1.LibraryService.ListObservations:output_type -> scrollery.v1.ListObservationsResponse
+	37, // 38: scrollery.v1.LibraryService.GetCreator:output_type -> scrollery.v1.GetCreatorResponse
+	38, // 39: scrollery.v1.LibraryService.ListOutliers:output_type -> scrollery.v1.ListOutliersResponse
+	39, // 40: scrollery.v1.LibraryService.ListHooks:output_type -> scrollery.v1.ListHooksResponse
+	40, // 41: scrollery.v1.LibraryService.ListTrends:output_type -> scrollery.v1.ListTrendsResponse
+	41, // 42: scrollery.v1.LibraryService.ExplainOutlier:output_type -> scrollery.v1.ExplainOutlierResponse
+	42, // 43: scrollery.v1.LibraryService.ExplainTrend:output_type -> scrollery.v1.ExplainTrendResponse
+	43, // 44: scrollery.v1.LibraryService.ListScores:output_type -> scrollery.v1.ListScoresResponse
+	44, // 45: scrollery.v1.LibraryService.GetTrendSeries:output_type -> scrollery.v1.GetTrendSeriesResponse
+	45, // 46: scrollery.v1.LibraryService.BacktestOutliers:output_type -> scrollery.v1.BacktestOutliersResponse
+	46, // 47: scrollery.v1.LibraryService.BacktestTrends:output_type -> scrollery.v1.BacktestTrendsResponse
+	27, // [27:48] is the sub-list for method output_type
+	6,  // [6:27] is the sub-list for method input_type
 	6,  // [6:6] is the sub-list for extension type_name
 	6,  // [6:6] is the sub-list for extension extendee
 	0,  // [0:6] is the sub-list for field type_name
@@ -1119,6 +1143,7 @@ func file_scrollery_v1_library_service_proto_init() {
 	}
 	file_scrollery_v1_library_proto_init()
 	file_scrollery_v1_library_creator_proto_init()
+	file_scrollery_v1_library_deletion_proto_init()
 	file_scrollery_v1_library_explain_proto_init()
 	file_scrollery_v1_library_history_proto_init()
 	file_scrollery_v1_library_lists_proto_init()

@@ -22,6 +22,72 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Class is what a call of an operation takes of the server, and so what bounds it beside the
+// account's rate.
+type Class int32
+
+const (
+	Class_CLASS_UNSPECIFIED Class = 0
+	// Reads a few rows by their keys.
+	Class_CLASS_LOOKUP Class = 1
+	// Reads one page of rows.
+	Class_CLASS_LIST Class = 2
+	// Writes a few rows, or asks a provider to.
+	Class_CLASS_CHANGE Class = 3
+	// Reads and computes as much as a library has: an account has one at a time and a process
+	// two, each within a deadline. One costs 10 units.
+	Class_CLASS_COMPUTATION Class = 4
+	// Runs programs or a model, or writes for minutes: its module has places and bounds of its own.
+	Class_CLASS_TASK Class = 5
+)
+
+// Enum value maps for Class.
+var (
+	Class_name = map[int32]string{
+		0: "CLASS_UNSPECIFIED",
+		1: "CLASS_LOOKUP",
+		2: "CLASS_LIST",
+		3: "CLASS_CHANGE",
+		4: "CLASS_COMPUTATION",
+		5: "CLASS_TASK",
+	}
+	Class_value = map[string]int32{
+		"CLASS_UNSPECIFIED": 0,
+		"CLASS_LOOKUP":      1,
+		"CLASS_LIST":        2,
+		"CLASS_CHANGE":      3,
+		"CLASS_COMPUTATION": 4,
+		"CLASS_TASK":        5,
+	}
+)
+
+func (x Class) Enum() *Class {
+	p := new(Class)
+	*p = x
+	return p
+}
+
+func (x Class) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Class) Descriptor() protoreflect.EnumDescriptor {
+	return file_scrollery_v1_operation_proto_enumTypes[0].Descriptor()
+}
+
+func (Class) Type() protoreflect.EnumType {
+	return &file_scrollery_v1_operation_proto_enumTypes[0]
+}
+
+func (x Class) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Class.Descriptor instead.
+func (Class) EnumDescriptor() ([]byte, []int) {
+	return file_scrollery_v1_operation_proto_rawDescGZIP(), []int{0}
+}
+
 // Auth defines who may call an operation, and the answer to a missing key.
 type Auth int32
 
@@ -66,11 +132,11 @@ func (x Auth) String() string {
 }
 
 func (Auth) Descriptor() protoreflect.EnumDescriptor {
-	return file_scrollery_v1_operation_proto_enumTypes[0].Descriptor()
+	return file_scrollery_v1_operation_proto_enumTypes[1].Descriptor()
 }
 
 func (Auth) Type() protoreflect.EnumType {
-	return &file_scrollery_v1_operation_proto_enumTypes[0]
+	return &file_scrollery_v1_operation_proto_enumTypes[1]
 }
 
 func (x Auth) Number() protoreflect.EnumNumber {
@@ -79,7 +145,7 @@ func (x Auth) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Auth.Descriptor instead.
 func (Auth) EnumDescriptor() ([]byte, []int) {
-	return file_scrollery_v1_operation_proto_rawDescGZIP(), []int{0}
+	return file_scrollery_v1_operation_proto_rawDescGZIP(), []int{1}
 }
 
 // Operation has all properties of one rpc that the API kernel needs. The path, the
@@ -113,9 +179,14 @@ type Operation struct {
 	// On a stream whose message has one field of bytes: REST answers all bytes as one body
 	// of this type, and not with Server-Sent Events.
 	MediaType string `protobuf:"bytes,14,opt,name=media_type,json=mediaType" json:"media_type,omitempty"`
+	// The body on REST is a file of any content type, for the input's one field of bytes; the
+	// other fields are query parameters. `max_body_kib` bounds the other protocols alone.
+	Upload bool `protobuf:"varint,16,opt,name=upload" json:"upload,omitempty"`
 	// Unset: the operation is no tool of agents. Operations of billing, keys, sandboxes and
 	// secrets, streams, and those that export or delete accounts are never one.
-	Tool          *Tool `protobuf:"bytes,15,opt,name=tool" json:"tool,omitempty"`
+	Tool *Tool `protobuf:"bytes,15,opt,name=tool" json:"tool,omitempty"`
+	// What a call takes of the server.
+	Class         Class `protobuf:"varint,17,opt,name=class,enum=scrollery.v1.Class" json:"class,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -241,11 +312,25 @@ func (x *Operation) GetMediaType() string {
 	return ""
 }
 
+func (x *Operation) GetUpload() bool {
+	if x != nil {
+		return x.Upload
+	}
+	return false
+}
+
 func (x *Operation) GetTool() *Tool {
 	if x != nil {
 		return x.Tool
 	}
 	return nil
+}
+
+func (x *Operation) GetClass() Class {
+	if x != nil {
+		return x.Class
+	}
+	return Class_CLASS_UNSPECIFIED
 }
 
 // Tool is how the Model Context Protocol offers an operation: the name of the tool is the
@@ -529,7 +614,7 @@ var File_scrollery_v1_operation_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"\n" +
-	"\x1cscrollery/v1/operation.proto\x12\fscrollery.v1\x1a google/protobuf/descriptor.proto\"\x95\x03\n" +
+	"\x1cscrollery/v1/operation.proto\x12\fscrollery.v1\x1a google/protobuf/descriptor.proto\"\xd8\x03\n" +
 	"\tOperation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06method\x18\x02 \x01(\tR\x06method\x12\x12\n" +
@@ -547,8 +632,10 @@ const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"per_minute\x18\v \x01(\x05R\tperMinute\x12\x18\n" +
 	"\aexample\x18\f \x01(\tR\aexample\x12\x1d\n" +
 	"\n" +
-	"media_type\x18\x0e \x01(\tR\tmediaType\x12&\n" +
-	"\x04tool\x18\x0f \x01(\v2\x12.scrollery.v1.ToolR\x04tool\"\x9d\x01\n" +
+	"media_type\x18\x0e \x01(\tR\tmediaType\x12\x16\n" +
+	"\x06upload\x18\x10 \x01(\bR\x06upload\x12&\n" +
+	"\x04tool\x18\x0f \x01(\v2\x12.scrollery.v1.ToolR\x04tool\x12)\n" +
+	"\x05class\x18\x11 \x01(\x0e2\x13.scrollery.v1.ClassR\x05class\"\x9d\x01\n" +
 	"\x04Tool\x12\x14\n" +
 	"\x05title\x18\x01 \x01(\tR\x05title\x12\x18\n" +
 	"\atoolset\x18\x02 \x01(\tR\atoolset\x12 \n" +
@@ -561,7 +648,16 @@ const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
 	"\bstatuses\x18\x02 \x03(\tR\bstatuses\x12\x16\n" +
 	"\x06always\x18\x03 \x03(\tR\x06always\x12\x1c\n" +
-	"\tsometimes\x18\x04 \x03(\tR\tsometimes*f\n" +
+	"\tsometimes\x18\x04 \x03(\tR\tsometimes*y\n" +
+	"\x05Class\x12\x15\n" +
+	"\x11CLASS_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fCLASS_LOOKUP\x10\x01\x12\x0e\n" +
+	"\n" +
+	"CLASS_LIST\x10\x02\x12\x10\n" +
+	"\fCLASS_CHANGE\x10\x03\x12\x15\n" +
+	"\x11CLASS_COMPUTATION\x10\x04\x12\x0e\n" +
+	"\n" +
+	"CLASS_TASK\x10\x05*f\n" +
 	"\x04Auth\x12\x14\n" +
 	"\x10AUTH_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vAUTH_PUBLIC\x10\x01\x12\f\n" +
@@ -593,36 +689,38 @@ func file_scrollery_v1_operation_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_operation_proto_rawDescData
 }
 
-var file_scrollery_v1_operation_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_scrollery_v1_operation_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_scrollery_v1_operation_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_scrollery_v1_operation_proto_goTypes = []any{
-	(Auth)(0),                           // 0: scrollery.v1.Auth
-	(*Operation)(nil),                   // 1: scrollery.v1.Operation
-	(*Tool)(nil),                        // 2: scrollery.v1.Tool
-	(*Form)(nil),                        // 3: scrollery.v1.Form
-	(*descriptorpb.MethodOptions)(nil),  // 4: google.protobuf.MethodOptions
-	(*descriptorpb.MessageOptions)(nil), // 5: google.protobuf.MessageOptions
-	(*descriptorpb.FieldOptions)(nil),   // 6: google.protobuf.FieldOptions
+	(Class)(0),                          // 0: scrollery.v1.Class
+	(Auth)(0),                           // 1: scrollery.v1.Auth
+	(*Operation)(nil),                   // 2: scrollery.v1.Operation
+	(*Tool)(nil),                        // 3: scrollery.v1.Tool
+	(*Form)(nil),                        // 4: scrollery.v1.Form
+	(*descriptorpb.MethodOptions)(nil),  // 5: google.protobuf.MethodOptions
+	(*descriptorpb.MessageOptions)(nil), // 6: google.protobuf.MessageOptions
+	(*descriptorpb.FieldOptions)(nil),   // 7: google.protobuf.FieldOptions
 }
 var file_scrollery_v1_operation_proto_depIdxs = []int32{
-	0,  // 0: scrollery.v1.Operation.auth:type_name -> scrollery.v1.Auth
-	2,  // 1: scrollery.v1.Operation.tool:type_name -> scrollery.v1.Tool
-	4,  // 2: scrollery.v1.operation:extendee -> google.protobuf.MethodOptions
-	5,  // 3: scrollery.v1.form:extendee -> google.protobuf.MessageOptions
-	6,  // 4: scrollery.v1.omit_unset:extendee -> google.protobuf.FieldOptions
-	6,  // 5: scrollery.v1.rpc_only:extendee -> google.protobuf.FieldOptions
-	6,  // 6: scrollery.v1.empty_sets:extendee -> google.protobuf.FieldOptions
-	6,  // 7: scrollery.v1.rest_name:extendee -> google.protobuf.FieldOptions
-	6,  // 8: scrollery.v1.secret:extendee -> google.protobuf.FieldOptions
-	6,  // 9: scrollery.v1.known_value:extendee -> google.protobuf.FieldOptions
-	6,  // 10: scrollery.v1.members:extendee -> google.protobuf.FieldOptions
-	1,  // 11: scrollery.v1.operation:type_name -> scrollery.v1.Operation
-	3,  // 12: scrollery.v1.form:type_name -> scrollery.v1.Form
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	11, // [11:13] is the sub-list for extension type_name
-	2,  // [2:11] is the sub-list for extension extendee
-	0,  // [0:2] is the sub-list for field type_name
+	1,  // 0: scrollery.v1.Operation.auth:type_name -> scrollery.v1.Auth
+	3,  // 1: scrollery.v1.Operation.tool:type_name -> scrollery.v1.Tool
+	0,  // 2: scrollery.v1.Operation.class:type_name -> scrollery.v1.Class
+	5,  // 3: scrollery.v1.operation:extendee -> google.protobuf.MethodOptions
+	6,  // 4: scrollery.v1.form:extendee -> google.protobuf.MessageOptions
+	7,  // 5: scrollery.v1.omit_unset:extendee -> google.protobuf.FieldOptions
+	7,  // 6: scrollery.v1.rpc_only:extendee -> google.protobuf.FieldOptions
+	7,  // 7: scrollery.v1.empty_sets:extendee -> google.protobuf.FieldOptions
+	7,  // 8: scrollery.v1.rest_name:extendee -> google.protobuf.FieldOptions
+	7,  // 9: scrollery.v1.secret:extendee -> google.protobuf.FieldOptions
+	7,  // 10: scrollery.v1.known_value:extendee -> google.protobuf.FieldOptions
+	7,  // 11: scrollery.v1.members:extendee -> google.protobuf.FieldOptions
+	2,  // 12: scrollery.v1.operation:type_name -> scrollery.v1.Operation
+	4,  // 13: scrollery.v1.form:type_name -> scrollery.v1.Form
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	12, // [12:14] is the sub-list for extension type_name
+	3,  // [3:12] is the sub-list for extension extendee
+	0,  // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_operation_proto_init() }
@@ -635,7 +733,7 @@ func file_scrollery_v1_operation_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_operation_proto_rawDesc), len(file_scrollery_v1_operation_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   3,
 			NumExtensions: 9,
 			NumServices:   0,

@@ -115,7 +115,9 @@ func (x *GetRulesResponse) GetItems() []*RuleItem {
 type PutRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The whole ruleset.
-	Text          *string `protobuf:"bytes,1,opt,name=text" json:"text,omitempty"`
+	Text *string `protobuf:"bytes,1,opt,name=text" json:"text,omitempty"`
+	// Whether the answer says how each rule is read. False when absent.
+	Readings      *bool `protobuf:"varint,2,opt,name=readings" json:"readings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -157,12 +159,23 @@ func (x *PutRulesRequest) GetText() string {
 	return ""
 }
 
+func (x *PutRulesRequest) GetReadings() bool {
+	if x != nil && x.Readings != nil {
+		return *x.Readings
+	}
+	return false
+}
+
 type PutRulesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `created` or `unchanged`.
 	Outcome string `protobuf:"bytes,1,opt,name=outcome" json:"outcome,omitempty"`
 	// The ruleset in force.
-	Rules         *Rules `protobuf:"bytes,2,opt,name=rules" json:"rules,omitempty"`
+	Rules *Rules `protobuf:"bytes,2,opt,name=rules" json:"rules,omitempty"`
+	// How each rule is read, in their order; only if `readings` was asked for.
+	Readings []*RuleReading `protobuf:"bytes,3,rep,name=readings" json:"readings,omitempty"`
+	// Rules that nothing is dropped by, since they are unclear; only if `readings` was asked for.
+	UnclearRules  []*UnclearRule `protobuf:"bytes,4,rep,name=unclear_rules,json=unclearRules" json:"unclear_rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -207,6 +220,20 @@ func (x *PutRulesResponse) GetOutcome() string {
 func (x *PutRulesResponse) GetRules() *Rules {
 	if x != nil {
 		return x.Rules
+	}
+	return nil
+}
+
+func (x *PutRulesResponse) GetReadings() []*RuleReading {
+	if x != nil {
+		return x.Readings
+	}
+	return nil
+}
+
+func (x *PutRulesResponse) GetUnclearRules() []*UnclearRule {
+	if x != nil {
+		return x.UnclearRules
 	}
 	return nil
 }
@@ -513,7 +540,7 @@ type RuleReading struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Text of the rule.
 	Rule string `protobuf:"bytes,1,opt,name=rule" json:"rule,omitempty"`
-	// Its checks in words, as `drop if text mentions "giveaway"`.
+	// Its checks in sentences, as `drops videos that mention the word "giveaway"`.
 	Reading       string `protobuf:"bytes,2,opt,name=reading" json:"reading,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -717,12 +744,15 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\x0fGetRulesRequest\"k\n" +
 	"\x10GetRulesResponse\x12)\n" +
 	"\x05rules\x18\x01 \x01(\v2\x13.scrollery.v1.RulesR\x05rules\x12,\n" +
-	"\x05items\x18\x02 \x03(\v2\x16.scrollery.v1.RuleItemR\x05items\"5\n" +
+	"\x05items\x18\x02 \x03(\v2\x16.scrollery.v1.RuleItemR\x05items\"Q\n" +
 	"\x0fPutRulesRequest\x12\"\n" +
-	"\x04text\x18\x01 \x01(\tB\x0e\xbaH\v\xc8\x01\x01r\x06\x10\x01\x18\xa0\x9c\x01R\x04text\"\x7f\n" +
+	"\x04text\x18\x01 \x01(\tB\x0e\xbaH\v\xc8\x01\x01r\x06\x10\x01\x18\xa0\x9c\x01R\x04text\x12\x1a\n" +
+	"\breadings\x18\x02 \x01(\bR\breadings\"\x82\x02\n" +
 	"\x10PutRulesResponse\x128\n" +
 	"\aoutcome\x18\x01 \x01(\tB\x1e\xbaH\x16r\x14R\acreatedR\tunchanged\xaa\x01\x02\b\x02R\aoutcome\x121\n" +
-	"\x05rules\x18\x02 \x01(\v2\x13.scrollery.v1.RulesB\x06\xbaH\x03\xc8\x01\x01R\x05rules\"}\n" +
+	"\x05rules\x18\x02 \x01(\v2\x13.scrollery.v1.RulesB\x06\xbaH\x03\xc8\x01\x01R\x05rules\x12;\n" +
+	"\breadings\x18\x03 \x03(\v2\x19.scrollery.v1.RuleReadingB\x04\xd0\xda\x18\x01R\breadings\x12D\n" +
+	"\runclear_rules\x18\x04 \x03(\v2\x19.scrollery.v1.UnclearRuleB\x04\xd0\xda\x18\x01R\funclearRules\"}\n" +
 	"\x17ListRuleVersionsRequest\x12/\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\x12\xbaH\x06\x1a\x04\x18\x19(\x01\xea\xda\x18\x05limitR\bpageSize\x121\n" +
 	"\n" +
@@ -763,25 +793,25 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\x06change\x18\x04 \x01(\tB.\xbaH&r$R\rnewly_droppedR\n" +
 	"newly_keptR\adropped\xaa\x01\x02\b\x02R\x06change\x12\x19\n" +
 	"\x04rule\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04rule\x12\x1d\n" +
-	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06reason2\xb5\x06\n" +
-	"\fRulesService\x12\x97\x01\n" +
-	"\bGetRules\x12\x1d.scrollery.v1.GetRulesRequest\x1a\x1e.scrollery.v1.GetRulesResponse\"L\xca\xda\x18E\n" +
+	"\x06reason\x18\x06 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06reason2\xc2\x06\n" +
+	"\fRulesService\x12\x9a\x01\n" +
+	"\bGetRules\x12\x1d.scrollery.v1.GetRulesRequest\x1a\x1e.scrollery.v1.GetRulesResponse\"O\xca\xda\x18H\n" +
 	"\bgetRules\x12\x03GET\x1a\t/v1/rules \x02*\n" +
 	"rules:read8\x01z\x19\n" +
-	"\x0eRead the rules\x12\adefault\x90\x02\x01\x12\xce\x01\n" +
-	"\bPutRules\x12\x1d.scrollery.v1.PutRulesRequest\x1a\x1e.scrollery.v1.PutRulesResponse\"\x82\x01\xca\xda\x18~\n" +
+	"\x0eRead the rules\x12\adefault\x88\x01\x01\x90\x02\x01\x12\xd2\x01\n" +
+	"\bPutRules\x12\x1d.scrollery.v1.PutRulesRequest\x1a\x1e.scrollery.v1.PutRulesResponse\"\x86\x01\xca\xda\x18\x81\x01\n" +
 	"\bputRules\x12\x03PUT\x1a\t/v1/rules \x02*\vrules:write0\x018\x02B\x12workspace_requiredb\x19{\"text\":\"- no giveaways\"}z \n" +
-	"\x11Replace the rules\x12\adefault\x18\x01 \x01\x12\xce\x01\n" +
-	"\x10ListRuleVersions\x12%.scrollery.v1.ListRuleVersionsRequest\x1a&.scrollery.v1.ListRuleVersionsResponse\"k\xca\xda\x18d\n" +
+	"\x11Replace the rules\x12\adefault\x18\x01 \x01\x88\x01\x03\x12\xd1\x01\n" +
+	"\x10ListRuleVersions\x12%.scrollery.v1.ListRuleVersionsRequest\x1a&.scrollery.v1.ListRuleVersionsResponse\"n\xca\xda\x18g\n" +
 	"\x10listRuleVersions\x12\x03GET\x1a\x12/v1/rules/versions \x02*\n" +
 	"rules:read0\x018\x01z%\n" +
 	"\x1aList versions of the rules\x12\x05rules(\n" +
-	"\x90\x02\x01\x12\xe8\x01\n" +
-	"\fPreviewRules\x12!.scrollery.v1.PreviewRulesRequest\x1a\".scrollery.v1.PreviewRulesResponse\"\x90\x01\xca\xda\x18\x8b\x01\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xeb\x01\n" +
+	"\fPreviewRules\x12!.scrollery.v1.PreviewRulesRequest\x1a\".scrollery.v1.PreviewRulesResponse\"\x93\x01\xca\xda\x18\x8e\x01\n" +
 	"\fpreviewRules\x12\x04POST\x1a\x11/v1/rules/preview \x02*\n" +
 	"rules:read0\x018\n" +
 	"B\x12workspace_requiredb&{\"text\":\"- no giveaways\",\"sample\":200}z\x14\n" +
-	"\tTry rules\x12\adefaultBCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\tTry rules\x12\adefault\x88\x01\x05BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_rules_service_proto_rawDescOnce sync.Once
@@ -816,24 +846,26 @@ var file_scrollery_v1_rules_service_proto_depIdxs = []int32{
 	11, // 0: scrollery.v1.GetRulesResponse.rules:type_name -> scrollery.v1.Rules
 	12, // 1: scrollery.v1.GetRulesResponse.items:type_name -> scrollery.v1.RuleItem
 	11, // 2: scrollery.v1.PutRulesResponse.rules:type_name -> scrollery.v1.Rules
-	11, // 3: scrollery.v1.ListRuleVersionsResponse.versions:type_name -> scrollery.v1.Rules
-	13, // 4: scrollery.v1.PreviewRulesResponse.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
-	9,  // 5: scrollery.v1.PreviewRulesResponse.unclear_rules:type_name -> scrollery.v1.UnclearRule
-	10, // 6: scrollery.v1.PreviewRulesResponse.examples:type_name -> scrollery.v1.PreviewExample
-	8,  // 7: scrollery.v1.PreviewRulesResponse.readings:type_name -> scrollery.v1.RuleReading
-	0,  // 8: scrollery.v1.RulesService.GetRules:input_type -> scrollery.v1.GetRulesRequest
-	2,  // 9: scrollery.v1.RulesService.PutRules:input_type -> scrollery.v1.PutRulesRequest
-	4,  // 10: scrollery.v1.RulesService.ListRuleVersions:input_type -> scrollery.v1.ListRuleVersionsRequest
-	6,  // 11: scrollery.v1.RulesService.PreviewRules:input_type -> scrollery.v1.PreviewRulesRequest
-	1,  // 12: scrollery.v1.RulesService.GetRules:output_type -> scrollery.v1.GetRulesResponse
-	3,  // 13: scrollery.v1.RulesService.PutRules:output_type -> scrollery.v1.PutRulesResponse
-	5,  // 14: scrollery.v1.RulesService.ListRuleVersions:output_type -> scrollery.v1.ListRuleVersionsResponse
-	7,  // 15: scrollery.v1.RulesService.PreviewRules:output_type -> scrollery.v1.PreviewRulesResponse
-	12, // [12:16] is the sub-list for method output_type
-	8,  // [8:12] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	8,  // 3: scrollery.v1.PutRulesResponse.readings:type_name -> scrollery.v1.RuleReading
+	9,  // 4: scrollery.v1.PutRulesResponse.unclear_rules:type_name -> scrollery.v1.UnclearRule
+	11, // 5: scrollery.v1.ListRuleVersionsResponse.versions:type_name -> scrollery.v1.Rules
+	13, // 6: scrollery.v1.PreviewRulesResponse.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
+	9,  // 7: scrollery.v1.PreviewRulesResponse.unclear_rules:type_name -> scrollery.v1.UnclearRule
+	10, // 8: scrollery.v1.PreviewRulesResponse.examples:type_name -> scrollery.v1.PreviewExample
+	8,  // 9: scrollery.v1.PreviewRulesResponse.readings:type_name -> scrollery.v1.RuleReading
+	0,  // 10: scrollery.v1.RulesService.GetRules:input_type -> scrollery.v1.GetRulesRequest
+	2,  // 11: scrollery.v1.RulesService.PutRules:input_type -> scrollery.v1.PutRulesRequest
+	4,  // 12: scrollery.v1.RulesService.ListRuleVersions:input_type -> scrollery.v1.ListRuleVersionsRequest
+	6,  // 13: scrollery.v1.RulesService.PreviewRules:input_type -> scrollery.v1.PreviewRulesRequest
+	1,  // 14: scrollery.v1.RulesService.GetRules:output_type -> scrollery.v1.GetRulesResponse
+	3,  // 15: scrollery.v1.RulesService.PutRules:output_type -> scrollery.v1.PutRulesResponse
+	5,  // 16: scrollery.v1.RulesService.ListRuleVersions:output_type -> scrollery.v1.ListRuleVersionsResponse
+	7,  // 17: scrollery.v1.RulesService.PreviewRules:output_type -> scrollery.v1.PreviewRulesResponse
+	14, // [14:18] is the sub-list for method output_type
+	10, // [10:14] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_rules_service_proto_init() }

@@ -235,12 +235,12 @@ const file_scrollery_v1_sandbox_service_proto_rawDesc = "" +
 	"\x04goal\x18\x01 \x01(\tB\x0e\xbaH\v\xc8\x01\x01r\x06\x10\x01\x18\xa0\x9c\x01R\x04goal\"N\n" +
 	"\x10RunAgentResponse\x12\x1d\n" +
 	"\x06output\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06output\x12\x1b\n" +
-	"\x05steps\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x05steps2\xb9\x03\n" +
-	"\x0eSandboxService\x12\xe7\x01\n" +
-	"\x10WriteSandboxFile\x12%.scrollery.v1.WriteSandboxFileRequest\x1a&.scrollery.v1.WriteSandboxFileResponse\"\x83\x01\xca\xda\x18\x7f\n" +
-	"\x10writeSandboxFile\x12\x03PUT\x1a\x11/v1/sandbox/files \x03*\rsandbox:writeB\x10payment_requiredB\x0eupstream_errorH\x80@b\x1d{\"path\":\"main.js\",\"data\":\"1\"}\x12\xbc\x01\n" +
-	"\bRunAgent\x12\x1d.scrollery.v1.RunAgentRequest\x1a\x1e.scrollery.v1.RunAgentResponse\"q\xca\xda\x18m\n" +
-	"\brunAgent\x12\x04POST\x1a\t/v1/agent \x03*\tagent:runB\x10payment_requiredB\x0eupstream_errorb!{\"goal\":\"Summarise the outliers\"}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\x05steps\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x05steps2\xc0\x03\n" +
+	"\x0eSandboxService\x12\xeb\x01\n" +
+	"\x10WriteSandboxFile\x12%.scrollery.v1.WriteSandboxFileRequest\x1a&.scrollery.v1.WriteSandboxFileResponse\"\x87\x01\xca\xda\x18\x82\x01\n" +
+	"\x10writeSandboxFile\x12\x03PUT\x1a\x11/v1/sandbox/files \x03*\rsandbox:writeB\x10payment_requiredB\x0eupstream_errorH\x80@b\x1d{\"path\":\"main.js\",\"data\":\"1\"}\x88\x01\x03\x12\xbf\x01\n" +
+	"\bRunAgent\x12\x1d.scrollery.v1.RunAgentRequest\x1a\x1e.scrollery.v1.RunAgentResponse\"t\xca\xda\x18p\n" +
+	"\brunAgent\x12\x04POST\x1a\t/v1/agent \x03*\tagent:runB\x10payment_requiredB\x0eupstream_errorb!{\"goal\":\"Summarise the outliers\"}\x88\x01\x05BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_sandbox_service_proto_rawDescOnce sync.Once

@@ -1646,40 +1646,40 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04name\x12\x1d\n" +
 	"\x06needed\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x06needed\x12\x19\n" +
 	"\x04left\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x04left\x12\x1b\n" +
-	"\x05limit\x18\x04 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x05limit2\xff\x0f\n" +
-	"\x0eScrollsService\x12\x91\x02\n" +
-	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"\xb9\x01\xca\xda\x18\xb4\x01\n" +
+	"\x05limit\x18\x04 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x05limit2\x9d\x10\n" +
+	"\x0eScrollsService\x12\x94\x02\n" +
+	"\fCreateScroll\x12!.scrollery.v1.CreateScrollRequest\x1a\".scrollery.v1.CreateScrollResponse\"\xbc\x01\xca\xda\x18\xb7\x01\n" +
 	"\fcreateScroll\x12\x04POST\x1a\v/v1/scrolls \x02*\rscrolls:write0\x018dB\x12workspace_requiredB\x13scroll_active_limitR\x04\xc8\x01\xca\x01b2{\"prompt\":\"latte art\",\"idempotencyKey\":\"monday-1\"}z\x19\n" +
-	"\x0eStart a scroll\x12\adefault\x12\xb0\x01\n" +
-	"\tGetScroll\x12\x1e.scrollery.v1.GetScrollRequest\x1a\x1f.scrollery.v1.GetScrollResponse\"b\xca\xda\x18[\n" +
+	"\x0eStart a scroll\x12\adefault\x88\x01\x03\x12\xb3\x01\n" +
+	"\tGetScroll\x12\x1e.scrollery.v1.GetScrollRequest\x1a\x1f.scrollery.v1.GetScrollResponse\"e\xca\xda\x18^\n" +
 	"\tgetScroll\x12\x03GET\x1a\v/v1/scrolls \x02*\fscrolls:read0\x018\x01b\x0e{\"id\":\"scr_1\"}z\x18\n" +
-	"\rRead a scroll\x12\adefault\x90\x02\x01\x12\xae\x01\n" +
-	"\vListScrolls\x12 .scrollery.v1.ListScrollsRequest\x1a!.scrollery.v1.ListScrollsResponse\"Z\xca\xda\x18S\n" +
+	"\rRead a scroll\x12\adefault\x88\x01\x01\x90\x02\x01\x12\xb1\x01\n" +
+	"\vListScrolls\x12 .scrollery.v1.ListScrollsRequest\x1a!.scrollery.v1.ListScrollsResponse\"]\xca\xda\x18V\n" +
 	"\vlistScrolls\x12\x03GET\x1a\x10/v1/scrolls/list \x02*\fscrolls:read0\x018\x01z\x19\n" +
 	"\fList scrolls\x12\ascrolls(\n" +
-	"\x90\x02\x01\x12\xc9\x01\n" +
-	"\fListVerdicts\x12!.scrollery.v1.ListVerdictsRequest\x1a\".scrollery.v1.ListVerdictsResponse\"r\xca\xda\x18k\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xcc\x01\n" +
+	"\fListVerdicts\x12!.scrollery.v1.ListVerdictsRequest\x1a\".scrollery.v1.ListVerdictsResponse\"u\xca\xda\x18n\n" +
 	"\flistVerdicts\x12\x03GET\x1a\x14/v1/scrolls/verdicts \x02*\fscrolls:read0\x018\x01b\x10{\"dropped\":true}z\x1a\n" +
 	"\rList verdicts\x12\ascrolls(\n" +
-	"\x90\x02\x01\x12\xae\x01\n" +
-	"\vWatchScroll\x12 .scrollery.v1.WatchScrollRequest\x1a!.scrollery.v1.WatchScrollResponse\"X\xca\xda\x18T\n" +
-	"\vwatchScroll\x12\x03GET\x1a\x11/v1/scrolls/watch \x02*\fscrolls:read0\x018\x01B\tnot_foundb\x0e{\"id\":\"scr_1\"}0\x01\x12\xc8\x01\n" +
-	"\fCancelScroll\x12!.scrollery.v1.CancelScrollRequest\x1a\".scrollery.v1.CancelScrollResponse\"q\xca\xda\x18m\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xb1\x01\n" +
+	"\vWatchScroll\x12 .scrollery.v1.WatchScrollRequest\x1a!.scrollery.v1.WatchScrollResponse\"[\xca\xda\x18W\n" +
+	"\vwatchScroll\x12\x03GET\x1a\x11/v1/scrolls/watch \x02*\fscrolls:read0\x018\x01B\tnot_foundb\x0e{\"id\":\"scr_1\"}\x88\x01\x010\x01\x12\xcb\x01\n" +
+	"\fCancelScroll\x12!.scrollery.v1.CancelScrollRequest\x1a\".scrollery.v1.CancelScrollResponse\"t\xca\xda\x18p\n" +
 	"\fcancelScroll\x12\x04POST\x1a\x12/v1/scrolls/cancel \x02*\rscrolls:write0\x018\x02b\x0e{\"id\":\"scr_1\"}z\x1e\n" +
-	"\x0fCancel a scroll\x12\ascrolls\x18\x01 \x01\x12\xb5\x01\n" +
-	"\vGetSchedule\x12 .scrollery.v1.GetScheduleRequest\x1a!.scrollery.v1.GetScheduleResponse\"a\xca\xda\x18Z\n" +
+	"\x0fCancel a scroll\x12\ascrolls\x18\x01 \x01\x88\x01\x03\x12\xb8\x01\n" +
+	"\vGetSchedule\x12 .scrollery.v1.GetScheduleRequest\x1a!.scrollery.v1.GetScheduleResponse\"d\xca\xda\x18]\n" +
 	"\vgetSchedule\x12\x03GET\x1a\x14/v1/scrolls/schedule \x02*\fscrolls:read0\x018\x01z\x1c\n" +
-	"\x11Read the schedule\x12\ascrolls\x90\x02\x01\x12\xbd\x01\n" +
-	"\rListTemplates\x12\".scrollery.v1.ListTemplatesRequest\x1a#.scrollery.v1.ListTemplatesResponse\"c\xca\xda\x18\\\n" +
+	"\x11Read the schedule\x12\ascrolls\x88\x01\x01\x90\x02\x01\x12\xc0\x01\n" +
+	"\rListTemplates\x12\".scrollery.v1.ListTemplatesRequest\x1a#.scrollery.v1.ListTemplatesResponse\"f\xca\xda\x18_\n" +
 	"\rlistTemplates\x12\x03GET\x1a\x15/v1/scrolls/templates \x02*\fscrolls:read0\x018\x01z\x1b\n" +
 	"\x0eList templates\x12\ascrolls(\n" +
-	"\x90\x02\x01\x12\xed\x01\n" +
-	"\x0eEstimateScroll\x12#.scrollery.v1.EstimateScrollRequest\x1a$.scrollery.v1.EstimateScrollResponse\"\x8f\x01\xca\xda\x18\x8a\x01\n" +
+	"\x88\x01\x02\x90\x02\x01\x12\xf0\x01\n" +
+	"\x0eEstimateScroll\x12#.scrollery.v1.EstimateScrollRequest\x1a$.scrollery.v1.EstimateScrollResponse\"\x92\x01\xca\xda\x18\x8d\x01\n" +
 	"\x0eestimateScroll\x12\x04POST\x1a\x14/v1/scrolls/estimate \x02*\fscrolls:read0\x018\x01B\x12workspace_requiredb\x16{\"prompt\":\"latte art\"}z\x1c\n" +
-	"\x11Estimate a scroll\x12\ascrolls\x12\xc4\x01\n" +
-	"\fStopSchedule\x12!.scrollery.v1.StopScheduleRequest\x1a\".scrollery.v1.StopScheduleResponse\"m\xca\xda\x18i\n" +
+	"\x11Estimate a scroll\x12\ascrolls\x88\x01\x01\x12\xc7\x01\n" +
+	"\fStopSchedule\x12!.scrollery.v1.StopScheduleRequest\x1a\".scrollery.v1.StopScheduleResponse\"p\xca\xda\x18l\n" +
 	"\fstopSchedule\x12\x04POST\x1a\x19/v1/scrolls/schedule/stop \x02*\rscrolls:write0\x018\x02b\x02{}z\x1f\n" +
-	"\x10End the schedule\x12\ascrolls\x18\x01 \x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\x10End the schedule\x12\ascrolls\x18\x01 \x01\x88\x01\x03BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_scrolls_service_proto_rawDescOnce sync.Once

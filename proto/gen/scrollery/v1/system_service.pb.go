@@ -110,11 +110,11 @@ const file_scrollery_v1_system_service_proto_rawDesc = "" +
 	"!scrollery/v1/system_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\x12\n" +
 	"\x10GetHealthRequest\"6\n" +
 	"\x11GetHealthResponse\x12!\n" +
-	"\x06status\x18\x01 \x01(\tB\t\xbaH\x06r\x04R\x02okR\x06status2\x84\x01\n" +
-	"\rSystemService\x12s\n" +
-	"\tGetHealth\x12\x1e.scrollery.v1.GetHealthRequest\x1a\x1f.scrollery.v1.GetHealthResponse\"%\xca\xda\x18\x1e\n" +
+	"\x06status\x18\x01 \x01(\tB\t\xbaH\x06r\x04R\x02okR\x06status2\x87\x01\n" +
+	"\rSystemService\x12v\n" +
+	"\tGetHealth\x12\x1e.scrollery.v1.GetHealthRequest\x1a\x1f.scrollery.v1.GetHealthResponse\"(\xca\xda\x18!\n" +
 	"\tgetHealth\x12\x03GET\x1a\n" +
-	"/v1/health \x01\x90\x02\x01BHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"/v1/health \x01\x88\x01\x01\x90\x02\x01BHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_system_service_proto_rawDescOnce sync.Once

@@ -448,21 +448,21 @@ const file_scrollery_v1_usage_service_proto_rawDesc = "" +
 	"\n" +
 	"cost_cents\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x02R\tcostCents\x12]\n" +
 	"\x06status\x18\x03 \x01(\tBE\xbaH=r;R\x02okR\x15subscription_requiredR\frate_limitedR\tforbiddenR\x05error\xaa\x01\x02\b\x02R\x06status\x12\x15\n" +
-	"\x02ts\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x02R\x02ts2\xc5\x02\n" +
-	"\fUsageService\x12\x95\x01\n" +
-	"\bGetUsage\x12\x1d.scrollery.v1.GetUsageRequest\x1a\x1e.scrollery.v1.GetUsageResponse\"J\xca\xda\x18C\n" +
+	"\x02ts\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x02R\x02ts2\xcb\x02\n" +
+	"\fUsageService\x12\x98\x01\n" +
+	"\bGetUsage\x12\x1d.scrollery.v1.GetUsageRequest\x1a\x1e.scrollery.v1.GetUsageResponse\"M\xca\xda\x18F\n" +
 	"\bgetUsage\x12\x03GET\x1a\t/v1/usage \x02*\n" +
 	"usage:readz\x19\n" +
-	"\x0eRead the usage\x12\aaccount\x90\x02\x01\x12\x9c\x01\n" +
+	"\x0eRead the usage\x12\aaccount\x88\x01\x01\x90\x02\x01\x12\x9f\x01\n" +
 	"\n" +
-	"ListEvents\x12\x1f.scrollery.v1.ListEventsRequest\x1a .scrollery.v1.ListEventsResponse\"K\xca\xda\x18D\n" +
+	"ListEvents\x12\x1f.scrollery.v1.ListEventsRequest\x1a .scrollery.v1.ListEventsResponse\"N\xca\xda\x18G\n" +
 	"\n" +
 	"listEvents\x12\x03GET\x1a\n" +
 	"/v1/events \x02*\n" +
 	"usage:readz\x17\n" +
 	"\n" +
 	"List calls\x12\aaccount(\n" +
-	"\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\x88\x01\x02\x90\x02\x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_usage_service_proto_rawDescOnce sync.Once

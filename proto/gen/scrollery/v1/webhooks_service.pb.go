@@ -1221,24 +1221,24 @@ const file_scrollery_v1_webhooks_service_proto_rawDesc = "" +
 	"\x11RedeliverResponse\x12\x1b\n" +
 	"\x05found\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\x05found\x122\n" +
 	"\bdelivery\x18\x02 \x01(\v2\x16.scrollery.v1.DeliveryR\bdelivery\x12/\n" +
-	"\awebhook\x18\x03 \x01(\v2\x15.scrollery.v1.WebhookR\awebhook2\xd5\v\n" +
-	"\x0fWebhooksService\x12\x90\x01\n" +
-	"\fListWebhooks\x12!.scrollery.v1.ListWebhooksRequest\x1a\".scrollery.v1.ListWebhooksResponse\"9\xca\xda\x182\n" +
-	"\flistWebhooks\x12\x03GET\x1a\f/v1/webhooks \x02*\rwebhooks:read\x90\x02\x01\x12\xed\x01\n" +
-	"\rCreateWebhook\x12\".scrollery.v1.CreateWebhookRequest\x1a#.scrollery.v1.CreateWebhookResponse\"\x92\x01\xca\xda\x18\x8d\x01\n" +
-	"\rcreateWebhook\x12\x04POST\x1a\x13/v1/webhooks/create \x02*\x0ewebhooks:write8\x02bM{\"url\":\"https://hooks.yourdomain.com/scrollery\",\"types\":[\"scroll.completed\"]}\x12\xba\x01\n" +
-	"\rUpdateWebhook\x12\".scrollery.v1.UpdateWebhookRequest\x1a#.scrollery.v1.UpdateWebhookResponse\"`\xca\xda\x18\\\n" +
-	"\rupdateWebhook\x12\x04POST\x1a\x13/v1/webhooks/update \x02*\x0ewebhooks:write8\x02b\x1c{\"id\":\"whk_1\",\"paused\":true}\x12\xc4\x01\n" +
-	"\x13RotateWebhookSecret\x12(.scrollery.v1.RotateWebhookSecretRequest\x1a).scrollery.v1.RotateWebhookSecretResponse\"X\xca\xda\x18T\n" +
-	"\x13rotateWebhookSecret\x12\x04POST\x1a\x13/v1/webhooks/rotate \x02*\x0ewebhooks:write8\x02b\x0e{\"id\":\"whk_1\"}\x12\xa2\x01\n" +
-	"\vTestWebhook\x12 .scrollery.v1.TestWebhookRequest\x1a!.scrollery.v1.TestWebhookResponse\"N\xca\xda\x18J\n" +
-	"\vtestWebhook\x12\x04POST\x1a\x11/v1/webhooks/test \x02*\x0ewebhooks:write8\x02b\x0e{\"id\":\"whk_1\"}\x12\xaa\x01\n" +
-	"\rDeleteWebhook\x12\".scrollery.v1.DeleteWebhookRequest\x1a#.scrollery.v1.DeleteWebhookResponse\"P\xca\xda\x18L\n" +
-	"\rdeleteWebhook\x12\x04POST\x1a\x13/v1/webhooks/delete \x02*\x0ewebhooks:writeb\x0e{\"id\":\"whk_1\"}\x12\xa3\x01\n" +
-	"\x0eListDeliveries\x12#.scrollery.v1.ListDeliveriesRequest\x1a$.scrollery.v1.ListDeliveriesResponse\"F\xca\xda\x18?\n" +
-	"\x0elistDeliveries\x12\x03GET\x1a\x17/v1/webhooks/deliveries \x02*\rwebhooks:read\x90\x02\x01\x12\xc2\x01\n" +
-	"\tRedeliver\x12\x1e.scrollery.v1.RedeliverRequest\x1a\x1f.scrollery.v1.RedeliverResponse\"t\xca\xda\x18p\n" +
-	"\tredeliver\x12\x04POST\x1a\x16/v1/webhooks/redeliver \x02*\x0ewebhooks:write8\x02B\x0ecursor_expiredb!{\"id\":\"whk_1\",\"changeId\":\"chg_1\"}BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\awebhook\x18\x03 \x01(\v2\x15.scrollery.v1.WebhookR\awebhook2\xed\v\n" +
+	"\x0fWebhooksService\x12\x93\x01\n" +
+	"\fListWebhooks\x12!.scrollery.v1.ListWebhooksRequest\x1a\".scrollery.v1.ListWebhooksResponse\"<\xca\xda\x185\n" +
+	"\flistWebhooks\x12\x03GET\x1a\f/v1/webhooks \x02*\rwebhooks:read\x88\x01\x02\x90\x02\x01\x12\xf0\x01\n" +
+	"\rCreateWebhook\x12\".scrollery.v1.CreateWebhookRequest\x1a#.scrollery.v1.CreateWebhookResponse\"\x95\x01\xca\xda\x18\x90\x01\n" +
+	"\rcreateWebhook\x12\x04POST\x1a\x13/v1/webhooks/create \x02*\x0ewebhooks:write8\x02bM{\"url\":\"https://hooks.yourdomain.com/scrollery\",\"types\":[\"scroll.completed\"]}\x88\x01\x03\x12\xbd\x01\n" +
+	"\rUpdateWebhook\x12\".scrollery.v1.UpdateWebhookRequest\x1a#.scrollery.v1.UpdateWebhookResponse\"c\xca\xda\x18_\n" +
+	"\rupdateWebhook\x12\x04POST\x1a\x13/v1/webhooks/update \x02*\x0ewebhooks:write8\x02b\x1c{\"id\":\"whk_1\",\"paused\":true}\x88\x01\x03\x12\xc7\x01\n" +
+	"\x13RotateWebhookSecret\x12(.scrollery.v1.RotateWebhookSecretRequest\x1a).scrollery.v1.RotateWebhookSecretResponse\"[\xca\xda\x18W\n" +
+	"\x13rotateWebhookSecret\x12\x04POST\x1a\x13/v1/webhooks/rotate \x02*\x0ewebhooks:write8\x02b\x0e{\"id\":\"whk_1\"}\x88\x01\x03\x12\xa5\x01\n" +
+	"\vTestWebhook\x12 .scrollery.v1.TestWebhookRequest\x1a!.scrollery.v1.TestWebhookResponse\"Q\xca\xda\x18M\n" +
+	"\vtestWebhook\x12\x04POST\x1a\x11/v1/webhooks/test \x02*\x0ewebhooks:write8\x02b\x0e{\"id\":\"whk_1\"}\x88\x01\x03\x12\xad\x01\n" +
+	"\rDeleteWebhook\x12\".scrollery.v1.DeleteWebhookRequest\x1a#.scrollery.v1.DeleteWebhookResponse\"S\xca\xda\x18O\n" +
+	"\rdeleteWebhook\x12\x04POST\x1a\x13/v1/webhooks/delete \x02*\x0ewebhooks:writeb\x0e{\"id\":\"whk_1\"}\x88\x01\x03\x12\xa6\x01\n" +
+	"\x0eListDeliveries\x12#.scrollery.v1.ListDeliveriesRequest\x1a$.scrollery.v1.ListDeliveriesResponse\"I\xca\xda\x18B\n" +
+	"\x0elistDeliveries\x12\x03GET\x1a\x17/v1/webhooks/deliveries \x02*\rwebhooks:read\x88\x01\x02\x90\x02\x01\x12\xc5\x01\n" +
+	"\tRedeliver\x12\x1e.scrollery.v1.RedeliverRequest\x1a\x1f.scrollery.v1.RedeliverResponse\"w\xca\xda\x18s\n" +
+	"\tredeliver\x12\x04POST\x1a\x16/v1/webhooks/redeliver \x02*\x0ewebhooks:write8\x02B\x0ecursor_expiredb!{\"id\":\"whk_1\",\"changeId\":\"chg_1\"}\x88\x01\x03BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_webhooks_service_proto_rawDescOnce sync.Once

@@ -444,17 +444,17 @@ const file_scrollery_v1_workspace_service_proto_rawDesc = "" +
 	"\x11clear_competitors\x18\a \x01(\bB\x04\xd8\xda\x18\x01R\x10clearCompetitors\"\x88\x01\n" +
 	"\x17UpdateWorkspaceResponse\x12=\n" +
 	"\tworkspace\x18\x01 \x01(\v2\x17.scrollery.v1.WorkspaceB\x06\xbaH\x03\xc8\x01\x01R\tworkspace\x12.\n" +
-	"\x0farchived_videos\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x0earchivedVideos2\x89\x06\n" +
-	"\x10WorkspaceService\x12\xaf\x01\n" +
-	"\fGetWorkspace\x12!.scrollery.v1.GetWorkspaceRequest\x1a\".scrollery.v1.GetWorkspaceResponse\"X\xca\xda\x18Q\n" +
+	"\x0farchived_videos\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x0earchivedVideos2\x92\x06\n" +
+	"\x10WorkspaceService\x12\xb2\x01\n" +
+	"\fGetWorkspace\x12!.scrollery.v1.GetWorkspaceRequest\x1a\".scrollery.v1.GetWorkspaceResponse\"[\xca\xda\x18T\n" +
 	"\fgetWorkspace\x12\x03GET\x1a\r/v1/workspace \x02*\x0eworkspace:read8\x01z\x19\n" +
-	"\x0eRead the brief\x12\adefault\x90\x02\x01\x12\xc3\x02\n" +
-	"\fSetWorkspace\x12!.scrollery.v1.SetWorkspaceRequest\x1a\".scrollery.v1.SetWorkspaceResponse\"\xeb\x01\xca\xda\x18\xe6\x01\n" +
+	"\x0eRead the brief\x12\adefault\x88\x01\x01\x90\x02\x01\x12\xc6\x02\n" +
+	"\fSetWorkspace\x12!.scrollery.v1.SetWorkspaceRequest\x1a\".scrollery.v1.SetWorkspaceResponse\"\xee\x01\xca\xda\x18\xe9\x01\n" +
 	"\fsetWorkspace\x12\x04POST\x1a\r/v1/workspace \x02*\x0fworkspace:write0\x018\x02B\x17invalid_workspace_briefB\x15workspace_already_setb^{\"description\":\"An espresso machine\",\"website\":\"https://example.com\",\"competitors\":[\"@rival\"]}z\x1a\n" +
-	"\rSet the brief\x12\adefault \x01\x12\xfc\x01\n" +
-	"\x0fUpdateWorkspace\x12$.scrollery.v1.UpdateWorkspaceRequest\x1a%.scrollery.v1.UpdateWorkspaceResponse\"\x9b\x01\xca\xda\x18\x96\x01\n" +
+	"\rSet the brief\x12\adefault \x01\x88\x01\x03\x12\xff\x01\n" +
+	"\x0fUpdateWorkspace\x12$.scrollery.v1.UpdateWorkspaceRequest\x1a%.scrollery.v1.UpdateWorkspaceResponse\"\x9e\x01\xca\xda\x18\x99\x01\n" +
 	"\x0fupdateWorkspace\x12\x03PUT\x1a\r/v1/workspace \x02*\x0fworkspace:write0\x018\x02B\x12workspace_requiredb#{\"competitors\":[\"@rival\",\"@other\"]}z\x1f\n" +
-	"\x10Change the brief\x12\adefault\x18\x01 \x01BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\x10Change the brief\x12\adefault\x18\x01 \x01\x88\x01\x03BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_workspace_service_proto_rawDescOnce sync.Once

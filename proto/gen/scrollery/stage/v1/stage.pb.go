@@ -52,7 +52,9 @@ type Description struct {
 	// The secrets that it requires.
 	RequiredSecrets []string `protobuf:"bytes,15,rep,name=required_secrets,json=requiredSecrets" json:"required_secrets,omitempty"`
 	// Requests to a site that one seed usually takes, for estimates.
-	Requests      *Cost `protobuf:"bytes,16,opt,name=requests" json:"requests,omitempty"`
+	Requests *Cost `protobuf:"bytes,16,opt,name=requests" json:"requests,omitempty"`
+	// Those of the secrets that it renews by Token, such as an OAuth refresh token.
+	Tokens        []string `protobuf:"bytes,17,rep,name=tokens" json:"tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -195,6 +197,13 @@ func (x *Description) GetRequiredSecrets() []string {
 func (x *Description) GetRequests() *Cost {
 	if x != nil {
 		return x.Requests
+	}
+	return nil
+}
+
+func (x *Description) GetTokens() []string {
+	if x != nil {
+		return x.Tokens
 	}
 	return nil
 }
@@ -1032,7 +1041,7 @@ var File_scrollery_stage_v1_stage_proto protoreflect.FileDescriptor
 
 const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\n" +
-	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\xb4\x04\n" +
+	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\xcc\x04\n" +
 	"\vDescription\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -1051,7 +1060,8 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"needsMedia\x12\x1a\n" +
 	"\bprograms\x18\x0e \x03(\tR\bprograms\x12)\n" +
 	"\x10required_secrets\x18\x0f \x03(\tR\x0frequiredSecrets\x124\n" +
-	"\brequests\x18\x10 \x01(\v2\x18.scrollery.stage.v1.CostR\brequests\"\x91\x01\n" +
+	"\brequests\x18\x10 \x01(\v2\x18.scrollery.stage.v1.CostR\brequests\x12\x16\n" +
+	"\x06tokens\x18\x11 \x03(\tR\x06tokens\"\x91\x01\n" +
 	"\x05Quota\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x03R\x05limit\x12\x16\n" +

@@ -312,12 +312,16 @@ func (x *Open) GetProxy() string {
 	return ""
 }
 
-// Grant answers a Spend.
+// Grant answers a Spend, a Token, a Recall or a Remember.
 type Grant struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Granted bool                   `protobuf:"varint,1,opt,name=granted" json:"granted,omitempty"`
-	// Earliest time of a useful retry, Unix milliseconds; 0 if granted, or unknown.
-	RetryAt       int64 `protobuf:"varint,2,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of a Recall: this call is the one to read the page anew, and to Remember it.
+	Granted bool `protobuf:"varint,1,opt,name=granted" json:"granted,omitempty"`
+	// Earliest time of a useful retry, Unix milliseconds; 0 if granted, or unknown. Of a
+	// Recall: another call is reading the page until then, at the latest.
+	RetryAt int64 `protobuf:"varint,2,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
+	// Of a Recall: the page as it was last remembered; empty if it never was.
+	Value         []byte `protobuf:"bytes,3,opt,name=value" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -364,6 +368,13 @@ func (x *Grant) GetRetryAt() int64 {
 		return x.RetryAt
 	}
 	return 0
+}
+
+func (x *Grant) GetValue() []byte {
+	if x != nil {
+		return x.Value
+	}
+	return nil
 }
 
 // Input is a batch; fields that do not belong to the call are empty.
@@ -459,6 +470,9 @@ type CallResponse struct {
 	//	*CallResponse_Spend
 	//	*CallResponse_Seeds
 	//	*CallResponse_Sentences
+	//	*CallResponse_Token
+	//	*CallResponse_Recall
+	//	*CallResponse_Remember
 	Message       isCallResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -582,6 +596,33 @@ func (x *CallResponse) GetSentences() *Sentences {
 	return nil
 }
 
+func (x *CallResponse) GetToken() *Token {
+	if x != nil {
+		if x, ok := x.Message.(*CallResponse_Token); ok {
+			return x.Token
+		}
+	}
+	return nil
+}
+
+func (x *CallResponse) GetRecall() *Recall {
+	if x != nil {
+		if x, ok := x.Message.(*CallResponse_Recall); ok {
+			return x.Recall
+		}
+	}
+	return nil
+}
+
+func (x *CallResponse) GetRemember() *Remember {
+	if x != nil {
+		if x, ok := x.Message.(*CallResponse_Remember); ok {
+			return x.Remember
+		}
+	}
+	return nil
+}
+
 type isCallResponse_Message interface {
 	isCallResponse_Message()
 }
@@ -622,6 +663,18 @@ type CallResponse_Sentences struct {
 	Sentences *Sentences `protobuf:"bytes,9,opt,name=sentences,oneof"`
 }
 
+type CallResponse_Token struct {
+	Token *Token `protobuf:"bytes,10,opt,name=token,oneof"`
+}
+
+type CallResponse_Recall struct {
+	Recall *Recall `protobuf:"bytes,11,opt,name=recall,oneof"`
+}
+
+type CallResponse_Remember struct {
+	Remember *Remember `protobuf:"bytes,12,opt,name=remember,oneof"`
+}
+
 func (*CallResponse_Records) isCallResponse_Message() {}
 
 func (*CallResponse_Verdicts) isCallResponse_Message() {}
@@ -640,6 +693,180 @@ func (*CallResponse_Seeds) isCallResponse_Message() {}
 
 func (*CallResponse_Sentences) isCallResponse_Message() {}
 
+func (*CallResponse_Token) isCallResponse_Message() {}
+
+func (*CallResponse_Recall) isCallResponse_Message() {}
+
+func (*CallResponse_Remember) isCallResponse_Message() {}
+
+// Recall asks for a public page that a call for any account remembered. Stages that come with
+// the server alone have these pages.
+type Recall struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 200 bytes.
+	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// Unix milliseconds; a page that was remembered earlier is to be read anew; 0
+	// only looks.
+	Since         int64 `protobuf:"varint,2,opt,name=since" json:"since,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Recall) Reset() {
+	*x = Recall{}
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Recall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Recall) ProtoMessage() {}
+
+func (x *Recall) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Recall.ProtoReflect.Descriptor instead.
+func (*Recall) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Recall) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Recall) GetSince() int64 {
+	if x != nil {
+		return x.Since
+	}
+	return 0
+}
+
+// Remember keeps a public page for all accounts.
+type Remember struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// 1 to 262,144 bytes.
+	Value         []byte `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Remember) Reset() {
+	*x = Remember{}
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Remember) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Remember) ProtoMessage() {}
+
+func (x *Remember) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Remember.ProtoReflect.Descriptor instead.
+func (*Remember) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Remember) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Remember) GetValue() []byte {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+// Token is the new value of a secret that the stage renews, such as an OAuth refresh
+// token that a site replaced. The host stores it sealed before it answers with a Grant, and
+// sends it in the Open of later calls, until the operator sets another secret.
+type Token struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One of the Description's tokens.
+	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// 1 to 16,384 bytes.
+	Value         string `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Token) Reset() {
+	*x = Token{}
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Token) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Token) ProtoMessage() {}
+
+func (x *Token) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Token.ProtoReflect.Descriptor instead.
+func (*Token) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Token) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Token) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 type Sentences struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Sentences     []*Sentence            `protobuf:"bytes,1,rep,name=sentences" json:"sentences,omitempty"`
@@ -649,7 +876,7 @@ type Sentences struct {
 
 func (x *Sentences) Reset() {
 	*x = Sentences{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -661,7 +888,7 @@ func (x *Sentences) String() string {
 func (*Sentences) ProtoMessage() {}
 
 func (x *Sentences) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -674,7 +901,7 @@ func (x *Sentences) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sentences.ProtoReflect.Descriptor instead.
 func (*Sentences) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Sentences) GetSentences() []*Sentence {
@@ -693,7 +920,7 @@ type Seeds struct {
 
 func (x *Seeds) Reset() {
 	*x = Seeds{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -705,7 +932,7 @@ func (x *Seeds) String() string {
 func (*Seeds) ProtoMessage() {}
 
 func (x *Seeds) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -718,7 +945,7 @@ func (x *Seeds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seeds.ProtoReflect.Descriptor instead.
 func (*Seeds) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Seeds) GetSeeds() []*Seed {
@@ -737,7 +964,7 @@ type Records struct {
 
 func (x *Records) Reset() {
 	*x = Records{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -749,7 +976,7 @@ func (x *Records) String() string {
 func (*Records) ProtoMessage() {}
 
 func (x *Records) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -762,7 +989,7 @@ func (x *Records) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Records.ProtoReflect.Descriptor instead.
 func (*Records) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Records) GetRecords() []*Record {
@@ -781,7 +1008,7 @@ type Verdicts struct {
 
 func (x *Verdicts) Reset() {
 	*x = Verdicts{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -793,7 +1020,7 @@ func (x *Verdicts) String() string {
 func (*Verdicts) ProtoMessage() {}
 
 func (x *Verdicts) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -806,7 +1033,7 @@ func (x *Verdicts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdicts.ProtoReflect.Descriptor instead.
 func (*Verdicts) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{10}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Verdicts) GetVerdicts() []*Verdict {
@@ -825,7 +1052,7 @@ type Findings struct {
 
 func (x *Findings) Reset() {
 	*x = Findings{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -837,7 +1064,7 @@ func (x *Findings) String() string {
 func (*Findings) ProtoMessage() {}
 
 func (x *Findings) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -850,7 +1077,7 @@ func (x *Findings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Findings.ProtoReflect.Descriptor instead.
 func (*Findings) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{11}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Findings) GetFindings() []*Finding {
@@ -869,7 +1096,7 @@ type Files struct {
 
 func (x *Files) Reset() {
 	*x = Files{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -881,7 +1108,7 @@ func (x *Files) String() string {
 func (*Files) ProtoMessage() {}
 
 func (x *Files) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -894,7 +1121,7 @@ func (x *Files) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Files.ProtoReflect.Descriptor instead.
 func (*Files) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{12}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Files) GetFiles() []*File {
@@ -918,7 +1145,7 @@ type Spend struct {
 
 func (x *Spend) Reset() {
 	*x = Spend{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -930,7 +1157,7 @@ func (x *Spend) String() string {
 func (*Spend) ProtoMessage() {}
 
 func (x *Spend) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -943,7 +1170,7 @@ func (x *Spend) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spend.ProtoReflect.Descriptor instead.
 func (*Spend) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{13}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Spend) GetQuota() string {
@@ -981,7 +1208,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -993,7 +1220,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1006,7 +1233,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{14}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Progress) GetNote() string {
@@ -1041,7 +1268,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[15]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1053,7 +1280,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[15]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1066,7 +1293,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{15}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Done) GetOutcomes() []*Outcome {
@@ -1117,7 +1344,7 @@ type Reading struct {
 
 func (x *Reading) Reset() {
 	*x = Reading{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[16]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1129,7 +1356,7 @@ func (x *Reading) String() string {
 func (*Reading) ProtoMessage() {}
 
 func (x *Reading) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[16]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1142,7 +1369,7 @@ func (x *Reading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reading.ProtoReflect.Descriptor instead.
 func (*Reading) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{16}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Reading) GetRule() string {
@@ -1185,16 +1412,17 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a:\n" +
 	"\fSecretsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"<\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"R\n" +
 	"\x05Grant\x12\x18\n" +
 	"\agranted\x18\x01 \x01(\bR\agranted\x12\x19\n" +
-	"\bretry_at\x18\x02 \x01(\x03R\aretryAt\"\xde\x01\n" +
+	"\bretry_at\x18\x02 \x01(\x03R\aretryAt\x12\x14\n" +
+	"\x05value\x18\x03 \x01(\fR\x05value\"\xde\x01\n" +
 	"\x05Input\x12.\n" +
 	"\x05seeds\x18\x01 \x03(\v2\x18.scrollery.stage.v1.SeedR\x05seeds\x12+\n" +
 	"\x04refs\x18\x02 \x03(\v2\x17.scrollery.stage.v1.RefR\x04refs\x124\n" +
 	"\arecords\x18\x03 \x03(\v2\x1a.scrollery.stage.v1.RecordR\arecords\x12\x12\n" +
 	"\x04last\x18\x04 \x01(\bR\x04last\x12.\n" +
-	"\x05facts\x18\x05 \x03(\v2\x18.scrollery.stage.v1.FactR\x05facts\"\x8e\x04\n" +
+	"\x05facts\x18\x05 \x03(\v2\x18.scrollery.stage.v1.FactR\x05facts\"\xb3\x05\n" +
 	"\fCallResponse\x127\n" +
 	"\arecords\x18\x01 \x01(\v2\x1b.scrollery.stage.v1.RecordsH\x00R\arecords\x12:\n" +
 	"\bverdicts\x18\x02 \x01(\v2\x1c.scrollery.stage.v1.VerdictsH\x00R\bverdicts\x12:\n" +
@@ -1204,8 +1432,21 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x05files\x18\x06 \x01(\v2\x19.scrollery.stage.v1.FilesH\x00R\x05files\x121\n" +
 	"\x05spend\x18\a \x01(\v2\x19.scrollery.stage.v1.SpendH\x00R\x05spend\x121\n" +
 	"\x05seeds\x18\b \x01(\v2\x19.scrollery.stage.v1.SeedsH\x00R\x05seeds\x12=\n" +
-	"\tsentences\x18\t \x01(\v2\x1d.scrollery.stage.v1.SentencesH\x00R\tsentencesB\t\n" +
-	"\amessage\"G\n" +
+	"\tsentences\x18\t \x01(\v2\x1d.scrollery.stage.v1.SentencesH\x00R\tsentences\x121\n" +
+	"\x05token\x18\n" +
+	" \x01(\v2\x19.scrollery.stage.v1.TokenH\x00R\x05token\x124\n" +
+	"\x06recall\x18\v \x01(\v2\x1a.scrollery.stage.v1.RecallH\x00R\x06recall\x12:\n" +
+	"\bremember\x18\f \x01(\v2\x1c.scrollery.stage.v1.RememberH\x00R\brememberB\t\n" +
+	"\amessage\"2\n" +
+	"\x06Recall\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05since\x18\x02 \x01(\x03R\x05since\"4\n" +
+	"\bRemember\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value\"1\n" +
+	"\x05Token\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"G\n" +
 	"\tSentences\x12:\n" +
 	"\tsentences\x18\x01 \x03(\v2\x1c.scrollery.stage.v1.SentenceR\tsentences\"7\n" +
 	"\x05Seeds\x12.\n" +
@@ -1256,7 +1497,7 @@ func file_scrollery_stage_v1_stage_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_stage_service_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*DescribeRequest)(nil),  // 0: scrollery.stage.v1.DescribeRequest
 	(*DescribeResponse)(nil), // 1: scrollery.stage.v1.DescribeResponse
@@ -1265,82 +1506,88 @@ var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*Grant)(nil),            // 4: scrollery.stage.v1.Grant
 	(*Input)(nil),            // 5: scrollery.stage.v1.Input
 	(*CallResponse)(nil),     // 6: scrollery.stage.v1.CallResponse
-	(*Sentences)(nil),        // 7: scrollery.stage.v1.Sentences
-	(*Seeds)(nil),            // 8: scrollery.stage.v1.Seeds
-	(*Records)(nil),          // 9: scrollery.stage.v1.Records
-	(*Verdicts)(nil),         // 10: scrollery.stage.v1.Verdicts
-	(*Findings)(nil),         // 11: scrollery.stage.v1.Findings
-	(*Files)(nil),            // 12: scrollery.stage.v1.Files
-	(*Spend)(nil),            // 13: scrollery.stage.v1.Spend
-	(*Progress)(nil),         // 14: scrollery.stage.v1.Progress
-	(*Done)(nil),             // 15: scrollery.stage.v1.Done
-	(*Reading)(nil),          // 16: scrollery.stage.v1.Reading
-	nil,                      // 17: scrollery.stage.v1.Open.SettingsEntry
-	nil,                      // 18: scrollery.stage.v1.Open.SecretsEntry
-	(*Description)(nil),      // 19: scrollery.stage.v1.Description
-	(*Run)(nil),              // 20: scrollery.stage.v1.Run
-	(*Seed)(nil),             // 21: scrollery.stage.v1.Seed
-	(*Ref)(nil),              // 22: scrollery.stage.v1.Ref
-	(*Record)(nil),           // 23: scrollery.stage.v1.Record
-	(*Fact)(nil),             // 24: scrollery.stage.v1.Fact
-	(*Sentence)(nil),         // 25: scrollery.stage.v1.Sentence
-	(*Verdict)(nil),          // 26: scrollery.stage.v1.Verdict
-	(*Finding)(nil),          // 27: scrollery.stage.v1.Finding
-	(*File)(nil),             // 28: scrollery.stage.v1.File
-	(*Outcome)(nil),          // 29: scrollery.stage.v1.Outcome
-	(*Error)(nil),            // 30: scrollery.stage.v1.Error
+	(*Recall)(nil),           // 7: scrollery.stage.v1.Recall
+	(*Remember)(nil),         // 8: scrollery.stage.v1.Remember
+	(*Token)(nil),            // 9: scrollery.stage.v1.Token
+	(*Sentences)(nil),        // 10: scrollery.stage.v1.Sentences
+	(*Seeds)(nil),            // 11: scrollery.stage.v1.Seeds
+	(*Records)(nil),          // 12: scrollery.stage.v1.Records
+	(*Verdicts)(nil),         // 13: scrollery.stage.v1.Verdicts
+	(*Findings)(nil),         // 14: scrollery.stage.v1.Findings
+	(*Files)(nil),            // 15: scrollery.stage.v1.Files
+	(*Spend)(nil),            // 16: scrollery.stage.v1.Spend
+	(*Progress)(nil),         // 17: scrollery.stage.v1.Progress
+	(*Done)(nil),             // 18: scrollery.stage.v1.Done
+	(*Reading)(nil),          // 19: scrollery.stage.v1.Reading
+	nil,                      // 20: scrollery.stage.v1.Open.SettingsEntry
+	nil,                      // 21: scrollery.stage.v1.Open.SecretsEntry
+	(*Description)(nil),      // 22: scrollery.stage.v1.Description
+	(*Run)(nil),              // 23: scrollery.stage.v1.Run
+	(*Seed)(nil),             // 24: scrollery.stage.v1.Seed
+	(*Ref)(nil),              // 25: scrollery.stage.v1.Ref
+	(*Record)(nil),           // 26: scrollery.stage.v1.Record
+	(*Fact)(nil),             // 27: scrollery.stage.v1.Fact
+	(*Sentence)(nil),         // 28: scrollery.stage.v1.Sentence
+	(*Verdict)(nil),          // 29: scrollery.stage.v1.Verdict
+	(*Finding)(nil),          // 30: scrollery.stage.v1.Finding
+	(*File)(nil),             // 31: scrollery.stage.v1.File
+	(*Outcome)(nil),          // 32: scrollery.stage.v1.Outcome
+	(*Error)(nil),            // 33: scrollery.stage.v1.Error
 }
 var file_scrollery_stage_v1_stage_service_proto_depIdxs = []int32{
-	19, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
+	22, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
 	3,  // 1: scrollery.stage.v1.CallRequest.open:type_name -> scrollery.stage.v1.Open
 	5,  // 2: scrollery.stage.v1.CallRequest.input:type_name -> scrollery.stage.v1.Input
 	4,  // 3: scrollery.stage.v1.CallRequest.grant:type_name -> scrollery.stage.v1.Grant
-	20, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
-	17, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
-	18, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
-	21, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
-	22, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
-	23, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
-	24, // 10: scrollery.stage.v1.Input.facts:type_name -> scrollery.stage.v1.Fact
-	9,  // 11: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
-	10, // 12: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
-	11, // 13: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
-	14, // 14: scrollery.stage.v1.CallResponse.progress:type_name -> scrollery.stage.v1.Progress
-	15, // 15: scrollery.stage.v1.CallResponse.done:type_name -> scrollery.stage.v1.Done
-	12, // 16: scrollery.stage.v1.CallResponse.files:type_name -> scrollery.stage.v1.Files
-	13, // 17: scrollery.stage.v1.CallResponse.spend:type_name -> scrollery.stage.v1.Spend
-	8,  // 18: scrollery.stage.v1.CallResponse.seeds:type_name -> scrollery.stage.v1.Seeds
-	7,  // 19: scrollery.stage.v1.CallResponse.sentences:type_name -> scrollery.stage.v1.Sentences
-	25, // 20: scrollery.stage.v1.Sentences.sentences:type_name -> scrollery.stage.v1.Sentence
-	21, // 21: scrollery.stage.v1.Seeds.seeds:type_name -> scrollery.stage.v1.Seed
-	23, // 22: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
-	26, // 23: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
-	27, // 24: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
-	28, // 25: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
-	29, // 26: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
-	30, // 27: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
-	16, // 28: scrollery.stage.v1.Done.readings:type_name -> scrollery.stage.v1.Reading
-	0,  // 29: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
-	2,  // 30: scrollery.stage.v1.StageService.Plan:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 31: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 32: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 33: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 34: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 35: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 36: scrollery.stage.v1.StageService.Brief:input_type -> scrollery.stage.v1.CallRequest
-	1,  // 37: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
-	6,  // 38: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 39: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 40: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 41: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 42: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 43: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 44: scrollery.stage.v1.StageService.Brief:output_type -> scrollery.stage.v1.CallResponse
-	37, // [37:45] is the sub-list for method output_type
-	29, // [29:37] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	23, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
+	20, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
+	21, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
+	24, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
+	25, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
+	26, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
+	27, // 10: scrollery.stage.v1.Input.facts:type_name -> scrollery.stage.v1.Fact
+	12, // 11: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
+	13, // 12: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
+	14, // 13: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
+	17, // 14: scrollery.stage.v1.CallResponse.progress:type_name -> scrollery.stage.v1.Progress
+	18, // 15: scrollery.stage.v1.CallResponse.done:type_name -> scrollery.stage.v1.Done
+	15, // 16: scrollery.stage.v1.CallResponse.files:type_name -> scrollery.stage.v1.Files
+	16, // 17: scrollery.stage.v1.CallResponse.spend:type_name -> scrollery.stage.v1.Spend
+	11, // 18: scrollery.stage.v1.CallResponse.seeds:type_name -> scrollery.stage.v1.Seeds
+	10, // 19: scrollery.stage.v1.CallResponse.sentences:type_name -> scrollery.stage.v1.Sentences
+	9,  // 20: scrollery.stage.v1.CallResponse.token:type_name -> scrollery.stage.v1.Token
+	7,  // 21: scrollery.stage.v1.CallResponse.recall:type_name -> scrollery.stage.v1.Recall
+	8,  // 22: scrollery.stage.v1.CallResponse.remember:type_name -> scrollery.stage.v1.Remember
+	28, // 23: scrollery.stage.v1.Sentences.sentences:type_name -> scrollery.stage.v1.Sentence
+	24, // 24: scrollery.stage.v1.Seeds.seeds:type_name -> scrollery.stage.v1.Seed
+	26, // 25: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
+	29, // 26: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
+	30, // 27: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
+	31, // 28: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
+	32, // 29: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
+	33, // 30: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
+	19, // 31: scrollery.stage.v1.Done.readings:type_name -> scrollery.stage.v1.Reading
+	0,  // 32: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
+	2,  // 33: scrollery.stage.v1.StageService.Plan:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 34: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 35: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 36: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 37: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 38: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 39: scrollery.stage.v1.StageService.Brief:input_type -> scrollery.stage.v1.CallRequest
+	1,  // 40: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
+	6,  // 41: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 42: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 43: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 44: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 45: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 46: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 47: scrollery.stage.v1.StageService.Brief:output_type -> scrollery.stage.v1.CallResponse
+	40, // [40:48] is the sub-list for method output_type
+	32, // [32:40] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_stage_service_proto_init() }
@@ -1365,6 +1612,9 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 		(*CallResponse_Spend)(nil),
 		(*CallResponse_Seeds)(nil),
 		(*CallResponse_Sentences)(nil),
+		(*CallResponse_Token)(nil),
+		(*CallResponse_Recall)(nil),
+		(*CallResponse_Remember)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1372,7 +1622,7 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_stage_service_proto_rawDesc), len(file_scrollery_stage_v1_stage_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -60,8 +60,8 @@ const (
 //	stage  Seeds, Records, Verdicts, Findings, Files, Sentences or Progress, then exactly one Done
 //
 // Screen and Evidence request their input: each Progress adds `want` batches. Seeds,
-// refs and facts are sent without a request. The host answers each Spend with one Grant, in
-// the same order. Cancelling the stream ends the call; a stage that does not end
+// refs and facts are sent without a request. The host answers each Spend, Token, Recall and
+// Remember with one Grant, in the same order. Cancelling the stream ends the call; a stage that does not end
 // within 2 seconds is killed.
 type StageServiceClient interface {
 	// Describe returns the description of the stage. It must not use the network.
@@ -204,8 +204,8 @@ type StageService_BriefClient = grpc.BidiStreamingClient[CallRequest, CallRespon
 //	stage  Seeds, Records, Verdicts, Findings, Files, Sentences or Progress, then exactly one Done
 //
 // Screen and Evidence request their input: each Progress adds `want` batches. Seeds,
-// refs and facts are sent without a request. The host answers each Spend with one Grant, in
-// the same order. Cancelling the stream ends the call; a stage that does not end
+// refs and facts are sent without a request. The host answers each Spend, Token, Recall and
+// Remember with one Grant, in the same order. Cancelling the stream ends the call; a stage that does not end
 // within 2 seconds is killed.
 type StageServiceServer interface {
 	// Describe returns the description of the stage. It must not use the network.

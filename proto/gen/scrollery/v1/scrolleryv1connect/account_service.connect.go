@@ -33,6 +33,9 @@ const (
 // reflection-formatted method names, remove the leading slash and convert the remaining slash to a
 // period.
 const (
+	// AccountServiceGetAccountProcedure is the fully-qualified name of the AccountService's GetAccount
+	// RPC.
+	AccountServiceGetAccountProcedure = "/scrollery.v1.AccountService/GetAccount"
 	// AccountServiceExportAccountProcedure is the fully-qualified name of the AccountService's
 	// ExportAccount RPC.
 	AccountServiceExportAccountProcedure = "/scrollery.v1.AccountService/ExportAccount"
@@ -46,7 +49,9 @@ const (
 
 // AccountServiceClient is a client for the scrollery.v1.AccountService service.
 type AccountServiceClient interface {
-	// Streams everything of the account as one zip file.
+	// Tells who the calling key is, what the account pays for, and what is left of credits and units.
+	GetAccount(context.Context, *v1.GetAccountRequest) (*v1.GetAccountResponse, error)
+	// Streams the account as one zip file: everything but what the key's other scopes do not reveal.
 	ExportAccount(context.Context, *v1.ExportAccountRequest) (*connect.ServerStreamForClient[v1.ExportAccountResponse], error)
 	// Returns how long the server keeps what it stores for an account.
 	GetPolicy(context.Context, *v1.GetPolicyRequest) (*v1.GetPolicyResponse, error)
@@ -65,6 +70,13 @@ func NewAccountServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 	baseURL = strings.TrimRight(baseURL, "/")
 	accountServiceMethods := v1.File_scrollery_v1_account_service_proto.Services().ByName("AccountService").Methods()
 	return &accountServiceClient{
+		getAccount: connect.NewClient[v1.GetAccountRequest, v1.GetAccountResponse](
+			httpClient,
+			baseURL+AccountServiceGetAccountProcedure,
+			connect.WithSchema(accountServiceMethods.ByName("GetAccount")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		exportAccount: connect.NewClient[v1.ExportAccountRequest, v1.ExportAccountResponse](
 			httpClient,
 			baseURL+AccountServiceExportAccountProcedure,
@@ -89,9 +101,19 @@ func NewAccountServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 
 // accountServiceClient implements AccountServiceClient.
 type accountServiceClient struct {
+	getAccount    *connect.Client[v1.GetAccountRequest, v1.GetAccountResponse]
 	exportAccount *connect.Client[v1.ExportAccountRequest, v1.ExportAccountResponse]
 	getPolicy     *connect.Client[v1.GetPolicyRequest, v1.GetPolicyResponse]
 	eraseAccount  *connect.Client[v1.EraseAccountRequest, v1.EraseAccountResponse]
+}
+
+// GetAccount calls scrollery.v1.AccountService.GetAccount.
+func (c *accountServiceClient) GetAccount(ctx context.Context, req *v1.GetAccountRequest) (*v1.GetAccountResponse, error) {
+	response, err := c.getAccount.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // ExportAccount calls scrollery.v1.AccountService.ExportAccount.
@@ -119,7 +141,9 @@ func (c *accountServiceClient) EraseAccount(ctx context.Context, req *v1.EraseAc
 
 // AccountServiceHandler is an implementation of the scrollery.v1.AccountService service.
 type AccountServiceHandler interface {
-	// Streams everything of the account as one zip file.
+	// Tells who the calling key is, what the account pays for, and what is left of credits and units.
+	GetAccount(context.Context, *v1.GetAccountRequest) (*v1.GetAccountResponse, error)
+	// Streams the account as one zip file: everything but what the key's other scopes do not reveal.
 	ExportAccount(context.Context, *v1.ExportAccountRequest, *connect.ServerStream[v1.ExportAccountResponse]) error
 	// Returns how long the server keeps what it stores for an account.
 	GetPolicy(context.Context, *v1.GetPolicyRequest) (*v1.GetPolicyResponse, error)
@@ -134,6 +158,13 @@ type AccountServiceHandler interface {
 // and JSON codecs. They also support gzip compression.
 func NewAccountServiceHandler(svc AccountServiceHandler, opts ...connect.HandlerOption) (string, http.Handler) {
 	accountServiceMethods := v1.File_scrollery_v1_account_service_proto.Services().ByName("AccountService").Methods()
+	accountServiceGetAccountHandler := connect.NewUnaryHandlerSimple(
+		AccountServiceGetAccountProcedure,
+		svc.GetAccount,
+		connect.WithSchema(accountServiceMethods.ByName("GetAccount")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	accountServiceExportAccountHandler := connect.NewServerStreamHandlerSimple(
 		AccountServiceExportAccountProcedure,
 		svc.ExportAccount,
@@ -155,6 +186,8 @@ func NewAccountServiceHandler(svc AccountServiceHandler, opts ...connect.Handler
 	)
 	return "/scrollery.v1.AccountService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
+		case AccountServiceGetAccountProcedure:
+			accountServiceGetAccountHandler.ServeHTTP(w, r)
 		case AccountServiceExportAccountProcedure:
 			accountServiceExportAccountHandler.ServeHTTP(w, r)
 		case AccountServiceGetPolicyProcedure:
@@ -169,6 +202,10 @@ func NewAccountServiceHandler(svc AccountServiceHandler, opts ...connect.Handler
 
 // UnimplementedAccountServiceHandler returns CodeUnimplemented from all methods.
 type UnimplementedAccountServiceHandler struct{}
+
+func (UnimplementedAccountServiceHandler) GetAccount(context.Context, *v1.GetAccountRequest) (*v1.GetAccountResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.AccountService.GetAccount is not implemented"))
+}
 
 func (UnimplementedAccountServiceHandler) ExportAccount(context.Context, *v1.ExportAccountRequest, *connect.ServerStream[v1.ExportAccountResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.AccountService.ExportAccount is not implemented"))

@@ -36,6 +36,9 @@ const (
 	// ChangesServiceListChangesProcedure is the fully-qualified name of the ChangesService's
 	// ListChanges RPC.
 	ChangesServiceListChangesProcedure = "/scrollery.v1.ChangesService/ListChanges"
+	// ChangesServiceSummarizeChangesProcedure is the fully-qualified name of the ChangesService's
+	// SummarizeChanges RPC.
+	ChangesServiceSummarizeChangesProcedure = "/scrollery.v1.ChangesService/SummarizeChanges"
 	// ChangesServiceWatchChangesProcedure is the fully-qualified name of the ChangesService's
 	// WatchChanges RPC.
 	ChangesServiceWatchChangesProcedure = "/scrollery.v1.ChangesService/WatchChanges"
@@ -46,6 +49,9 @@ type ChangesServiceClient interface {
 	// Lists the changes after a cursor, in the order in which they were committed. With
 	// `wait` the call waits for the first one.
 	ListChanges(context.Context, *v1.ListChangesRequest) (*v1.ListChangesResponse, error)
+	// Sums up what is new in the library since a time: counts by kind, and the videos and trends that entered or left the
+	// lists or gained most.
+	SummarizeChanges(context.Context, *v1.SummarizeChangesRequest) (*v1.SummarizeChangesResponse, error)
 	// Streams the changes after a cursor, and then each new one; over REST as Server-Sent
 	// Events. The stream ends when the client ends it.
 	WatchChanges(context.Context, *v1.WatchChangesRequest) (*connect.ServerStreamForClient[v1.WatchChangesResponse], error)
@@ -69,6 +75,13 @@ func NewChangesServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		summarizeChanges: connect.NewClient[v1.SummarizeChangesRequest, v1.SummarizeChangesResponse](
+			httpClient,
+			baseURL+ChangesServiceSummarizeChangesProcedure,
+			connect.WithSchema(changesServiceMethods.ByName("SummarizeChanges")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		watchChanges: connect.NewClient[v1.WatchChangesRequest, v1.WatchChangesResponse](
 			httpClient,
 			baseURL+ChangesServiceWatchChangesProcedure,
@@ -80,13 +93,23 @@ func NewChangesServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 
 // changesServiceClient implements ChangesServiceClient.
 type changesServiceClient struct {
-	listChanges  *connect.Client[v1.ListChangesRequest, v1.ListChangesResponse]
-	watchChanges *connect.Client[v1.WatchChangesRequest, v1.WatchChangesResponse]
+	listChanges      *connect.Client[v1.ListChangesRequest, v1.ListChangesResponse]
+	summarizeChanges *connect.Client[v1.SummarizeChangesRequest, v1.SummarizeChangesResponse]
+	watchChanges     *connect.Client[v1.WatchChangesRequest, v1.WatchChangesResponse]
 }
 
 // ListChanges calls scrollery.v1.ChangesService.ListChanges.
 func (c *changesServiceClient) ListChanges(ctx context.Context, req *v1.ListChangesRequest) (*v1.ListChangesResponse, error) {
 	response, err := c.listChanges.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SummarizeChanges calls scrollery.v1.ChangesService.SummarizeChanges.
+func (c *changesServiceClient) SummarizeChanges(ctx context.Context, req *v1.SummarizeChangesRequest) (*v1.SummarizeChangesResponse, error) {
+	response, err := c.summarizeChanges.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -103,6 +126,9 @@ type ChangesServiceHandler interface {
 	// Lists the changes after a cursor, in the order in which they were committed. With
 	// `wait` the call waits for the first one.
 	ListChanges(context.Context, *v1.ListChangesRequest) (*v1.ListChangesResponse, error)
+	// Sums up what is new in the library since a time: counts by kind, and the videos and trends that entered or left the
+	// lists or gained most.
+	SummarizeChanges(context.Context, *v1.SummarizeChangesRequest) (*v1.SummarizeChangesResponse, error)
 	// Streams the changes after a cursor, and then each new one; over REST as Server-Sent
 	// Events. The stream ends when the client ends it.
 	WatchChanges(context.Context, *v1.WatchChangesRequest, *connect.ServerStream[v1.WatchChangesResponse]) error
@@ -122,6 +148,13 @@ func NewChangesServiceHandler(svc ChangesServiceHandler, opts ...connect.Handler
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	changesServiceSummarizeChangesHandler := connect.NewUnaryHandlerSimple(
+		ChangesServiceSummarizeChangesProcedure,
+		svc.SummarizeChanges,
+		connect.WithSchema(changesServiceMethods.ByName("SummarizeChanges")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	changesServiceWatchChangesHandler := connect.NewServerStreamHandlerSimple(
 		ChangesServiceWatchChangesProcedure,
 		svc.WatchChanges,
@@ -132,6 +165,8 @@ func NewChangesServiceHandler(svc ChangesServiceHandler, opts ...connect.Handler
 		switch r.URL.Path {
 		case ChangesServiceListChangesProcedure:
 			changesServiceListChangesHandler.ServeHTTP(w, r)
+		case ChangesServiceSummarizeChangesProcedure:
+			changesServiceSummarizeChangesHandler.ServeHTTP(w, r)
 		case ChangesServiceWatchChangesProcedure:
 			changesServiceWatchChangesHandler.ServeHTTP(w, r)
 		default:
@@ -145,6 +180,10 @@ type UnimplementedChangesServiceHandler struct{}
 
 func (UnimplementedChangesServiceHandler) ListChanges(context.Context, *v1.ListChangesRequest) (*v1.ListChangesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.ChangesService.ListChanges is not implemented"))
+}
+
+func (UnimplementedChangesServiceHandler) SummarizeChanges(context.Context, *v1.SummarizeChangesRequest) (*v1.SummarizeChangesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.ChangesService.SummarizeChanges is not implemented"))
 }
 
 func (UnimplementedChangesServiceHandler) WatchChanges(context.Context, *v1.WatchChangesRequest, *connect.ServerStream[v1.WatchChangesResponse]) error {

@@ -44,6 +44,15 @@ const (
 	// LibraryServiceArchiveLibraryVideoProcedure is the fully-qualified name of the LibraryService's
 	// ArchiveLibraryVideo RPC.
 	LibraryServiceArchiveLibraryVideoProcedure = "/scrollery.v1.LibraryService/ArchiveLibraryVideo"
+	// LibraryServiceDeleteFromLibraryProcedure is the fully-qualified name of the LibraryService's
+	// DeleteFromLibrary RPC.
+	LibraryServiceDeleteFromLibraryProcedure = "/scrollery.v1.LibraryService/DeleteFromLibrary"
+	// LibraryServiceUndoLibraryDeletionProcedure is the fully-qualified name of the LibraryService's
+	// UndoLibraryDeletion RPC.
+	LibraryServiceUndoLibraryDeletionProcedure = "/scrollery.v1.LibraryService/UndoLibraryDeletion"
+	// LibraryServiceListLibraryDeletionsProcedure is the fully-qualified name of the LibraryService's
+	// ListLibraryDeletions RPC.
+	LibraryServiceListLibraryDeletionsProcedure = "/scrollery.v1.LibraryService/ListLibraryDeletions"
 	// LibraryServiceGetLibraryProcedure is the fully-qualified name of the LibraryService's GetLibrary
 	// RPC.
 	LibraryServiceGetLibraryProcedure = "/scrollery.v1.LibraryService/GetLibrary"
@@ -97,6 +106,12 @@ type LibraryServiceClient interface {
 	GetTrends(context.Context, *v1.GetTrendsRequest) (*v1.GetTrendsResponse, error)
 	// Archives or restores a video, or only its hook.
 	ArchiveLibraryVideo(context.Context, *v1.ArchiveLibraryVideoRequest) (*v1.ArchiveLibraryVideoResponse, error)
+	// Deletes a video, a creator, what an import brought or what a source read, or counts what that would delete. It can be undone for a day.
+	DeleteFromLibrary(context.Context, *v1.DeleteFromLibraryRequest) (*v1.DeleteFromLibraryResponse, error)
+	// Undoes a deletion: it brings back what is still kept, and lets the library collect again what it deleted.
+	UndoLibraryDeletion(context.Context, *v1.UndoLibraryDeletionRequest) (*v1.UndoLibraryDeletionResponse, error)
+	// Lists deletions, newest first, and says whether scores are still to be computed without what they deleted.
+	ListLibraryDeletions(context.Context, *v1.ListLibraryDeletionsRequest) (*v1.ListLibraryDeletionsResponse, error)
 	// Lists the library's videos, newest first.
 	GetLibrary(context.Context, *v1.GetLibraryRequest) (*v1.GetLibraryResponse, error)
 	// Replaces or clears the caller's annotations of a video.
@@ -107,9 +122,9 @@ type LibraryServiceClient interface {
 	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
 	// Returns the facts of a creator: followers, videos, medians and likes by kind, and when they post.
 	GetCreator(context.Context, *v1.GetCreatorRequest) (*v1.GetCreatorResponse, error)
-	// Lists outliers page by page, in the order of getOutliers, with filters.
+	// Lists outliers page by page, with filters: in the order of getOutliers, the new ones alone, or the videos that are rising.
 	ListOutliers(context.Context, *v1.ListOutliersRequest) (*v1.ListOutliersResponse, error)
-	// Lists hooks page by page, in the order of getHooks, with filters.
+	// Lists hooks page by page, with filters: in the order of getHooks, or those of the best outliers first.
 	ListHooks(context.Context, *v1.ListHooksRequest) (*v1.ListHooksResponse, error)
 	// Lists trends page by page, in the order of getTrends.
 	ListTrends(context.Context, *v1.ListTrendsRequest) (*v1.ListTrendsResponse, error)
@@ -163,6 +178,25 @@ func NewLibraryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			httpClient,
 			baseURL+LibraryServiceArchiveLibraryVideoProcedure,
 			connect.WithSchema(libraryServiceMethods.ByName("ArchiveLibraryVideo")),
+			connect.WithClientOptions(opts...),
+		),
+		deleteFromLibrary: connect.NewClient[v1.DeleteFromLibraryRequest, v1.DeleteFromLibraryResponse](
+			httpClient,
+			baseURL+LibraryServiceDeleteFromLibraryProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("DeleteFromLibrary")),
+			connect.WithClientOptions(opts...),
+		),
+		undoLibraryDeletion: connect.NewClient[v1.UndoLibraryDeletionRequest, v1.UndoLibraryDeletionResponse](
+			httpClient,
+			baseURL+LibraryServiceUndoLibraryDeletionProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("UndoLibraryDeletion")),
+			connect.WithClientOptions(opts...),
+		),
+		listLibraryDeletions: connect.NewClient[v1.ListLibraryDeletionsRequest, v1.ListLibraryDeletionsResponse](
+			httpClient,
+			baseURL+LibraryServiceListLibraryDeletionsProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("ListLibraryDeletions")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
 		getLibrary: connect.NewClient[v1.GetLibraryRequest, v1.GetLibraryResponse](
@@ -271,6 +305,9 @@ type libraryServiceClient struct {
 	getOutliers          *connect.Client[v1.GetOutliersRequest, v1.GetOutliersResponse]
 	getTrends            *connect.Client[v1.GetTrendsRequest, v1.GetTrendsResponse]
 	archiveLibraryVideo  *connect.Client[v1.ArchiveLibraryVideoRequest, v1.ArchiveLibraryVideoResponse]
+	deleteFromLibrary    *connect.Client[v1.DeleteFromLibraryRequest, v1.DeleteFromLibraryResponse]
+	undoLibraryDeletion  *connect.Client[v1.UndoLibraryDeletionRequest, v1.UndoLibraryDeletionResponse]
+	listLibraryDeletions *connect.Client[v1.ListLibraryDeletionsRequest, v1.ListLibraryDeletionsResponse]
 	getLibrary           *connect.Client[v1.GetLibraryRequest, v1.GetLibraryResponse]
 	annotateLibraryVideo *connect.Client[v1.AnnotateLibraryVideoRequest, v1.AnnotateLibraryVideoResponse]
 	getVideo             *connect.Client[v1.GetVideoRequest, v1.GetVideoResponse]
@@ -317,6 +354,33 @@ func (c *libraryServiceClient) GetTrends(ctx context.Context, req *v1.GetTrendsR
 // ArchiveLibraryVideo calls scrollery.v1.LibraryService.ArchiveLibraryVideo.
 func (c *libraryServiceClient) ArchiveLibraryVideo(ctx context.Context, req *v1.ArchiveLibraryVideoRequest) (*v1.ArchiveLibraryVideoResponse, error) {
 	response, err := c.archiveLibraryVideo.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// DeleteFromLibrary calls scrollery.v1.LibraryService.DeleteFromLibrary.
+func (c *libraryServiceClient) DeleteFromLibrary(ctx context.Context, req *v1.DeleteFromLibraryRequest) (*v1.DeleteFromLibraryResponse, error) {
+	response, err := c.deleteFromLibrary.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// UndoLibraryDeletion calls scrollery.v1.LibraryService.UndoLibraryDeletion.
+func (c *libraryServiceClient) UndoLibraryDeletion(ctx context.Context, req *v1.UndoLibraryDeletionRequest) (*v1.UndoLibraryDeletionResponse, error) {
+	response, err := c.undoLibraryDeletion.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListLibraryDeletions calls scrollery.v1.LibraryService.ListLibraryDeletions.
+func (c *libraryServiceClient) ListLibraryDeletions(ctx context.Context, req *v1.ListLibraryDeletionsRequest) (*v1.ListLibraryDeletionsResponse, error) {
+	response, err := c.listLibraryDeletions.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -459,6 +523,12 @@ type LibraryServiceHandler interface {
 	GetTrends(context.Context, *v1.GetTrendsRequest) (*v1.GetTrendsResponse, error)
 	// Archives or restores a video, or only its hook.
 	ArchiveLibraryVideo(context.Context, *v1.ArchiveLibraryVideoRequest) (*v1.ArchiveLibraryVideoResponse, error)
+	// Deletes a video, a creator, what an import brought or what a source read, or counts what that would delete. It can be undone for a day.
+	DeleteFromLibrary(context.Context, *v1.DeleteFromLibraryRequest) (*v1.DeleteFromLibraryResponse, error)
+	// Undoes a deletion: it brings back what is still kept, and lets the library collect again what it deleted.
+	UndoLibraryDeletion(context.Context, *v1.UndoLibraryDeletionRequest) (*v1.UndoLibraryDeletionResponse, error)
+	// Lists deletions, newest first, and says whether scores are still to be computed without what they deleted.
+	ListLibraryDeletions(context.Context, *v1.ListLibraryDeletionsRequest) (*v1.ListLibraryDeletionsResponse, error)
 	// Lists the library's videos, newest first.
 	GetLibrary(context.Context, *v1.GetLibraryRequest) (*v1.GetLibraryResponse, error)
 	// Replaces or clears the caller's annotations of a video.
@@ -469,9 +539,9 @@ type LibraryServiceHandler interface {
 	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
 	// Returns the facts of a creator: followers, videos, medians and likes by kind, and when they post.
 	GetCreator(context.Context, *v1.GetCreatorRequest) (*v1.GetCreatorResponse, error)
-	// Lists outliers page by page, in the order of getOutliers, with filters.
+	// Lists outliers page by page, with filters: in the order of getOutliers, the new ones alone, or the videos that are rising.
 	ListOutliers(context.Context, *v1.ListOutliersRequest) (*v1.ListOutliersResponse, error)
-	// Lists hooks page by page, in the order of getHooks, with filters.
+	// Lists hooks page by page, with filters: in the order of getHooks, or those of the best outliers first.
 	ListHooks(context.Context, *v1.ListHooksRequest) (*v1.ListHooksResponse, error)
 	// Lists trends page by page, in the order of getTrends.
 	ListTrends(context.Context, *v1.ListTrendsRequest) (*v1.ListTrendsResponse, error)
@@ -521,6 +591,25 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 		LibraryServiceArchiveLibraryVideoProcedure,
 		svc.ArchiveLibraryVideo,
 		connect.WithSchema(libraryServiceMethods.ByName("ArchiveLibraryVideo")),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceDeleteFromLibraryHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceDeleteFromLibraryProcedure,
+		svc.DeleteFromLibrary,
+		connect.WithSchema(libraryServiceMethods.ByName("DeleteFromLibrary")),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceUndoLibraryDeletionHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceUndoLibraryDeletionProcedure,
+		svc.UndoLibraryDeletion,
+		connect.WithSchema(libraryServiceMethods.ByName("UndoLibraryDeletion")),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceListLibraryDeletionsHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceListLibraryDeletionsProcedure,
+		svc.ListLibraryDeletions,
+		connect.WithSchema(libraryServiceMethods.ByName("ListLibraryDeletions")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
 	libraryServiceGetLibraryHandler := connect.NewUnaryHandlerSimple(
@@ -630,6 +719,12 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 			libraryServiceGetTrendsHandler.ServeHTTP(w, r)
 		case LibraryServiceArchiveLibraryVideoProcedure:
 			libraryServiceArchiveLibraryVideoHandler.ServeHTTP(w, r)
+		case LibraryServiceDeleteFromLibraryProcedure:
+			libraryServiceDeleteFromLibraryHandler.ServeHTTP(w, r)
+		case LibraryServiceUndoLibraryDeletionProcedure:
+			libraryServiceUndoLibraryDeletionHandler.ServeHTTP(w, r)
+		case LibraryServiceListLibraryDeletionsProcedure:
+			libraryServiceListLibraryDeletionsHandler.ServeHTTP(w, r)
 		case LibraryServiceGetLibraryProcedure:
 			libraryServiceGetLibraryHandler.ServeHTTP(w, r)
 		case LibraryServiceAnnotateLibraryVideoProcedure:
@@ -681,6 +776,18 @@ func (UnimplementedLibraryServiceHandler) GetTrends(context.Context, *v1.GetTren
 
 func (UnimplementedLibraryServiceHandler) ArchiveLibraryVideo(context.Context, *v1.ArchiveLibraryVideoRequest) (*v1.ArchiveLibraryVideoResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ArchiveLibraryVideo is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) DeleteFromLibrary(context.Context, *v1.DeleteFromLibraryRequest) (*v1.DeleteFromLibraryResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.DeleteFromLibrary is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) UndoLibraryDeletion(context.Context, *v1.UndoLibraryDeletionRequest) (*v1.UndoLibraryDeletionResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.UndoLibraryDeletion is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) ListLibraryDeletions(context.Context, *v1.ListLibraryDeletionsRequest) (*v1.ListLibraryDeletionsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.ListLibraryDeletions is not implemented"))
 }
 
 func (UnimplementedLibraryServiceHandler) GetLibrary(context.Context, *v1.GetLibraryRequest) (*v1.GetLibraryResponse, error) {
