@@ -15,12 +15,18 @@ import (
 	"github.com/scrollery/scrollery/ent/account"
 	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/authorization"
+	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
+	"github.com/scrollery/scrollery/ent/deletedvideo"
+	"github.com/scrollery/scrollery/ent/deletion"
+	"github.com/scrollery/scrollery/ent/erasure"
 	"github.com/scrollery/scrollery/ent/feed"
+	"github.com/scrollery/scrollery/ent/fileimport"
+	"github.com/scrollery/scrollery/ent/importpart"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
@@ -32,16 +38,19 @@ import (
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
-	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
+	"github.com/scrollery/scrollery/ent/suppression"
+	"github.com/scrollery/scrollery/ent/tombstone"
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/uncountedvideo"
+	"github.com/scrollery/scrollery/ent/unscoredlibrary"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/verdict"
@@ -61,6 +70,8 @@ type Client struct {
 	AuditEntry *AuditEntryClient
 	// Authorization is the client for interacting with the Authorization builders.
 	Authorization *AuthorizationClient
+	// Charge is the client for interacting with the Charge builders.
+	Charge *ChargeClient
 	// Checkout is the client for interacting with the Checkout builders.
 	Checkout *CheckoutClient
 	// Code is the client for interacting with the Code builders.
@@ -71,8 +82,18 @@ type Client struct {
 	CreditBalance *CreditBalanceClient
 	// CreditEntry is the client for interacting with the CreditEntry builders.
 	CreditEntry *CreditEntryClient
+	// DeletedVideo is the client for interacting with the DeletedVideo builders.
+	DeletedVideo *DeletedVideoClient
+	// Deletion is the client for interacting with the Deletion builders.
+	Deletion *DeletionClient
+	// Erasure is the client for interacting with the Erasure builders.
+	Erasure *ErasureClient
 	// Feed is the client for interacting with the Feed builders.
 	Feed *FeedClient
+	// FileImport is the client for interacting with the FileImport builders.
+	FileImport *FileImportClient
+	// ImportPart is the client for interacting with the ImportPart builders.
+	ImportPart *ImportPartClient
 	// Job is the client for interacting with the Job builders.
 	Job *JobClient
 	// Key is the client for interacting with the Key builders.
@@ -95,8 +116,6 @@ type Client struct {
 	RuleItem *RuleItemClient
 	// Ruleset is the client for interacting with the Ruleset builders.
 	Ruleset *RulesetClient
-	// SandboxCall is the client for interacting with the SandboxCall builders.
-	SandboxCall *SandboxCallClient
 	// SandboxFile is the client for interacting with the SandboxFile builders.
 	SandboxFile *SandboxFileClient
 	// ScorePoint is the client for interacting with the ScorePoint builders.
@@ -107,14 +126,22 @@ type Client struct {
 	ScrollCount *ScrollCountClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
 	ScrollRecord *ScrollRecordClient
+	// SourcePage is the client for interacting with the SourcePage builders.
+	SourcePage *SourcePageClient
 	// Subscription is the client for interacting with the Subscription builders.
 	Subscription *SubscriptionClient
+	// Suppression is the client for interacting with the Suppression builders.
+	Suppression *SuppressionClient
+	// Tombstone is the client for interacting with the Tombstone builders.
+	Tombstone *TombstoneClient
 	// Trend is the client for interacting with the Trend builders.
 	Trend *TrendClient
 	// TrendWindow is the client for interacting with the TrendWindow builders.
 	TrendWindow *TrendWindowClient
 	// UncountedVideo is the client for interacting with the UncountedVideo builders.
 	UncountedVideo *UncountedVideoClient
+	// UnscoredLibrary is the client for interacting with the UnscoredLibrary builders.
+	UnscoredLibrary *UnscoredLibraryClient
 	// UsageCounter is the client for interacting with the UsageCounter builders.
 	UsageCounter *UsageCounterClient
 	// UsageEvent is the client for interacting with the UsageEvent builders.
@@ -144,12 +171,18 @@ func (c *Client) init() {
 	c.Account = NewAccountClient(c.config)
 	c.AuditEntry = NewAuditEntryClient(c.config)
 	c.Authorization = NewAuthorizationClient(c.config)
+	c.Charge = NewChargeClient(c.config)
 	c.Checkout = NewCheckoutClient(c.config)
 	c.Code = NewCodeClient(c.config)
 	c.Creator = NewCreatorClient(c.config)
 	c.CreditBalance = NewCreditBalanceClient(c.config)
 	c.CreditEntry = NewCreditEntryClient(c.config)
+	c.DeletedVideo = NewDeletedVideoClient(c.config)
+	c.Deletion = NewDeletionClient(c.config)
+	c.Erasure = NewErasureClient(c.config)
 	c.Feed = NewFeedClient(c.config)
+	c.FileImport = NewFileImportClient(c.config)
+	c.ImportPart = NewImportPartClient(c.config)
 	c.Job = NewJobClient(c.config)
 	c.Key = NewKeyClient(c.config)
 	c.Library = NewLibraryClient(c.config)
@@ -161,16 +194,19 @@ func (c *Client) init() {
 	c.Recurrence = NewRecurrenceClient(c.config)
 	c.RuleItem = NewRuleItemClient(c.config)
 	c.Ruleset = NewRulesetClient(c.config)
-	c.SandboxCall = NewSandboxCallClient(c.config)
 	c.SandboxFile = NewSandboxFileClient(c.config)
 	c.ScorePoint = NewScorePointClient(c.config)
 	c.Scroll = NewScrollClient(c.config)
 	c.ScrollCount = NewScrollCountClient(c.config)
 	c.ScrollRecord = NewScrollRecordClient(c.config)
+	c.SourcePage = NewSourcePageClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
+	c.Suppression = NewSuppressionClient(c.config)
+	c.Tombstone = NewTombstoneClient(c.config)
 	c.Trend = NewTrendClient(c.config)
 	c.TrendWindow = NewTrendWindowClient(c.config)
 	c.UncountedVideo = NewUncountedVideoClient(c.config)
+	c.UnscoredLibrary = NewUnscoredLibraryClient(c.config)
 	c.UsageCounter = NewUsageCounterClient(c.config)
 	c.UsageEvent = NewUsageEventClient(c.config)
 	c.Verdict = NewVerdictClient(c.config)
@@ -274,12 +310,18 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Account:         NewAccountClient(cfg),
 		AuditEntry:      NewAuditEntryClient(cfg),
 		Authorization:   NewAuthorizationClient(cfg),
+		Charge:          NewChargeClient(cfg),
 		Checkout:        NewCheckoutClient(cfg),
 		Code:            NewCodeClient(cfg),
 		Creator:         NewCreatorClient(cfg),
 		CreditBalance:   NewCreditBalanceClient(cfg),
 		CreditEntry:     NewCreditEntryClient(cfg),
+		DeletedVideo:    NewDeletedVideoClient(cfg),
+		Deletion:        NewDeletionClient(cfg),
+		Erasure:         NewErasureClient(cfg),
 		Feed:            NewFeedClient(cfg),
+		FileImport:      NewFileImportClient(cfg),
+		ImportPart:      NewImportPartClient(cfg),
 		Job:             NewJobClient(cfg),
 		Key:             NewKeyClient(cfg),
 		Library:         NewLibraryClient(cfg),
@@ -291,16 +333,19 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Recurrence:      NewRecurrenceClient(cfg),
 		RuleItem:        NewRuleItemClient(cfg),
 		Ruleset:         NewRulesetClient(cfg),
-		SandboxCall:     NewSandboxCallClient(cfg),
 		SandboxFile:     NewSandboxFileClient(cfg),
 		ScorePoint:      NewScorePointClient(cfg),
 		Scroll:          NewScrollClient(cfg),
 		ScrollCount:     NewScrollCountClient(cfg),
 		ScrollRecord:    NewScrollRecordClient(cfg),
+		SourcePage:      NewSourcePageClient(cfg),
 		Subscription:    NewSubscriptionClient(cfg),
+		Suppression:     NewSuppressionClient(cfg),
+		Tombstone:       NewTombstoneClient(cfg),
 		Trend:           NewTrendClient(cfg),
 		TrendWindow:     NewTrendWindowClient(cfg),
 		UncountedVideo:  NewUncountedVideoClient(cfg),
+		UnscoredLibrary: NewUnscoredLibraryClient(cfg),
 		UsageCounter:    NewUsageCounterClient(cfg),
 		UsageEvent:      NewUsageEventClient(cfg),
 		Verdict:         NewVerdictClient(cfg),
@@ -331,12 +376,18 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Account:         NewAccountClient(cfg),
 		AuditEntry:      NewAuditEntryClient(cfg),
 		Authorization:   NewAuthorizationClient(cfg),
+		Charge:          NewChargeClient(cfg),
 		Checkout:        NewCheckoutClient(cfg),
 		Code:            NewCodeClient(cfg),
 		Creator:         NewCreatorClient(cfg),
 		CreditBalance:   NewCreditBalanceClient(cfg),
 		CreditEntry:     NewCreditEntryClient(cfg),
+		DeletedVideo:    NewDeletedVideoClient(cfg),
+		Deletion:        NewDeletionClient(cfg),
+		Erasure:         NewErasureClient(cfg),
 		Feed:            NewFeedClient(cfg),
+		FileImport:      NewFileImportClient(cfg),
+		ImportPart:      NewImportPartClient(cfg),
 		Job:             NewJobClient(cfg),
 		Key:             NewKeyClient(cfg),
 		Library:         NewLibraryClient(cfg),
@@ -348,16 +399,19 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Recurrence:      NewRecurrenceClient(cfg),
 		RuleItem:        NewRuleItemClient(cfg),
 		Ruleset:         NewRulesetClient(cfg),
-		SandboxCall:     NewSandboxCallClient(cfg),
 		SandboxFile:     NewSandboxFileClient(cfg),
 		ScorePoint:      NewScorePointClient(cfg),
 		Scroll:          NewScrollClient(cfg),
 		ScrollCount:     NewScrollCountClient(cfg),
 		ScrollRecord:    NewScrollRecordClient(cfg),
+		SourcePage:      NewSourcePageClient(cfg),
 		Subscription:    NewSubscriptionClient(cfg),
+		Suppression:     NewSuppressionClient(cfg),
+		Tombstone:       NewTombstoneClient(cfg),
 		Trend:           NewTrendClient(cfg),
 		TrendWindow:     NewTrendWindowClient(cfg),
 		UncountedVideo:  NewUncountedVideoClient(cfg),
+		UnscoredLibrary: NewUnscoredLibraryClient(cfg),
 		UsageCounter:    NewUsageCounterClient(cfg),
 		UsageEvent:      NewUsageEventClient(cfg),
 		Verdict:         NewVerdictClient(cfg),
@@ -395,11 +449,13 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.Account, c.AuditEntry, c.Authorization, c.Checkout, c.Code, c.Creator,
-		c.CreditBalance, c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun,
-		c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
-		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount,
-		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UncountedVideo,
+		c.Account, c.AuditEntry, c.Authorization, c.Charge, c.Checkout, c.Code,
+		c.Creator, c.CreditBalance, c.CreditEntry, c.DeletedVideo, c.Deletion,
+		c.Erasure, c.Feed, c.FileImport, c.ImportPart, c.Job, c.Key, c.Library,
+		c.LibraryRun, c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry,
+		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll,
+		c.ScrollCount, c.ScrollRecord, c.SourcePage, c.Subscription, c.Suppression,
+		c.Tombstone, c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary,
 		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
 		c.WebhookDelivery, c.Workspace,
 	} {
@@ -411,11 +467,13 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.Account, c.AuditEntry, c.Authorization, c.Checkout, c.Code, c.Creator,
-		c.CreditBalance, c.CreditEntry, c.Feed, c.Job, c.Key, c.Library, c.LibraryRun,
-		c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem,
-		c.Ruleset, c.SandboxCall, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount,
-		c.ScrollRecord, c.Subscription, c.Trend, c.TrendWindow, c.UncountedVideo,
+		c.Account, c.AuditEntry, c.Authorization, c.Charge, c.Checkout, c.Code,
+		c.Creator, c.CreditBalance, c.CreditEntry, c.DeletedVideo, c.Deletion,
+		c.Erasure, c.Feed, c.FileImport, c.ImportPart, c.Job, c.Key, c.Library,
+		c.LibraryRun, c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry,
+		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll,
+		c.ScrollCount, c.ScrollRecord, c.SourcePage, c.Subscription, c.Suppression,
+		c.Tombstone, c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary,
 		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
 		c.WebhookDelivery, c.Workspace,
 	} {
@@ -432,6 +490,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.AuditEntry.mutate(ctx, m)
 	case *AuthorizationMutation:
 		return c.Authorization.mutate(ctx, m)
+	case *ChargeMutation:
+		return c.Charge.mutate(ctx, m)
 	case *CheckoutMutation:
 		return c.Checkout.mutate(ctx, m)
 	case *CodeMutation:
@@ -442,8 +502,18 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.CreditBalance.mutate(ctx, m)
 	case *CreditEntryMutation:
 		return c.CreditEntry.mutate(ctx, m)
+	case *DeletedVideoMutation:
+		return c.DeletedVideo.mutate(ctx, m)
+	case *DeletionMutation:
+		return c.Deletion.mutate(ctx, m)
+	case *ErasureMutation:
+		return c.Erasure.mutate(ctx, m)
 	case *FeedMutation:
 		return c.Feed.mutate(ctx, m)
+	case *FileImportMutation:
+		return c.FileImport.mutate(ctx, m)
+	case *ImportPartMutation:
+		return c.ImportPart.mutate(ctx, m)
 	case *JobMutation:
 		return c.Job.mutate(ctx, m)
 	case *KeyMutation:
@@ -466,8 +536,6 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.RuleItem.mutate(ctx, m)
 	case *RulesetMutation:
 		return c.Ruleset.mutate(ctx, m)
-	case *SandboxCallMutation:
-		return c.SandboxCall.mutate(ctx, m)
 	case *SandboxFileMutation:
 		return c.SandboxFile.mutate(ctx, m)
 	case *ScorePointMutation:
@@ -478,14 +546,22 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ScrollCount.mutate(ctx, m)
 	case *ScrollRecordMutation:
 		return c.ScrollRecord.mutate(ctx, m)
+	case *SourcePageMutation:
+		return c.SourcePage.mutate(ctx, m)
 	case *SubscriptionMutation:
 		return c.Subscription.mutate(ctx, m)
+	case *SuppressionMutation:
+		return c.Suppression.mutate(ctx, m)
+	case *TombstoneMutation:
+		return c.Tombstone.mutate(ctx, m)
 	case *TrendMutation:
 		return c.Trend.mutate(ctx, m)
 	case *TrendWindowMutation:
 		return c.TrendWindow.mutate(ctx, m)
 	case *UncountedVideoMutation:
 		return c.UncountedVideo.mutate(ctx, m)
+	case *UnscoredLibraryMutation:
+		return c.UnscoredLibrary.mutate(ctx, m)
 	case *UsageCounterMutation:
 		return c.UsageCounter.mutate(ctx, m)
 	case *UsageEventMutation:
@@ -905,6 +981,141 @@ func (c *AuthorizationClient) mutate(ctx context.Context, m *AuthorizationMutati
 		return (&AuthorizationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Authorization mutation op: %q", m.Op())
+	}
+}
+
+// ChargeClient is a client for the Charge schema.
+type ChargeClient struct {
+	config
+}
+
+// NewChargeClient returns a client for the Charge from the given config.
+func NewChargeClient(c config) *ChargeClient {
+	return &ChargeClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `charge.Hooks(f(g(h())))`.
+func (c *ChargeClient) Use(hooks ...Hook) {
+	c.hooks.Charge = append(c.hooks.Charge, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `charge.Intercept(f(g(h())))`.
+func (c *ChargeClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Charge = append(c.inters.Charge, interceptors...)
+}
+
+// Create returns a builder for creating a Charge entity.
+func (c *ChargeClient) Create() *ChargeCreate {
+	mutation := newChargeMutation(c.config, OpCreate)
+	return &ChargeCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Charge entities.
+func (c *ChargeClient) CreateBulk(builders ...*ChargeCreate) *ChargeCreateBulk {
+	return &ChargeCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChargeClient) MapCreateBulk(slice any, setFunc func(*ChargeCreate, int)) *ChargeCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChargeCreateBulk{err: fmt.Errorf("calling to ChargeClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChargeCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChargeCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Charge.
+func (c *ChargeClient) Update() *ChargeUpdate {
+	mutation := newChargeMutation(c.config, OpUpdate)
+	return &ChargeUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChargeClient) UpdateOne(_m *Charge) *ChargeUpdateOne {
+	mutation := newChargeMutation(c.config, OpUpdateOne, withCharge(_m))
+	return &ChargeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChargeClient) UpdateOneID(id int64) *ChargeUpdateOne {
+	mutation := newChargeMutation(c.config, OpUpdateOne, withChargeID(id))
+	return &ChargeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Charge.
+func (c *ChargeClient) Delete() *ChargeDelete {
+	mutation := newChargeMutation(c.config, OpDelete)
+	return &ChargeDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChargeClient) DeleteOne(_m *Charge) *ChargeDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChargeClient) DeleteOneID(id int64) *ChargeDeleteOne {
+	builder := c.Delete().Where(charge.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChargeDeleteOne{builder}
+}
+
+// Query returns a query builder for Charge.
+func (c *ChargeClient) Query() *ChargeQuery {
+	return &ChargeQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeCharge},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Charge entity by its id.
+func (c *ChargeClient) Get(ctx context.Context, id int64) (*Charge, error) {
+	return c.Query().Where(charge.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ChargeClient) GetX(ctx context.Context, id int64) *Charge {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ChargeClient) Hooks() []Hook {
+	hooks := c.hooks.Charge
+	return append(hooks[:len(hooks):len(hooks)], charge.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChargeClient) Interceptors() []Interceptor {
+	inters := c.inters.Charge
+	return append(inters[:len(inters):len(inters)], charge.Interceptors[:]...)
+}
+
+func (c *ChargeClient) mutate(ctx context.Context, m *ChargeMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChargeCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChargeUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChargeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChargeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Charge mutation op: %q", m.Op())
 	}
 }
 
@@ -1579,6 +1790,409 @@ func (c *CreditEntryClient) mutate(ctx context.Context, m *CreditEntryMutation) 
 	}
 }
 
+// DeletedVideoClient is a client for the DeletedVideo schema.
+type DeletedVideoClient struct {
+	config
+}
+
+// NewDeletedVideoClient returns a client for the DeletedVideo from the given config.
+func NewDeletedVideoClient(c config) *DeletedVideoClient {
+	return &DeletedVideoClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `deletedvideo.Hooks(f(g(h())))`.
+func (c *DeletedVideoClient) Use(hooks ...Hook) {
+	c.hooks.DeletedVideo = append(c.hooks.DeletedVideo, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `deletedvideo.Intercept(f(g(h())))`.
+func (c *DeletedVideoClient) Intercept(interceptors ...Interceptor) {
+	c.inters.DeletedVideo = append(c.inters.DeletedVideo, interceptors...)
+}
+
+// Create returns a builder for creating a DeletedVideo entity.
+func (c *DeletedVideoClient) Create() *DeletedVideoCreate {
+	mutation := newDeletedVideoMutation(c.config, OpCreate)
+	return &DeletedVideoCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of DeletedVideo entities.
+func (c *DeletedVideoClient) CreateBulk(builders ...*DeletedVideoCreate) *DeletedVideoCreateBulk {
+	return &DeletedVideoCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DeletedVideoClient) MapCreateBulk(slice any, setFunc func(*DeletedVideoCreate, int)) *DeletedVideoCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DeletedVideoCreateBulk{err: fmt.Errorf("calling to DeletedVideoClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DeletedVideoCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DeletedVideoCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for DeletedVideo.
+func (c *DeletedVideoClient) Update() *DeletedVideoUpdate {
+	mutation := newDeletedVideoMutation(c.config, OpUpdate)
+	return &DeletedVideoUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DeletedVideoClient) UpdateOne(_m *DeletedVideo) *DeletedVideoUpdateOne {
+	mutation := newDeletedVideoMutation(c.config, OpUpdateOne, withDeletedVideo(_m))
+	return &DeletedVideoUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DeletedVideoClient) UpdateOneID(id int64) *DeletedVideoUpdateOne {
+	mutation := newDeletedVideoMutation(c.config, OpUpdateOne, withDeletedVideoID(id))
+	return &DeletedVideoUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for DeletedVideo.
+func (c *DeletedVideoClient) Delete() *DeletedVideoDelete {
+	mutation := newDeletedVideoMutation(c.config, OpDelete)
+	return &DeletedVideoDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DeletedVideoClient) DeleteOne(_m *DeletedVideo) *DeletedVideoDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DeletedVideoClient) DeleteOneID(id int64) *DeletedVideoDeleteOne {
+	builder := c.Delete().Where(deletedvideo.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DeletedVideoDeleteOne{builder}
+}
+
+// Query returns a query builder for DeletedVideo.
+func (c *DeletedVideoClient) Query() *DeletedVideoQuery {
+	return &DeletedVideoQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDeletedVideo},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a DeletedVideo entity by its id.
+func (c *DeletedVideoClient) Get(ctx context.Context, id int64) (*DeletedVideo, error) {
+	return c.Query().Where(deletedvideo.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DeletedVideoClient) GetX(ctx context.Context, id int64) *DeletedVideo {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *DeletedVideoClient) Hooks() []Hook {
+	hooks := c.hooks.DeletedVideo
+	return append(hooks[:len(hooks):len(hooks)], deletedvideo.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *DeletedVideoClient) Interceptors() []Interceptor {
+	inters := c.inters.DeletedVideo
+	return append(inters[:len(inters):len(inters)], deletedvideo.Interceptors[:]...)
+}
+
+func (c *DeletedVideoClient) mutate(ctx context.Context, m *DeletedVideoMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DeletedVideoCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DeletedVideoUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DeletedVideoUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DeletedVideoDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown DeletedVideo mutation op: %q", m.Op())
+	}
+}
+
+// DeletionClient is a client for the Deletion schema.
+type DeletionClient struct {
+	config
+}
+
+// NewDeletionClient returns a client for the Deletion from the given config.
+func NewDeletionClient(c config) *DeletionClient {
+	return &DeletionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `deletion.Hooks(f(g(h())))`.
+func (c *DeletionClient) Use(hooks ...Hook) {
+	c.hooks.Deletion = append(c.hooks.Deletion, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `deletion.Intercept(f(g(h())))`.
+func (c *DeletionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Deletion = append(c.inters.Deletion, interceptors...)
+}
+
+// Create returns a builder for creating a Deletion entity.
+func (c *DeletionClient) Create() *DeletionCreate {
+	mutation := newDeletionMutation(c.config, OpCreate)
+	return &DeletionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Deletion entities.
+func (c *DeletionClient) CreateBulk(builders ...*DeletionCreate) *DeletionCreateBulk {
+	return &DeletionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *DeletionClient) MapCreateBulk(slice any, setFunc func(*DeletionCreate, int)) *DeletionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &DeletionCreateBulk{err: fmt.Errorf("calling to DeletionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*DeletionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &DeletionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Deletion.
+func (c *DeletionClient) Update() *DeletionUpdate {
+	mutation := newDeletionMutation(c.config, OpUpdate)
+	return &DeletionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *DeletionClient) UpdateOne(_m *Deletion) *DeletionUpdateOne {
+	mutation := newDeletionMutation(c.config, OpUpdateOne, withDeletion(_m))
+	return &DeletionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *DeletionClient) UpdateOneID(id int64) *DeletionUpdateOne {
+	mutation := newDeletionMutation(c.config, OpUpdateOne, withDeletionID(id))
+	return &DeletionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Deletion.
+func (c *DeletionClient) Delete() *DeletionDelete {
+	mutation := newDeletionMutation(c.config, OpDelete)
+	return &DeletionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *DeletionClient) DeleteOne(_m *Deletion) *DeletionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *DeletionClient) DeleteOneID(id int64) *DeletionDeleteOne {
+	builder := c.Delete().Where(deletion.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &DeletionDeleteOne{builder}
+}
+
+// Query returns a query builder for Deletion.
+func (c *DeletionClient) Query() *DeletionQuery {
+	return &DeletionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeDeletion},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Deletion entity by its id.
+func (c *DeletionClient) Get(ctx context.Context, id int64) (*Deletion, error) {
+	return c.Query().Where(deletion.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *DeletionClient) GetX(ctx context.Context, id int64) *Deletion {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *DeletionClient) Hooks() []Hook {
+	hooks := c.hooks.Deletion
+	return append(hooks[:len(hooks):len(hooks)], deletion.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *DeletionClient) Interceptors() []Interceptor {
+	inters := c.inters.Deletion
+	return append(inters[:len(inters):len(inters)], deletion.Interceptors[:]...)
+}
+
+func (c *DeletionClient) mutate(ctx context.Context, m *DeletionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&DeletionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&DeletionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&DeletionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&DeletionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Deletion mutation op: %q", m.Op())
+	}
+}
+
+// ErasureClient is a client for the Erasure schema.
+type ErasureClient struct {
+	config
+}
+
+// NewErasureClient returns a client for the Erasure from the given config.
+func NewErasureClient(c config) *ErasureClient {
+	return &ErasureClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `erasure.Hooks(f(g(h())))`.
+func (c *ErasureClient) Use(hooks ...Hook) {
+	c.hooks.Erasure = append(c.hooks.Erasure, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `erasure.Intercept(f(g(h())))`.
+func (c *ErasureClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Erasure = append(c.inters.Erasure, interceptors...)
+}
+
+// Create returns a builder for creating a Erasure entity.
+func (c *ErasureClient) Create() *ErasureCreate {
+	mutation := newErasureMutation(c.config, OpCreate)
+	return &ErasureCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Erasure entities.
+func (c *ErasureClient) CreateBulk(builders ...*ErasureCreate) *ErasureCreateBulk {
+	return &ErasureCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ErasureClient) MapCreateBulk(slice any, setFunc func(*ErasureCreate, int)) *ErasureCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ErasureCreateBulk{err: fmt.Errorf("calling to ErasureClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ErasureCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ErasureCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Erasure.
+func (c *ErasureClient) Update() *ErasureUpdate {
+	mutation := newErasureMutation(c.config, OpUpdate)
+	return &ErasureUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ErasureClient) UpdateOne(_m *Erasure) *ErasureUpdateOne {
+	mutation := newErasureMutation(c.config, OpUpdateOne, withErasure(_m))
+	return &ErasureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ErasureClient) UpdateOneID(id int64) *ErasureUpdateOne {
+	mutation := newErasureMutation(c.config, OpUpdateOne, withErasureID(id))
+	return &ErasureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Erasure.
+func (c *ErasureClient) Delete() *ErasureDelete {
+	mutation := newErasureMutation(c.config, OpDelete)
+	return &ErasureDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ErasureClient) DeleteOne(_m *Erasure) *ErasureDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ErasureClient) DeleteOneID(id int64) *ErasureDeleteOne {
+	builder := c.Delete().Where(erasure.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ErasureDeleteOne{builder}
+}
+
+// Query returns a query builder for Erasure.
+func (c *ErasureClient) Query() *ErasureQuery {
+	return &ErasureQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeErasure},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Erasure entity by its id.
+func (c *ErasureClient) Get(ctx context.Context, id int64) (*Erasure, error) {
+	return c.Query().Where(erasure.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ErasureClient) GetX(ctx context.Context, id int64) *Erasure {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ErasureClient) Hooks() []Hook {
+	return c.hooks.Erasure
+}
+
+// Interceptors returns the client interceptors.
+func (c *ErasureClient) Interceptors() []Interceptor {
+	return c.inters.Erasure
+}
+
+func (c *ErasureClient) mutate(ctx context.Context, m *ErasureMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ErasureCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ErasureUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ErasureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ErasureDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Erasure mutation op: %q", m.Op())
+	}
+}
+
 // FeedClient is a client for the Feed schema.
 type FeedClient struct {
 	config
@@ -1711,6 +2325,276 @@ func (c *FeedClient) mutate(ctx context.Context, m *FeedMutation) (Value, error)
 		return (&FeedDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Feed mutation op: %q", m.Op())
+	}
+}
+
+// FileImportClient is a client for the FileImport schema.
+type FileImportClient struct {
+	config
+}
+
+// NewFileImportClient returns a client for the FileImport from the given config.
+func NewFileImportClient(c config) *FileImportClient {
+	return &FileImportClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `fileimport.Hooks(f(g(h())))`.
+func (c *FileImportClient) Use(hooks ...Hook) {
+	c.hooks.FileImport = append(c.hooks.FileImport, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `fileimport.Intercept(f(g(h())))`.
+func (c *FileImportClient) Intercept(interceptors ...Interceptor) {
+	c.inters.FileImport = append(c.inters.FileImport, interceptors...)
+}
+
+// Create returns a builder for creating a FileImport entity.
+func (c *FileImportClient) Create() *FileImportCreate {
+	mutation := newFileImportMutation(c.config, OpCreate)
+	return &FileImportCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of FileImport entities.
+func (c *FileImportClient) CreateBulk(builders ...*FileImportCreate) *FileImportCreateBulk {
+	return &FileImportCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *FileImportClient) MapCreateBulk(slice any, setFunc func(*FileImportCreate, int)) *FileImportCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &FileImportCreateBulk{err: fmt.Errorf("calling to FileImportClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*FileImportCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &FileImportCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for FileImport.
+func (c *FileImportClient) Update() *FileImportUpdate {
+	mutation := newFileImportMutation(c.config, OpUpdate)
+	return &FileImportUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *FileImportClient) UpdateOne(_m *FileImport) *FileImportUpdateOne {
+	mutation := newFileImportMutation(c.config, OpUpdateOne, withFileImport(_m))
+	return &FileImportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *FileImportClient) UpdateOneID(id int64) *FileImportUpdateOne {
+	mutation := newFileImportMutation(c.config, OpUpdateOne, withFileImportID(id))
+	return &FileImportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for FileImport.
+func (c *FileImportClient) Delete() *FileImportDelete {
+	mutation := newFileImportMutation(c.config, OpDelete)
+	return &FileImportDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *FileImportClient) DeleteOne(_m *FileImport) *FileImportDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *FileImportClient) DeleteOneID(id int64) *FileImportDeleteOne {
+	builder := c.Delete().Where(fileimport.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &FileImportDeleteOne{builder}
+}
+
+// Query returns a query builder for FileImport.
+func (c *FileImportClient) Query() *FileImportQuery {
+	return &FileImportQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeFileImport},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a FileImport entity by its id.
+func (c *FileImportClient) Get(ctx context.Context, id int64) (*FileImport, error) {
+	return c.Query().Where(fileimport.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *FileImportClient) GetX(ctx context.Context, id int64) *FileImport {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *FileImportClient) Hooks() []Hook {
+	hooks := c.hooks.FileImport
+	return append(hooks[:len(hooks):len(hooks)], fileimport.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *FileImportClient) Interceptors() []Interceptor {
+	inters := c.inters.FileImport
+	return append(inters[:len(inters):len(inters)], fileimport.Interceptors[:]...)
+}
+
+func (c *FileImportClient) mutate(ctx context.Context, m *FileImportMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&FileImportCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&FileImportUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&FileImportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&FileImportDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown FileImport mutation op: %q", m.Op())
+	}
+}
+
+// ImportPartClient is a client for the ImportPart schema.
+type ImportPartClient struct {
+	config
+}
+
+// NewImportPartClient returns a client for the ImportPart from the given config.
+func NewImportPartClient(c config) *ImportPartClient {
+	return &ImportPartClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `importpart.Hooks(f(g(h())))`.
+func (c *ImportPartClient) Use(hooks ...Hook) {
+	c.hooks.ImportPart = append(c.hooks.ImportPart, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `importpart.Intercept(f(g(h())))`.
+func (c *ImportPartClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ImportPart = append(c.inters.ImportPart, interceptors...)
+}
+
+// Create returns a builder for creating a ImportPart entity.
+func (c *ImportPartClient) Create() *ImportPartCreate {
+	mutation := newImportPartMutation(c.config, OpCreate)
+	return &ImportPartCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ImportPart entities.
+func (c *ImportPartClient) CreateBulk(builders ...*ImportPartCreate) *ImportPartCreateBulk {
+	return &ImportPartCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ImportPartClient) MapCreateBulk(slice any, setFunc func(*ImportPartCreate, int)) *ImportPartCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ImportPartCreateBulk{err: fmt.Errorf("calling to ImportPartClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ImportPartCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ImportPartCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ImportPart.
+func (c *ImportPartClient) Update() *ImportPartUpdate {
+	mutation := newImportPartMutation(c.config, OpUpdate)
+	return &ImportPartUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ImportPartClient) UpdateOne(_m *ImportPart) *ImportPartUpdateOne {
+	mutation := newImportPartMutation(c.config, OpUpdateOne, withImportPart(_m))
+	return &ImportPartUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ImportPartClient) UpdateOneID(id int64) *ImportPartUpdateOne {
+	mutation := newImportPartMutation(c.config, OpUpdateOne, withImportPartID(id))
+	return &ImportPartUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ImportPart.
+func (c *ImportPartClient) Delete() *ImportPartDelete {
+	mutation := newImportPartMutation(c.config, OpDelete)
+	return &ImportPartDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ImportPartClient) DeleteOne(_m *ImportPart) *ImportPartDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ImportPartClient) DeleteOneID(id int64) *ImportPartDeleteOne {
+	builder := c.Delete().Where(importpart.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ImportPartDeleteOne{builder}
+}
+
+// Query returns a query builder for ImportPart.
+func (c *ImportPartClient) Query() *ImportPartQuery {
+	return &ImportPartQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeImportPart},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ImportPart entity by its id.
+func (c *ImportPartClient) Get(ctx context.Context, id int64) (*ImportPart, error) {
+	return c.Query().Where(importpart.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ImportPartClient) GetX(ctx context.Context, id int64) *ImportPart {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ImportPartClient) Hooks() []Hook {
+	hooks := c.hooks.ImportPart
+	return append(hooks[:len(hooks):len(hooks)], importpart.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *ImportPartClient) Interceptors() []Interceptor {
+	inters := c.inters.ImportPart
+	return append(inters[:len(inters):len(inters)], importpart.Interceptors[:]...)
+}
+
+func (c *ImportPartClient) mutate(ctx context.Context, m *ImportPartMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ImportPartCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ImportPartUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ImportPartUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ImportPartDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ImportPart mutation op: %q", m.Op())
 	}
 }
 
@@ -3193,141 +4077,6 @@ func (c *RulesetClient) mutate(ctx context.Context, m *RulesetMutation) (Value, 
 	}
 }
 
-// SandboxCallClient is a client for the SandboxCall schema.
-type SandboxCallClient struct {
-	config
-}
-
-// NewSandboxCallClient returns a client for the SandboxCall from the given config.
-func NewSandboxCallClient(c config) *SandboxCallClient {
-	return &SandboxCallClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `sandboxcall.Hooks(f(g(h())))`.
-func (c *SandboxCallClient) Use(hooks ...Hook) {
-	c.hooks.SandboxCall = append(c.hooks.SandboxCall, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `sandboxcall.Intercept(f(g(h())))`.
-func (c *SandboxCallClient) Intercept(interceptors ...Interceptor) {
-	c.inters.SandboxCall = append(c.inters.SandboxCall, interceptors...)
-}
-
-// Create returns a builder for creating a SandboxCall entity.
-func (c *SandboxCallClient) Create() *SandboxCallCreate {
-	mutation := newSandboxCallMutation(c.config, OpCreate)
-	return &SandboxCallCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of SandboxCall entities.
-func (c *SandboxCallClient) CreateBulk(builders ...*SandboxCallCreate) *SandboxCallCreateBulk {
-	return &SandboxCallCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SandboxCallClient) MapCreateBulk(slice any, setFunc func(*SandboxCallCreate, int)) *SandboxCallCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SandboxCallCreateBulk{err: fmt.Errorf("calling to SandboxCallClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SandboxCallCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SandboxCallCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for SandboxCall.
-func (c *SandboxCallClient) Update() *SandboxCallUpdate {
-	mutation := newSandboxCallMutation(c.config, OpUpdate)
-	return &SandboxCallUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *SandboxCallClient) UpdateOne(_m *SandboxCall) *SandboxCallUpdateOne {
-	mutation := newSandboxCallMutation(c.config, OpUpdateOne, withSandboxCall(_m))
-	return &SandboxCallUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *SandboxCallClient) UpdateOneID(id int64) *SandboxCallUpdateOne {
-	mutation := newSandboxCallMutation(c.config, OpUpdateOne, withSandboxCallID(id))
-	return &SandboxCallUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for SandboxCall.
-func (c *SandboxCallClient) Delete() *SandboxCallDelete {
-	mutation := newSandboxCallMutation(c.config, OpDelete)
-	return &SandboxCallDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SandboxCallClient) DeleteOne(_m *SandboxCall) *SandboxCallDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SandboxCallClient) DeleteOneID(id int64) *SandboxCallDeleteOne {
-	builder := c.Delete().Where(sandboxcall.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SandboxCallDeleteOne{builder}
-}
-
-// Query returns a query builder for SandboxCall.
-func (c *SandboxCallClient) Query() *SandboxCallQuery {
-	return &SandboxCallQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeSandboxCall},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a SandboxCall entity by its id.
-func (c *SandboxCallClient) Get(ctx context.Context, id int64) (*SandboxCall, error) {
-	return c.Query().Where(sandboxcall.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SandboxCallClient) GetX(ctx context.Context, id int64) *SandboxCall {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *SandboxCallClient) Hooks() []Hook {
-	hooks := c.hooks.SandboxCall
-	return append(hooks[:len(hooks):len(hooks)], sandboxcall.Hooks[:]...)
-}
-
-// Interceptors returns the client interceptors.
-func (c *SandboxCallClient) Interceptors() []Interceptor {
-	inters := c.inters.SandboxCall
-	return append(inters[:len(inters):len(inters)], sandboxcall.Interceptors[:]...)
-}
-
-func (c *SandboxCallClient) mutate(ctx context.Context, m *SandboxCallMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&SandboxCallCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&SandboxCallUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&SandboxCallUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SandboxCallDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown SandboxCall mutation op: %q", m.Op())
-	}
-}
-
 // SandboxFileClient is a client for the SandboxFile schema.
 type SandboxFileClient struct {
 	config
@@ -4003,6 +4752,139 @@ func (c *ScrollRecordClient) mutate(ctx context.Context, m *ScrollRecordMutation
 	}
 }
 
+// SourcePageClient is a client for the SourcePage schema.
+type SourcePageClient struct {
+	config
+}
+
+// NewSourcePageClient returns a client for the SourcePage from the given config.
+func NewSourcePageClient(c config) *SourcePageClient {
+	return &SourcePageClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `sourcepage.Hooks(f(g(h())))`.
+func (c *SourcePageClient) Use(hooks ...Hook) {
+	c.hooks.SourcePage = append(c.hooks.SourcePage, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `sourcepage.Intercept(f(g(h())))`.
+func (c *SourcePageClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SourcePage = append(c.inters.SourcePage, interceptors...)
+}
+
+// Create returns a builder for creating a SourcePage entity.
+func (c *SourcePageClient) Create() *SourcePageCreate {
+	mutation := newSourcePageMutation(c.config, OpCreate)
+	return &SourcePageCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SourcePage entities.
+func (c *SourcePageClient) CreateBulk(builders ...*SourcePageCreate) *SourcePageCreateBulk {
+	return &SourcePageCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SourcePageClient) MapCreateBulk(slice any, setFunc func(*SourcePageCreate, int)) *SourcePageCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SourcePageCreateBulk{err: fmt.Errorf("calling to SourcePageClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SourcePageCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SourcePageCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SourcePage.
+func (c *SourcePageClient) Update() *SourcePageUpdate {
+	mutation := newSourcePageMutation(c.config, OpUpdate)
+	return &SourcePageUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SourcePageClient) UpdateOne(_m *SourcePage) *SourcePageUpdateOne {
+	mutation := newSourcePageMutation(c.config, OpUpdateOne, withSourcePage(_m))
+	return &SourcePageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SourcePageClient) UpdateOneID(id int64) *SourcePageUpdateOne {
+	mutation := newSourcePageMutation(c.config, OpUpdateOne, withSourcePageID(id))
+	return &SourcePageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SourcePage.
+func (c *SourcePageClient) Delete() *SourcePageDelete {
+	mutation := newSourcePageMutation(c.config, OpDelete)
+	return &SourcePageDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SourcePageClient) DeleteOne(_m *SourcePage) *SourcePageDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SourcePageClient) DeleteOneID(id int64) *SourcePageDeleteOne {
+	builder := c.Delete().Where(sourcepage.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SourcePageDeleteOne{builder}
+}
+
+// Query returns a query builder for SourcePage.
+func (c *SourcePageClient) Query() *SourcePageQuery {
+	return &SourcePageQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSourcePage},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SourcePage entity by its id.
+func (c *SourcePageClient) Get(ctx context.Context, id int64) (*SourcePage, error) {
+	return c.Query().Where(sourcepage.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SourcePageClient) GetX(ctx context.Context, id int64) *SourcePage {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SourcePageClient) Hooks() []Hook {
+	return c.hooks.SourcePage
+}
+
+// Interceptors returns the client interceptors.
+func (c *SourcePageClient) Interceptors() []Interceptor {
+	return c.inters.SourcePage
+}
+
+func (c *SourcePageClient) mutate(ctx context.Context, m *SourcePageMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SourcePageCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SourcePageUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SourcePageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SourcePageDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SourcePage mutation op: %q", m.Op())
+	}
+}
+
 // SubscriptionClient is a client for the Subscription schema.
 type SubscriptionClient struct {
 	config
@@ -4135,6 +5017,274 @@ func (c *SubscriptionClient) mutate(ctx context.Context, m *SubscriptionMutation
 		return (&SubscriptionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Subscription mutation op: %q", m.Op())
+	}
+}
+
+// SuppressionClient is a client for the Suppression schema.
+type SuppressionClient struct {
+	config
+}
+
+// NewSuppressionClient returns a client for the Suppression from the given config.
+func NewSuppressionClient(c config) *SuppressionClient {
+	return &SuppressionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `suppression.Hooks(f(g(h())))`.
+func (c *SuppressionClient) Use(hooks ...Hook) {
+	c.hooks.Suppression = append(c.hooks.Suppression, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `suppression.Intercept(f(g(h())))`.
+func (c *SuppressionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Suppression = append(c.inters.Suppression, interceptors...)
+}
+
+// Create returns a builder for creating a Suppression entity.
+func (c *SuppressionClient) Create() *SuppressionCreate {
+	mutation := newSuppressionMutation(c.config, OpCreate)
+	return &SuppressionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Suppression entities.
+func (c *SuppressionClient) CreateBulk(builders ...*SuppressionCreate) *SuppressionCreateBulk {
+	return &SuppressionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SuppressionClient) MapCreateBulk(slice any, setFunc func(*SuppressionCreate, int)) *SuppressionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SuppressionCreateBulk{err: fmt.Errorf("calling to SuppressionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SuppressionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SuppressionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Suppression.
+func (c *SuppressionClient) Update() *SuppressionUpdate {
+	mutation := newSuppressionMutation(c.config, OpUpdate)
+	return &SuppressionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SuppressionClient) UpdateOne(_m *Suppression) *SuppressionUpdateOne {
+	mutation := newSuppressionMutation(c.config, OpUpdateOne, withSuppression(_m))
+	return &SuppressionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SuppressionClient) UpdateOneID(id int64) *SuppressionUpdateOne {
+	mutation := newSuppressionMutation(c.config, OpUpdateOne, withSuppressionID(id))
+	return &SuppressionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Suppression.
+func (c *SuppressionClient) Delete() *SuppressionDelete {
+	mutation := newSuppressionMutation(c.config, OpDelete)
+	return &SuppressionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SuppressionClient) DeleteOne(_m *Suppression) *SuppressionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SuppressionClient) DeleteOneID(id int64) *SuppressionDeleteOne {
+	builder := c.Delete().Where(suppression.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SuppressionDeleteOne{builder}
+}
+
+// Query returns a query builder for Suppression.
+func (c *SuppressionClient) Query() *SuppressionQuery {
+	return &SuppressionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSuppression},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Suppression entity by its id.
+func (c *SuppressionClient) Get(ctx context.Context, id int64) (*Suppression, error) {
+	return c.Query().Where(suppression.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SuppressionClient) GetX(ctx context.Context, id int64) *Suppression {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SuppressionClient) Hooks() []Hook {
+	return c.hooks.Suppression
+}
+
+// Interceptors returns the client interceptors.
+func (c *SuppressionClient) Interceptors() []Interceptor {
+	return c.inters.Suppression
+}
+
+func (c *SuppressionClient) mutate(ctx context.Context, m *SuppressionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SuppressionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SuppressionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SuppressionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SuppressionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Suppression mutation op: %q", m.Op())
+	}
+}
+
+// TombstoneClient is a client for the Tombstone schema.
+type TombstoneClient struct {
+	config
+}
+
+// NewTombstoneClient returns a client for the Tombstone from the given config.
+func NewTombstoneClient(c config) *TombstoneClient {
+	return &TombstoneClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `tombstone.Hooks(f(g(h())))`.
+func (c *TombstoneClient) Use(hooks ...Hook) {
+	c.hooks.Tombstone = append(c.hooks.Tombstone, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `tombstone.Intercept(f(g(h())))`.
+func (c *TombstoneClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Tombstone = append(c.inters.Tombstone, interceptors...)
+}
+
+// Create returns a builder for creating a Tombstone entity.
+func (c *TombstoneClient) Create() *TombstoneCreate {
+	mutation := newTombstoneMutation(c.config, OpCreate)
+	return &TombstoneCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Tombstone entities.
+func (c *TombstoneClient) CreateBulk(builders ...*TombstoneCreate) *TombstoneCreateBulk {
+	return &TombstoneCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *TombstoneClient) MapCreateBulk(slice any, setFunc func(*TombstoneCreate, int)) *TombstoneCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &TombstoneCreateBulk{err: fmt.Errorf("calling to TombstoneClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*TombstoneCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &TombstoneCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Tombstone.
+func (c *TombstoneClient) Update() *TombstoneUpdate {
+	mutation := newTombstoneMutation(c.config, OpUpdate)
+	return &TombstoneUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *TombstoneClient) UpdateOne(_m *Tombstone) *TombstoneUpdateOne {
+	mutation := newTombstoneMutation(c.config, OpUpdateOne, withTombstone(_m))
+	return &TombstoneUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *TombstoneClient) UpdateOneID(id int64) *TombstoneUpdateOne {
+	mutation := newTombstoneMutation(c.config, OpUpdateOne, withTombstoneID(id))
+	return &TombstoneUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Tombstone.
+func (c *TombstoneClient) Delete() *TombstoneDelete {
+	mutation := newTombstoneMutation(c.config, OpDelete)
+	return &TombstoneDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *TombstoneClient) DeleteOne(_m *Tombstone) *TombstoneDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *TombstoneClient) DeleteOneID(id int64) *TombstoneDeleteOne {
+	builder := c.Delete().Where(tombstone.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &TombstoneDeleteOne{builder}
+}
+
+// Query returns a query builder for Tombstone.
+func (c *TombstoneClient) Query() *TombstoneQuery {
+	return &TombstoneQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeTombstone},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Tombstone entity by its id.
+func (c *TombstoneClient) Get(ctx context.Context, id int64) (*Tombstone, error) {
+	return c.Query().Where(tombstone.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *TombstoneClient) GetX(ctx context.Context, id int64) *Tombstone {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *TombstoneClient) Hooks() []Hook {
+	hooks := c.hooks.Tombstone
+	return append(hooks[:len(hooks):len(hooks)], tombstone.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *TombstoneClient) Interceptors() []Interceptor {
+	inters := c.inters.Tombstone
+	return append(inters[:len(inters):len(inters)], tombstone.Interceptors[:]...)
+}
+
+func (c *TombstoneClient) mutate(ctx context.Context, m *TombstoneMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&TombstoneCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&TombstoneUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&TombstoneUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&TombstoneDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Tombstone mutation op: %q", m.Op())
 	}
 }
 
@@ -4540,6 +5690,141 @@ func (c *UncountedVideoClient) mutate(ctx context.Context, m *UncountedVideoMuta
 		return (&UncountedVideoDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown UncountedVideo mutation op: %q", m.Op())
+	}
+}
+
+// UnscoredLibraryClient is a client for the UnscoredLibrary schema.
+type UnscoredLibraryClient struct {
+	config
+}
+
+// NewUnscoredLibraryClient returns a client for the UnscoredLibrary from the given config.
+func NewUnscoredLibraryClient(c config) *UnscoredLibraryClient {
+	return &UnscoredLibraryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `unscoredlibrary.Hooks(f(g(h())))`.
+func (c *UnscoredLibraryClient) Use(hooks ...Hook) {
+	c.hooks.UnscoredLibrary = append(c.hooks.UnscoredLibrary, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `unscoredlibrary.Intercept(f(g(h())))`.
+func (c *UnscoredLibraryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.UnscoredLibrary = append(c.inters.UnscoredLibrary, interceptors...)
+}
+
+// Create returns a builder for creating a UnscoredLibrary entity.
+func (c *UnscoredLibraryClient) Create() *UnscoredLibraryCreate {
+	mutation := newUnscoredLibraryMutation(c.config, OpCreate)
+	return &UnscoredLibraryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of UnscoredLibrary entities.
+func (c *UnscoredLibraryClient) CreateBulk(builders ...*UnscoredLibraryCreate) *UnscoredLibraryCreateBulk {
+	return &UnscoredLibraryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *UnscoredLibraryClient) MapCreateBulk(slice any, setFunc func(*UnscoredLibraryCreate, int)) *UnscoredLibraryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &UnscoredLibraryCreateBulk{err: fmt.Errorf("calling to UnscoredLibraryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*UnscoredLibraryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &UnscoredLibraryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for UnscoredLibrary.
+func (c *UnscoredLibraryClient) Update() *UnscoredLibraryUpdate {
+	mutation := newUnscoredLibraryMutation(c.config, OpUpdate)
+	return &UnscoredLibraryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *UnscoredLibraryClient) UpdateOne(_m *UnscoredLibrary) *UnscoredLibraryUpdateOne {
+	mutation := newUnscoredLibraryMutation(c.config, OpUpdateOne, withUnscoredLibrary(_m))
+	return &UnscoredLibraryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *UnscoredLibraryClient) UpdateOneID(id int64) *UnscoredLibraryUpdateOne {
+	mutation := newUnscoredLibraryMutation(c.config, OpUpdateOne, withUnscoredLibraryID(id))
+	return &UnscoredLibraryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for UnscoredLibrary.
+func (c *UnscoredLibraryClient) Delete() *UnscoredLibraryDelete {
+	mutation := newUnscoredLibraryMutation(c.config, OpDelete)
+	return &UnscoredLibraryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *UnscoredLibraryClient) DeleteOne(_m *UnscoredLibrary) *UnscoredLibraryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *UnscoredLibraryClient) DeleteOneID(id int64) *UnscoredLibraryDeleteOne {
+	builder := c.Delete().Where(unscoredlibrary.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &UnscoredLibraryDeleteOne{builder}
+}
+
+// Query returns a query builder for UnscoredLibrary.
+func (c *UnscoredLibraryClient) Query() *UnscoredLibraryQuery {
+	return &UnscoredLibraryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeUnscoredLibrary},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a UnscoredLibrary entity by its id.
+func (c *UnscoredLibraryClient) Get(ctx context.Context, id int64) (*UnscoredLibrary, error) {
+	return c.Query().Where(unscoredlibrary.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *UnscoredLibraryClient) GetX(ctx context.Context, id int64) *UnscoredLibrary {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *UnscoredLibraryClient) Hooks() []Hook {
+	hooks := c.hooks.UnscoredLibrary
+	return append(hooks[:len(hooks):len(hooks)], unscoredlibrary.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *UnscoredLibraryClient) Interceptors() []Interceptor {
+	inters := c.inters.UnscoredLibrary
+	return append(inters[:len(inters):len(inters)], unscoredlibrary.Interceptors[:]...)
+}
+
+func (c *UnscoredLibraryClient) mutate(ctx context.Context, m *UnscoredLibraryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&UnscoredLibraryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&UnscoredLibraryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&UnscoredLibraryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&UnscoredLibraryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown UnscoredLibrary mutation op: %q", m.Op())
 	}
 }
 
@@ -5624,19 +6909,21 @@ func (c *WorkspaceClient) mutate(ctx context.Context, m *WorkspaceMutation) (Val
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		Account, AuditEntry, Authorization, Checkout, Code, Creator, CreditBalance,
-		CreditEntry, Feed, Job, Key, Library, LibraryRun, Niche, Observation,
-		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxCall,
-		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, Subscription,
-		Trend, TrendWindow, UncountedVideo, UsageCounter, UsageEvent, Verdict, Video,
-		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
+		Account, AuditEntry, Authorization, Charge, Checkout, Code, Creator,
+		CreditBalance, CreditEntry, DeletedVideo, Deletion, Erasure, Feed, FileImport,
+		ImportPart, Job, Key, Library, LibraryRun, Niche, Observation, PaymentEvent,
+		QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll,
+		ScrollCount, ScrollRecord, SourcePage, Subscription, Suppression, Tombstone,
+		Trend, TrendWindow, UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent,
+		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
 	}
 	inters struct {
-		Account, AuditEntry, Authorization, Checkout, Code, Creator, CreditBalance,
-		CreditEntry, Feed, Job, Key, Library, LibraryRun, Niche, Observation,
-		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxCall,
-		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, Subscription,
-		Trend, TrendWindow, UncountedVideo, UsageCounter, UsageEvent, Verdict, Video,
-		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
+		Account, AuditEntry, Authorization, Charge, Checkout, Code, Creator,
+		CreditBalance, CreditEntry, DeletedVideo, Deletion, Erasure, Feed, FileImport,
+		ImportPart, Job, Key, Library, LibraryRun, Niche, Observation, PaymentEvent,
+		QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll,
+		ScrollCount, ScrollRecord, SourcePage, Subscription, Suppression, Tombstone,
+		Trend, TrendWindow, UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent,
+		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
 	}
 )

@@ -15,12 +15,18 @@ import (
 	"github.com/scrollery/scrollery/ent/account"
 	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/authorization"
+	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
+	"github.com/scrollery/scrollery/ent/deletedvideo"
+	"github.com/scrollery/scrollery/ent/deletion"
+	"github.com/scrollery/scrollery/ent/erasure"
 	"github.com/scrollery/scrollery/ent/feed"
+	"github.com/scrollery/scrollery/ent/fileimport"
+	"github.com/scrollery/scrollery/ent/importpart"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
@@ -32,16 +38,19 @@ import (
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
-	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
+	"github.com/scrollery/scrollery/ent/suppression"
+	"github.com/scrollery/scrollery/ent/tombstone"
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/uncountedvideo"
+	"github.com/scrollery/scrollery/ent/unscoredlibrary"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/verdict"
@@ -113,12 +122,18 @@ func checkColumn(t, c string) error {
 			account.Table:         account.ValidColumn,
 			auditentry.Table:      auditentry.ValidColumn,
 			authorization.Table:   authorization.ValidColumn,
+			charge.Table:          charge.ValidColumn,
 			checkout.Table:        checkout.ValidColumn,
 			code.Table:            code.ValidColumn,
 			creator.Table:         creator.ValidColumn,
 			creditbalance.Table:   creditbalance.ValidColumn,
 			creditentry.Table:     creditentry.ValidColumn,
+			deletedvideo.Table:    deletedvideo.ValidColumn,
+			deletion.Table:        deletion.ValidColumn,
+			erasure.Table:         erasure.ValidColumn,
 			feed.Table:            feed.ValidColumn,
+			fileimport.Table:      fileimport.ValidColumn,
+			importpart.Table:      importpart.ValidColumn,
 			job.Table:             job.ValidColumn,
 			key.Table:             key.ValidColumn,
 			library.Table:         library.ValidColumn,
@@ -130,16 +145,19 @@ func checkColumn(t, c string) error {
 			recurrence.Table:      recurrence.ValidColumn,
 			ruleitem.Table:        ruleitem.ValidColumn,
 			ruleset.Table:         ruleset.ValidColumn,
-			sandboxcall.Table:     sandboxcall.ValidColumn,
 			sandboxfile.Table:     sandboxfile.ValidColumn,
 			scorepoint.Table:      scorepoint.ValidColumn,
 			scroll.Table:          scroll.ValidColumn,
 			scrollcount.Table:     scrollcount.ValidColumn,
 			scrollrecord.Table:    scrollrecord.ValidColumn,
+			sourcepage.Table:      sourcepage.ValidColumn,
 			subscription.Table:    subscription.ValidColumn,
+			suppression.Table:     suppression.ValidColumn,
+			tombstone.Table:       tombstone.ValidColumn,
 			trend.Table:           trend.ValidColumn,
 			trendwindow.Table:     trendwindow.ValidColumn,
 			uncountedvideo.Table:  uncountedvideo.ValidColumn,
+			unscoredlibrary.Table: unscoredlibrary.ValidColumn,
 			usagecounter.Table:    usagecounter.ValidColumn,
 			usageevent.Table:      usageevent.ValidColumn,
 			verdict.Table:         verdict.ValidColumn,

@@ -13,12 +13,18 @@ import (
 	"github.com/scrollery/scrollery/ent/account"
 	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/authorization"
+	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
+	"github.com/scrollery/scrollery/ent/deletedvideo"
+	"github.com/scrollery/scrollery/ent/deletion"
+	"github.com/scrollery/scrollery/ent/erasure"
 	"github.com/scrollery/scrollery/ent/feed"
+	"github.com/scrollery/scrollery/ent/fileimport"
+	"github.com/scrollery/scrollery/ent/importpart"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
@@ -31,16 +37,19 @@ import (
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
-	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
+	"github.com/scrollery/scrollery/ent/suppression"
+	"github.com/scrollery/scrollery/ent/tombstone"
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/uncountedvideo"
+	"github.com/scrollery/scrollery/ent/unscoredlibrary"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/verdict"
@@ -63,12 +72,18 @@ const (
 	TypeAccount         = "Account"
 	TypeAuditEntry      = "AuditEntry"
 	TypeAuthorization   = "Authorization"
+	TypeCharge          = "Charge"
 	TypeCheckout        = "Checkout"
 	TypeCode            = "Code"
 	TypeCreator         = "Creator"
 	TypeCreditBalance   = "CreditBalance"
 	TypeCreditEntry     = "CreditEntry"
+	TypeDeletedVideo    = "DeletedVideo"
+	TypeDeletion        = "Deletion"
+	TypeErasure         = "Erasure"
 	TypeFeed            = "Feed"
+	TypeFileImport      = "FileImport"
+	TypeImportPart      = "ImportPart"
 	TypeJob             = "Job"
 	TypeKey             = "Key"
 	TypeLibrary         = "Library"
@@ -80,16 +95,19 @@ const (
 	TypeRecurrence      = "Recurrence"
 	TypeRuleItem        = "RuleItem"
 	TypeRuleset         = "Ruleset"
-	TypeSandboxCall     = "SandboxCall"
 	TypeSandboxFile     = "SandboxFile"
 	TypeScorePoint      = "ScorePoint"
 	TypeScroll          = "Scroll"
 	TypeScrollCount     = "ScrollCount"
 	TypeScrollRecord    = "ScrollRecord"
+	TypeSourcePage      = "SourcePage"
 	TypeSubscription    = "Subscription"
+	TypeSuppression     = "Suppression"
+	TypeTombstone       = "Tombstone"
 	TypeTrend           = "Trend"
 	TypeTrendWindow     = "TrendWindow"
 	TypeUncountedVideo  = "UncountedVideo"
+	TypeUnscoredLibrary = "UnscoredLibrary"
 	TypeUsageCounter    = "UsageCounter"
 	TypeUsageEvent      = "UsageEvent"
 	TypeVerdict         = "Verdict"
@@ -2585,6 +2603,917 @@ func (m *AuthorizationMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *AuthorizationMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Authorization edge %s", name)
+}
+
+// ChargeMutation represents an operation that mutates the Charge nodes in the graph.
+type ChargeMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	kind          *string
+	fee           *int64
+	addfee        *int64
+	runs          *int
+	addruns       *int
+	held          *int64
+	addheld       *int64
+	ran           *bool
+	beat_at       *int64
+	addbeat_at    *int64
+	created_at    *int64
+	addcreated_at *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Charge, error)
+	predicates    []predicate.Charge
+}
+
+var _ ent.Mutation = (*ChargeMutation)(nil)
+
+// chargeOption allows management of the mutation configuration using functional options.
+type chargeOption func(*ChargeMutation)
+
+// newChargeMutation creates new mutation for the Charge entity.
+func newChargeMutation(c config, op Op, opts ...chargeOption) *ChargeMutation {
+	m := &ChargeMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeCharge,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChargeID sets the ID field of the mutation.
+func withChargeID(id int64) chargeOption {
+	return func(m *ChargeMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Charge
+		)
+		m.oldValue = func(ctx context.Context) (*Charge, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Charge.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withCharge sets the old Charge of the mutation.
+func withCharge(node *Charge) chargeOption {
+	return func(m *ChargeMutation) {
+		m.oldValue = func(context.Context) (*Charge, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChargeMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChargeMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Charge entities.
+func (m *ChargeMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChargeMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChargeMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Charge.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *ChargeMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *ChargeMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Charge entity.
+// If the Charge object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChargeMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *ChargeMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *ChargeMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *ChargeMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *ChargeMutation) SetKind(s string) {
+	m.kind = &s
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *ChargeMutation) Kind() (r string, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the Charge entity.
+// If the Charge object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChargeMutation) OldKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *ChargeMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetFee sets the "fee" field.
+func (m *ChargeMutation) SetFee(i int64) {
+	m.fee = &i
+	m.addfee = nil
+}
+
+// Fee returns the value of the "fee" field in the mutation.
+func (m *ChargeMutation) Fee() (r int64, exists bool) {
+	v := m.fee
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFee returns the old "fee" field's value of the Charge entity.
+// If the Charge object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChargeMutation) OldFee(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFee is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFee requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFee: %w", err)
+	}
+	return oldValue.Fee, nil
+}
+
+// AddFee adds i to the "fee" field.
+func (m *ChargeMutation) AddFee(i int64) {
+	if m.addfee != nil {
+		*m.addfee += i
+	} else {
+		m.addfee = &i
+	}
+}
+
+// AddedFee returns the value that was added to the "fee" field in this mutation.
+func (m *ChargeMutation) AddedFee() (r int64, exists bool) {
+	v := m.addfee
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFee resets all changes to the "fee" field.
+func (m *ChargeMutation) ResetFee() {
+	m.fee = nil
+	m.addfee = nil
+}
+
+// SetRuns sets the "runs" field.
+func (m *ChargeMutation) SetRuns(i int) {
+	m.runs = &i
+	m.addruns = nil
+}
+
+// Runs returns the value of the "runs" field in the mutation.
+func (m *ChargeMutation) Runs() (r int, exists bool) {
+	v := m.runs
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRuns returns the old "runs" field's value of the Charge entity.
+// If the Charge object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChargeMutation) OldRuns(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRuns is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRuns requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRuns: %w", err)
+	}
+	return oldValue.Runs, nil
+}
+
+// AddRuns adds i to the "runs" field.
+func (m *ChargeMutation) AddRuns(i int) {
+	if m.addruns != nil {
+		*m.addruns += i
+	} else {
+		m.addruns = &i
+	}
+}
+
+// AddedRuns returns the value that was added to the "runs" field in this mutation.
+func (m *ChargeMutation) AddedRuns() (r int, exists bool) {
+	v := m.addruns
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRuns resets all changes to the "runs" field.
+func (m *ChargeMutation) ResetRuns() {
+	m.runs = nil
+	m.addruns = nil
+}
+
+// SetHeld sets the "held" field.
+func (m *ChargeMutation) SetHeld(i int64) {
+	m.held = &i
+	m.addheld = nil
+}
+
+// Held returns the value of the "held" field in the mutation.
+func (m *ChargeMutation) Held() (r int64, exists bool) {
+	v := m.held
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeld returns the old "held" field's value of the Charge entity.
+// If the Charge object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChargeMutation) OldHeld(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeld is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeld requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeld: %w", err)
+	}
+	return oldValue.Held, nil
+}
+
+// AddHeld adds i to the "held" field.
+func (m *ChargeMutation) AddHeld(i int64) {
+	if m.addheld != nil {
+		*m.addheld += i
+	} else {
+		m.addheld = &i
+	}
+}
+
+// AddedHeld returns the value that was added to the "held" field in this mutation.
+func (m *ChargeMutation) AddedHeld() (r int64, exists bool) {
+	v := m.addheld
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetHeld resets all changes to the "held" field.
+func (m *ChargeMutation) ResetHeld() {
+	m.held = nil
+	m.addheld = nil
+}
+
+// SetRan sets the "ran" field.
+func (m *ChargeMutation) SetRan(b bool) {
+	m.ran = &b
+}
+
+// Ran returns the value of the "ran" field in the mutation.
+func (m *ChargeMutation) Ran() (r bool, exists bool) {
+	v := m.ran
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRan returns the old "ran" field's value of the Charge entity.
+// If the Charge object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChargeMutation) OldRan(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRan is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRan requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRan: %w", err)
+	}
+	return oldValue.Ran, nil
+}
+
+// ResetRan resets all changes to the "ran" field.
+func (m *ChargeMutation) ResetRan() {
+	m.ran = nil
+}
+
+// SetBeatAt sets the "beat_at" field.
+func (m *ChargeMutation) SetBeatAt(i int64) {
+	m.beat_at = &i
+	m.addbeat_at = nil
+}
+
+// BeatAt returns the value of the "beat_at" field in the mutation.
+func (m *ChargeMutation) BeatAt() (r int64, exists bool) {
+	v := m.beat_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBeatAt returns the old "beat_at" field's value of the Charge entity.
+// If the Charge object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChargeMutation) OldBeatAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBeatAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBeatAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBeatAt: %w", err)
+	}
+	return oldValue.BeatAt, nil
+}
+
+// AddBeatAt adds i to the "beat_at" field.
+func (m *ChargeMutation) AddBeatAt(i int64) {
+	if m.addbeat_at != nil {
+		*m.addbeat_at += i
+	} else {
+		m.addbeat_at = &i
+	}
+}
+
+// AddedBeatAt returns the value that was added to the "beat_at" field in this mutation.
+func (m *ChargeMutation) AddedBeatAt() (r int64, exists bool) {
+	v := m.addbeat_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBeatAt resets all changes to the "beat_at" field.
+func (m *ChargeMutation) ResetBeatAt() {
+	m.beat_at = nil
+	m.addbeat_at = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ChargeMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ChargeMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Charge entity.
+// If the Charge object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChargeMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *ChargeMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *ChargeMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ChargeMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the ChargeMutation builder.
+func (m *ChargeMutation) Where(ps ...predicate.Charge) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChargeMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChargeMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Charge, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChargeMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChargeMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Charge).
+func (m *ChargeMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChargeMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.account_id != nil {
+		fields = append(fields, charge.FieldAccountID)
+	}
+	if m.kind != nil {
+		fields = append(fields, charge.FieldKind)
+	}
+	if m.fee != nil {
+		fields = append(fields, charge.FieldFee)
+	}
+	if m.runs != nil {
+		fields = append(fields, charge.FieldRuns)
+	}
+	if m.held != nil {
+		fields = append(fields, charge.FieldHeld)
+	}
+	if m.ran != nil {
+		fields = append(fields, charge.FieldRan)
+	}
+	if m.beat_at != nil {
+		fields = append(fields, charge.FieldBeatAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, charge.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChargeMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case charge.FieldAccountID:
+		return m.AccountID()
+	case charge.FieldKind:
+		return m.Kind()
+	case charge.FieldFee:
+		return m.Fee()
+	case charge.FieldRuns:
+		return m.Runs()
+	case charge.FieldHeld:
+		return m.Held()
+	case charge.FieldRan:
+		return m.Ran()
+	case charge.FieldBeatAt:
+		return m.BeatAt()
+	case charge.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChargeMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case charge.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case charge.FieldKind:
+		return m.OldKind(ctx)
+	case charge.FieldFee:
+		return m.OldFee(ctx)
+	case charge.FieldRuns:
+		return m.OldRuns(ctx)
+	case charge.FieldHeld:
+		return m.OldHeld(ctx)
+	case charge.FieldRan:
+		return m.OldRan(ctx)
+	case charge.FieldBeatAt:
+		return m.OldBeatAt(ctx)
+	case charge.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Charge field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChargeMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case charge.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case charge.FieldKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case charge.FieldFee:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFee(v)
+		return nil
+	case charge.FieldRuns:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRuns(v)
+		return nil
+	case charge.FieldHeld:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeld(v)
+		return nil
+	case charge.FieldRan:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRan(v)
+		return nil
+	case charge.FieldBeatAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBeatAt(v)
+		return nil
+	case charge.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Charge field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChargeMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, charge.FieldAccountID)
+	}
+	if m.addfee != nil {
+		fields = append(fields, charge.FieldFee)
+	}
+	if m.addruns != nil {
+		fields = append(fields, charge.FieldRuns)
+	}
+	if m.addheld != nil {
+		fields = append(fields, charge.FieldHeld)
+	}
+	if m.addbeat_at != nil {
+		fields = append(fields, charge.FieldBeatAt)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, charge.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChargeMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case charge.FieldAccountID:
+		return m.AddedAccountID()
+	case charge.FieldFee:
+		return m.AddedFee()
+	case charge.FieldRuns:
+		return m.AddedRuns()
+	case charge.FieldHeld:
+		return m.AddedHeld()
+	case charge.FieldBeatAt:
+		return m.AddedBeatAt()
+	case charge.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChargeMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case charge.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case charge.FieldFee:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFee(v)
+		return nil
+	case charge.FieldRuns:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRuns(v)
+		return nil
+	case charge.FieldHeld:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHeld(v)
+		return nil
+	case charge.FieldBeatAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBeatAt(v)
+		return nil
+	case charge.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Charge numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChargeMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChargeMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChargeMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Charge nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChargeMutation) ResetField(name string) error {
+	switch name {
+	case charge.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case charge.FieldKind:
+		m.ResetKind()
+		return nil
+	case charge.FieldFee:
+		m.ResetFee()
+		return nil
+	case charge.FieldRuns:
+		m.ResetRuns()
+		return nil
+	case charge.FieldHeld:
+		m.ResetHeld()
+		return nil
+	case charge.FieldRan:
+		m.ResetRan()
+		return nil
+	case charge.FieldBeatAt:
+		m.ResetBeatAt()
+		return nil
+	case charge.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Charge field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChargeMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChargeMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChargeMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChargeMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChargeMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChargeMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChargeMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Charge unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChargeMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Charge edge %s", name)
 }
 
 // CheckoutMutation represents an operation that mutates the Checkout nodes in the graph.
@@ -7824,6 +8753,2574 @@ func (m *CreditEntryMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown CreditEntry edge %s", name)
 }
 
+// DeletedVideoMutation represents an operation that mutates the DeletedVideo nodes in the graph.
+type DeletedVideoMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *int64
+	account_id     *int64
+	addaccount_id  *int64
+	deletion_id    *int64
+	adddeletion_id *int64
+	creator        *string
+	handle         *string
+	sealed         *[]byte
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*DeletedVideo, error)
+	predicates     []predicate.DeletedVideo
+}
+
+var _ ent.Mutation = (*DeletedVideoMutation)(nil)
+
+// deletedvideoOption allows management of the mutation configuration using functional options.
+type deletedvideoOption func(*DeletedVideoMutation)
+
+// newDeletedVideoMutation creates new mutation for the DeletedVideo entity.
+func newDeletedVideoMutation(c config, op Op, opts ...deletedvideoOption) *DeletedVideoMutation {
+	m := &DeletedVideoMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDeletedVideo,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDeletedVideoID sets the ID field of the mutation.
+func withDeletedVideoID(id int64) deletedvideoOption {
+	return func(m *DeletedVideoMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *DeletedVideo
+		)
+		m.oldValue = func(ctx context.Context) (*DeletedVideo, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().DeletedVideo.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDeletedVideo sets the old DeletedVideo of the mutation.
+func withDeletedVideo(node *DeletedVideo) deletedvideoOption {
+	return func(m *DeletedVideoMutation) {
+		m.oldValue = func(context.Context) (*DeletedVideo, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DeletedVideoMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DeletedVideoMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of DeletedVideo entities.
+func (m *DeletedVideoMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DeletedVideoMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DeletedVideoMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().DeletedVideo.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *DeletedVideoMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *DeletedVideoMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the DeletedVideo entity.
+// If the DeletedVideo object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletedVideoMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *DeletedVideoMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *DeletedVideoMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *DeletedVideoMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetDeletionID sets the "deletion_id" field.
+func (m *DeletedVideoMutation) SetDeletionID(i int64) {
+	m.deletion_id = &i
+	m.adddeletion_id = nil
+}
+
+// DeletionID returns the value of the "deletion_id" field in the mutation.
+func (m *DeletedVideoMutation) DeletionID() (r int64, exists bool) {
+	v := m.deletion_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeletionID returns the old "deletion_id" field's value of the DeletedVideo entity.
+// If the DeletedVideo object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletedVideoMutation) OldDeletionID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeletionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeletionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeletionID: %w", err)
+	}
+	return oldValue.DeletionID, nil
+}
+
+// AddDeletionID adds i to the "deletion_id" field.
+func (m *DeletedVideoMutation) AddDeletionID(i int64) {
+	if m.adddeletion_id != nil {
+		*m.adddeletion_id += i
+	} else {
+		m.adddeletion_id = &i
+	}
+}
+
+// AddedDeletionID returns the value that was added to the "deletion_id" field in this mutation.
+func (m *DeletedVideoMutation) AddedDeletionID() (r int64, exists bool) {
+	v := m.adddeletion_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDeletionID resets all changes to the "deletion_id" field.
+func (m *DeletedVideoMutation) ResetDeletionID() {
+	m.deletion_id = nil
+	m.adddeletion_id = nil
+}
+
+// SetCreator sets the "creator" field.
+func (m *DeletedVideoMutation) SetCreator(s string) {
+	m.creator = &s
+}
+
+// Creator returns the value of the "creator" field in the mutation.
+func (m *DeletedVideoMutation) Creator() (r string, exists bool) {
+	v := m.creator
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreator returns the old "creator" field's value of the DeletedVideo entity.
+// If the DeletedVideo object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletedVideoMutation) OldCreator(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreator is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreator requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreator: %w", err)
+	}
+	return oldValue.Creator, nil
+}
+
+// ResetCreator resets all changes to the "creator" field.
+func (m *DeletedVideoMutation) ResetCreator() {
+	m.creator = nil
+}
+
+// SetHandle sets the "handle" field.
+func (m *DeletedVideoMutation) SetHandle(s string) {
+	m.handle = &s
+}
+
+// Handle returns the value of the "handle" field in the mutation.
+func (m *DeletedVideoMutation) Handle() (r string, exists bool) {
+	v := m.handle
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHandle returns the old "handle" field's value of the DeletedVideo entity.
+// If the DeletedVideo object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletedVideoMutation) OldHandle(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHandle is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHandle requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHandle: %w", err)
+	}
+	return oldValue.Handle, nil
+}
+
+// ResetHandle resets all changes to the "handle" field.
+func (m *DeletedVideoMutation) ResetHandle() {
+	m.handle = nil
+}
+
+// SetSealed sets the "sealed" field.
+func (m *DeletedVideoMutation) SetSealed(b []byte) {
+	m.sealed = &b
+}
+
+// Sealed returns the value of the "sealed" field in the mutation.
+func (m *DeletedVideoMutation) Sealed() (r []byte, exists bool) {
+	v := m.sealed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSealed returns the old "sealed" field's value of the DeletedVideo entity.
+// If the DeletedVideo object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletedVideoMutation) OldSealed(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSealed is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSealed requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSealed: %w", err)
+	}
+	return oldValue.Sealed, nil
+}
+
+// ResetSealed resets all changes to the "sealed" field.
+func (m *DeletedVideoMutation) ResetSealed() {
+	m.sealed = nil
+}
+
+// Where appends a list predicates to the DeletedVideoMutation builder.
+func (m *DeletedVideoMutation) Where(ps ...predicate.DeletedVideo) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DeletedVideoMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DeletedVideoMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.DeletedVideo, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DeletedVideoMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DeletedVideoMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (DeletedVideo).
+func (m *DeletedVideoMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DeletedVideoMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.account_id != nil {
+		fields = append(fields, deletedvideo.FieldAccountID)
+	}
+	if m.deletion_id != nil {
+		fields = append(fields, deletedvideo.FieldDeletionID)
+	}
+	if m.creator != nil {
+		fields = append(fields, deletedvideo.FieldCreator)
+	}
+	if m.handle != nil {
+		fields = append(fields, deletedvideo.FieldHandle)
+	}
+	if m.sealed != nil {
+		fields = append(fields, deletedvideo.FieldSealed)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DeletedVideoMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case deletedvideo.FieldAccountID:
+		return m.AccountID()
+	case deletedvideo.FieldDeletionID:
+		return m.DeletionID()
+	case deletedvideo.FieldCreator:
+		return m.Creator()
+	case deletedvideo.FieldHandle:
+		return m.Handle()
+	case deletedvideo.FieldSealed:
+		return m.Sealed()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DeletedVideoMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case deletedvideo.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case deletedvideo.FieldDeletionID:
+		return m.OldDeletionID(ctx)
+	case deletedvideo.FieldCreator:
+		return m.OldCreator(ctx)
+	case deletedvideo.FieldHandle:
+		return m.OldHandle(ctx)
+	case deletedvideo.FieldSealed:
+		return m.OldSealed(ctx)
+	}
+	return nil, fmt.Errorf("unknown DeletedVideo field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeletedVideoMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case deletedvideo.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case deletedvideo.FieldDeletionID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeletionID(v)
+		return nil
+	case deletedvideo.FieldCreator:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreator(v)
+		return nil
+	case deletedvideo.FieldHandle:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHandle(v)
+		return nil
+	case deletedvideo.FieldSealed:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSealed(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DeletedVideo field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DeletedVideoMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, deletedvideo.FieldAccountID)
+	}
+	if m.adddeletion_id != nil {
+		fields = append(fields, deletedvideo.FieldDeletionID)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DeletedVideoMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case deletedvideo.FieldAccountID:
+		return m.AddedAccountID()
+	case deletedvideo.FieldDeletionID:
+		return m.AddedDeletionID()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeletedVideoMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case deletedvideo.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case deletedvideo.FieldDeletionID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDeletionID(v)
+		return nil
+	}
+	return fmt.Errorf("unknown DeletedVideo numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DeletedVideoMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DeletedVideoMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DeletedVideoMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown DeletedVideo nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DeletedVideoMutation) ResetField(name string) error {
+	switch name {
+	case deletedvideo.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case deletedvideo.FieldDeletionID:
+		m.ResetDeletionID()
+		return nil
+	case deletedvideo.FieldCreator:
+		m.ResetCreator()
+		return nil
+	case deletedvideo.FieldHandle:
+		m.ResetHandle()
+		return nil
+	case deletedvideo.FieldSealed:
+		m.ResetSealed()
+		return nil
+	}
+	return fmt.Errorf("unknown DeletedVideo field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DeletedVideoMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DeletedVideoMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DeletedVideoMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DeletedVideoMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DeletedVideoMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DeletedVideoMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DeletedVideoMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown DeletedVideo unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DeletedVideoMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown DeletedVideo edge %s", name)
+}
+
+// DeletionMutation represents an operation that mutates the Deletion nodes in the graph.
+type DeletionMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	status        *string
+	origin        *string
+	what          *string
+	target        *[]byte
+	videos        *int
+	addvideos     *int
+	readings      *int
+	addreadings   *int
+	undo_until    *int64
+	addundo_until *int64
+	created_at    *int64
+	addcreated_at *int64
+	updated_at    *int64
+	addupdated_at *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Deletion, error)
+	predicates    []predicate.Deletion
+}
+
+var _ ent.Mutation = (*DeletionMutation)(nil)
+
+// deletionOption allows management of the mutation configuration using functional options.
+type deletionOption func(*DeletionMutation)
+
+// newDeletionMutation creates new mutation for the Deletion entity.
+func newDeletionMutation(c config, op Op, opts ...deletionOption) *DeletionMutation {
+	m := &DeletionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeDeletion,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withDeletionID sets the ID field of the mutation.
+func withDeletionID(id int64) deletionOption {
+	return func(m *DeletionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Deletion
+		)
+		m.oldValue = func(ctx context.Context) (*Deletion, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Deletion.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withDeletion sets the old Deletion of the mutation.
+func withDeletion(node *Deletion) deletionOption {
+	return func(m *DeletionMutation) {
+		m.oldValue = func(context.Context) (*Deletion, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m DeletionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m DeletionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Deletion entities.
+func (m *DeletionMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *DeletionMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *DeletionMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Deletion.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *DeletionMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *DeletionMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Deletion entity.
+// If the Deletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletionMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *DeletionMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *DeletionMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *DeletionMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *DeletionMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *DeletionMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the Deletion entity.
+// If the Deletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletionMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *DeletionMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetOrigin sets the "origin" field.
+func (m *DeletionMutation) SetOrigin(s string) {
+	m.origin = &s
+}
+
+// Origin returns the value of the "origin" field in the mutation.
+func (m *DeletionMutation) Origin() (r string, exists bool) {
+	v := m.origin
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrigin returns the old "origin" field's value of the Deletion entity.
+// If the Deletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletionMutation) OldOrigin(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrigin is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrigin requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrigin: %w", err)
+	}
+	return oldValue.Origin, nil
+}
+
+// ResetOrigin resets all changes to the "origin" field.
+func (m *DeletionMutation) ResetOrigin() {
+	m.origin = nil
+}
+
+// SetWhat sets the "what" field.
+func (m *DeletionMutation) SetWhat(s string) {
+	m.what = &s
+}
+
+// What returns the value of the "what" field in the mutation.
+func (m *DeletionMutation) What() (r string, exists bool) {
+	v := m.what
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWhat returns the old "what" field's value of the Deletion entity.
+// If the Deletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletionMutation) OldWhat(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWhat is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWhat requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWhat: %w", err)
+	}
+	return oldValue.What, nil
+}
+
+// ResetWhat resets all changes to the "what" field.
+func (m *DeletionMutation) ResetWhat() {
+	m.what = nil
+}
+
+// SetTarget sets the "target" field.
+func (m *DeletionMutation) SetTarget(b []byte) {
+	m.target = &b
+}
+
+// Target returns the value of the "target" field in the mutation.
+func (m *DeletionMutation) Target() (r []byte, exists bool) {
+	v := m.target
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTarget returns the old "target" field's value of the Deletion entity.
+// If the Deletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletionMutation) OldTarget(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTarget is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTarget requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTarget: %w", err)
+	}
+	return oldValue.Target, nil
+}
+
+// ResetTarget resets all changes to the "target" field.
+func (m *DeletionMutation) ResetTarget() {
+	m.target = nil
+}
+
+// SetVideos sets the "videos" field.
+func (m *DeletionMutation) SetVideos(i int) {
+	m.videos = &i
+	m.addvideos = nil
+}
+
+// Videos returns the value of the "videos" field in the mutation.
+func (m *DeletionMutation) Videos() (r int, exists bool) {
+	v := m.videos
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVideos returns the old "videos" field's value of the Deletion entity.
+// If the Deletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletionMutation) OldVideos(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVideos is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVideos requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVideos: %w", err)
+	}
+	return oldValue.Videos, nil
+}
+
+// AddVideos adds i to the "videos" field.
+func (m *DeletionMutation) AddVideos(i int) {
+	if m.addvideos != nil {
+		*m.addvideos += i
+	} else {
+		m.addvideos = &i
+	}
+}
+
+// AddedVideos returns the value that was added to the "videos" field in this mutation.
+func (m *DeletionMutation) AddedVideos() (r int, exists bool) {
+	v := m.addvideos
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVideos resets all changes to the "videos" field.
+func (m *DeletionMutation) ResetVideos() {
+	m.videos = nil
+	m.addvideos = nil
+}
+
+// SetReadings sets the "readings" field.
+func (m *DeletionMutation) SetReadings(i int) {
+	m.readings = &i
+	m.addreadings = nil
+}
+
+// Readings returns the value of the "readings" field in the mutation.
+func (m *DeletionMutation) Readings() (r int, exists bool) {
+	v := m.readings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReadings returns the old "readings" field's value of the Deletion entity.
+// If the Deletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletionMutation) OldReadings(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReadings is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReadings requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReadings: %w", err)
+	}
+	return oldValue.Readings, nil
+}
+
+// AddReadings adds i to the "readings" field.
+func (m *DeletionMutation) AddReadings(i int) {
+	if m.addreadings != nil {
+		*m.addreadings += i
+	} else {
+		m.addreadings = &i
+	}
+}
+
+// AddedReadings returns the value that was added to the "readings" field in this mutation.
+func (m *DeletionMutation) AddedReadings() (r int, exists bool) {
+	v := m.addreadings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetReadings resets all changes to the "readings" field.
+func (m *DeletionMutation) ResetReadings() {
+	m.readings = nil
+	m.addreadings = nil
+}
+
+// SetUndoUntil sets the "undo_until" field.
+func (m *DeletionMutation) SetUndoUntil(i int64) {
+	m.undo_until = &i
+	m.addundo_until = nil
+}
+
+// UndoUntil returns the value of the "undo_until" field in the mutation.
+func (m *DeletionMutation) UndoUntil() (r int64, exists bool) {
+	v := m.undo_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUndoUntil returns the old "undo_until" field's value of the Deletion entity.
+// If the Deletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletionMutation) OldUndoUntil(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUndoUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUndoUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUndoUntil: %w", err)
+	}
+	return oldValue.UndoUntil, nil
+}
+
+// AddUndoUntil adds i to the "undo_until" field.
+func (m *DeletionMutation) AddUndoUntil(i int64) {
+	if m.addundo_until != nil {
+		*m.addundo_until += i
+	} else {
+		m.addundo_until = &i
+	}
+}
+
+// AddedUndoUntil returns the value that was added to the "undo_until" field in this mutation.
+func (m *DeletionMutation) AddedUndoUntil() (r int64, exists bool) {
+	v := m.addundo_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUndoUntil resets all changes to the "undo_until" field.
+func (m *DeletionMutation) ResetUndoUntil() {
+	m.undo_until = nil
+	m.addundo_until = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *DeletionMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *DeletionMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Deletion entity.
+// If the Deletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletionMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *DeletionMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *DeletionMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *DeletionMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *DeletionMutation) SetUpdatedAt(i int64) {
+	m.updated_at = &i
+	m.addupdated_at = nil
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *DeletionMutation) UpdatedAt() (r int64, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Deletion entity.
+// If the Deletion object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *DeletionMutation) OldUpdatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// AddUpdatedAt adds i to the "updated_at" field.
+func (m *DeletionMutation) AddUpdatedAt(i int64) {
+	if m.addupdated_at != nil {
+		*m.addupdated_at += i
+	} else {
+		m.addupdated_at = &i
+	}
+}
+
+// AddedUpdatedAt returns the value that was added to the "updated_at" field in this mutation.
+func (m *DeletionMutation) AddedUpdatedAt() (r int64, exists bool) {
+	v := m.addupdated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *DeletionMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+	m.addupdated_at = nil
+}
+
+// Where appends a list predicates to the DeletionMutation builder.
+func (m *DeletionMutation) Where(ps ...predicate.Deletion) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the DeletionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *DeletionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Deletion, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *DeletionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *DeletionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Deletion).
+func (m *DeletionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *DeletionMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.account_id != nil {
+		fields = append(fields, deletion.FieldAccountID)
+	}
+	if m.status != nil {
+		fields = append(fields, deletion.FieldStatus)
+	}
+	if m.origin != nil {
+		fields = append(fields, deletion.FieldOrigin)
+	}
+	if m.what != nil {
+		fields = append(fields, deletion.FieldWhat)
+	}
+	if m.target != nil {
+		fields = append(fields, deletion.FieldTarget)
+	}
+	if m.videos != nil {
+		fields = append(fields, deletion.FieldVideos)
+	}
+	if m.readings != nil {
+		fields = append(fields, deletion.FieldReadings)
+	}
+	if m.undo_until != nil {
+		fields = append(fields, deletion.FieldUndoUntil)
+	}
+	if m.created_at != nil {
+		fields = append(fields, deletion.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, deletion.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *DeletionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case deletion.FieldAccountID:
+		return m.AccountID()
+	case deletion.FieldStatus:
+		return m.Status()
+	case deletion.FieldOrigin:
+		return m.Origin()
+	case deletion.FieldWhat:
+		return m.What()
+	case deletion.FieldTarget:
+		return m.Target()
+	case deletion.FieldVideos:
+		return m.Videos()
+	case deletion.FieldReadings:
+		return m.Readings()
+	case deletion.FieldUndoUntil:
+		return m.UndoUntil()
+	case deletion.FieldCreatedAt:
+		return m.CreatedAt()
+	case deletion.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *DeletionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case deletion.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case deletion.FieldStatus:
+		return m.OldStatus(ctx)
+	case deletion.FieldOrigin:
+		return m.OldOrigin(ctx)
+	case deletion.FieldWhat:
+		return m.OldWhat(ctx)
+	case deletion.FieldTarget:
+		return m.OldTarget(ctx)
+	case deletion.FieldVideos:
+		return m.OldVideos(ctx)
+	case deletion.FieldReadings:
+		return m.OldReadings(ctx)
+	case deletion.FieldUndoUntil:
+		return m.OldUndoUntil(ctx)
+	case deletion.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case deletion.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Deletion field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeletionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case deletion.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case deletion.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case deletion.FieldOrigin:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrigin(v)
+		return nil
+	case deletion.FieldWhat:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWhat(v)
+		return nil
+	case deletion.FieldTarget:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTarget(v)
+		return nil
+	case deletion.FieldVideos:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVideos(v)
+		return nil
+	case deletion.FieldReadings:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReadings(v)
+		return nil
+	case deletion.FieldUndoUntil:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUndoUntil(v)
+		return nil
+	case deletion.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case deletion.FieldUpdatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Deletion field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *DeletionMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, deletion.FieldAccountID)
+	}
+	if m.addvideos != nil {
+		fields = append(fields, deletion.FieldVideos)
+	}
+	if m.addreadings != nil {
+		fields = append(fields, deletion.FieldReadings)
+	}
+	if m.addundo_until != nil {
+		fields = append(fields, deletion.FieldUndoUntil)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, deletion.FieldCreatedAt)
+	}
+	if m.addupdated_at != nil {
+		fields = append(fields, deletion.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *DeletionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case deletion.FieldAccountID:
+		return m.AddedAccountID()
+	case deletion.FieldVideos:
+		return m.AddedVideos()
+	case deletion.FieldReadings:
+		return m.AddedReadings()
+	case deletion.FieldUndoUntil:
+		return m.AddedUndoUntil()
+	case deletion.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	case deletion.FieldUpdatedAt:
+		return m.AddedUpdatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *DeletionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case deletion.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case deletion.FieldVideos:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVideos(v)
+		return nil
+	case deletion.FieldReadings:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddReadings(v)
+		return nil
+	case deletion.FieldUndoUntil:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUndoUntil(v)
+		return nil
+	case deletion.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	case deletion.FieldUpdatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Deletion numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *DeletionMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *DeletionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *DeletionMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Deletion nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *DeletionMutation) ResetField(name string) error {
+	switch name {
+	case deletion.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case deletion.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case deletion.FieldOrigin:
+		m.ResetOrigin()
+		return nil
+	case deletion.FieldWhat:
+		m.ResetWhat()
+		return nil
+	case deletion.FieldTarget:
+		m.ResetTarget()
+		return nil
+	case deletion.FieldVideos:
+		m.ResetVideos()
+		return nil
+	case deletion.FieldReadings:
+		m.ResetReadings()
+		return nil
+	case deletion.FieldUndoUntil:
+		m.ResetUndoUntil()
+		return nil
+	case deletion.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case deletion.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Deletion field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *DeletionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *DeletionMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *DeletionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *DeletionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *DeletionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *DeletionMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *DeletionMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Deletion unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *DeletionMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Deletion edge %s", name)
+}
+
+// ErasureMutation represents an operation that mutates the Erasure nodes in the graph.
+type ErasureMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *int64
+	hash           *string
+	names          *[]byte
+	platform       *string
+	reason         *string
+	accounts       *int
+	addaccounts    *int
+	videos         *int
+	addvideos      *int
+	readings       *int
+	addreadings    *int
+	created_at     *int64
+	addcreated_at  *int64
+	finished_at    *int64
+	addfinished_at *int64
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*Erasure, error)
+	predicates     []predicate.Erasure
+}
+
+var _ ent.Mutation = (*ErasureMutation)(nil)
+
+// erasureOption allows management of the mutation configuration using functional options.
+type erasureOption func(*ErasureMutation)
+
+// newErasureMutation creates new mutation for the Erasure entity.
+func newErasureMutation(c config, op Op, opts ...erasureOption) *ErasureMutation {
+	m := &ErasureMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeErasure,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withErasureID sets the ID field of the mutation.
+func withErasureID(id int64) erasureOption {
+	return func(m *ErasureMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Erasure
+		)
+		m.oldValue = func(ctx context.Context) (*Erasure, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Erasure.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withErasure sets the old Erasure of the mutation.
+func withErasure(node *Erasure) erasureOption {
+	return func(m *ErasureMutation) {
+		m.oldValue = func(context.Context) (*Erasure, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ErasureMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ErasureMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Erasure entities.
+func (m *ErasureMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ErasureMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ErasureMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Erasure.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetHash sets the "hash" field.
+func (m *ErasureMutation) SetHash(s string) {
+	m.hash = &s
+}
+
+// Hash returns the value of the "hash" field in the mutation.
+func (m *ErasureMutation) Hash() (r string, exists bool) {
+	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHash returns the old "hash" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHash: %w", err)
+	}
+	return oldValue.Hash, nil
+}
+
+// ResetHash resets all changes to the "hash" field.
+func (m *ErasureMutation) ResetHash() {
+	m.hash = nil
+}
+
+// SetNames sets the "names" field.
+func (m *ErasureMutation) SetNames(b []byte) {
+	m.names = &b
+}
+
+// Names returns the value of the "names" field in the mutation.
+func (m *ErasureMutation) Names() (r []byte, exists bool) {
+	v := m.names
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNames returns the old "names" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldNames(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNames is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNames requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNames: %w", err)
+	}
+	return oldValue.Names, nil
+}
+
+// ResetNames resets all changes to the "names" field.
+func (m *ErasureMutation) ResetNames() {
+	m.names = nil
+}
+
+// SetPlatform sets the "platform" field.
+func (m *ErasureMutation) SetPlatform(s string) {
+	m.platform = &s
+}
+
+// Platform returns the value of the "platform" field in the mutation.
+func (m *ErasureMutation) Platform() (r string, exists bool) {
+	v := m.platform
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPlatform returns the old "platform" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldPlatform(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPlatform is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPlatform requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPlatform: %w", err)
+	}
+	return oldValue.Platform, nil
+}
+
+// ResetPlatform resets all changes to the "platform" field.
+func (m *ErasureMutation) ResetPlatform() {
+	m.platform = nil
+}
+
+// SetReason sets the "reason" field.
+func (m *ErasureMutation) SetReason(s string) {
+	m.reason = &s
+}
+
+// Reason returns the value of the "reason" field in the mutation.
+func (m *ErasureMutation) Reason() (r string, exists bool) {
+	v := m.reason
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReason returns the old "reason" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldReason(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReason is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReason requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReason: %w", err)
+	}
+	return oldValue.Reason, nil
+}
+
+// ResetReason resets all changes to the "reason" field.
+func (m *ErasureMutation) ResetReason() {
+	m.reason = nil
+}
+
+// SetAccounts sets the "accounts" field.
+func (m *ErasureMutation) SetAccounts(i int) {
+	m.accounts = &i
+	m.addaccounts = nil
+}
+
+// Accounts returns the value of the "accounts" field in the mutation.
+func (m *ErasureMutation) Accounts() (r int, exists bool) {
+	v := m.accounts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccounts returns the old "accounts" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldAccounts(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccounts is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccounts requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccounts: %w", err)
+	}
+	return oldValue.Accounts, nil
+}
+
+// AddAccounts adds i to the "accounts" field.
+func (m *ErasureMutation) AddAccounts(i int) {
+	if m.addaccounts != nil {
+		*m.addaccounts += i
+	} else {
+		m.addaccounts = &i
+	}
+}
+
+// AddedAccounts returns the value that was added to the "accounts" field in this mutation.
+func (m *ErasureMutation) AddedAccounts() (r int, exists bool) {
+	v := m.addaccounts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccounts resets all changes to the "accounts" field.
+func (m *ErasureMutation) ResetAccounts() {
+	m.accounts = nil
+	m.addaccounts = nil
+}
+
+// SetVideos sets the "videos" field.
+func (m *ErasureMutation) SetVideos(i int) {
+	m.videos = &i
+	m.addvideos = nil
+}
+
+// Videos returns the value of the "videos" field in the mutation.
+func (m *ErasureMutation) Videos() (r int, exists bool) {
+	v := m.videos
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVideos returns the old "videos" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldVideos(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVideos is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVideos requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVideos: %w", err)
+	}
+	return oldValue.Videos, nil
+}
+
+// AddVideos adds i to the "videos" field.
+func (m *ErasureMutation) AddVideos(i int) {
+	if m.addvideos != nil {
+		*m.addvideos += i
+	} else {
+		m.addvideos = &i
+	}
+}
+
+// AddedVideos returns the value that was added to the "videos" field in this mutation.
+func (m *ErasureMutation) AddedVideos() (r int, exists bool) {
+	v := m.addvideos
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVideos resets all changes to the "videos" field.
+func (m *ErasureMutation) ResetVideos() {
+	m.videos = nil
+	m.addvideos = nil
+}
+
+// SetReadings sets the "readings" field.
+func (m *ErasureMutation) SetReadings(i int) {
+	m.readings = &i
+	m.addreadings = nil
+}
+
+// Readings returns the value of the "readings" field in the mutation.
+func (m *ErasureMutation) Readings() (r int, exists bool) {
+	v := m.readings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReadings returns the old "readings" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldReadings(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReadings is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReadings requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReadings: %w", err)
+	}
+	return oldValue.Readings, nil
+}
+
+// AddReadings adds i to the "readings" field.
+func (m *ErasureMutation) AddReadings(i int) {
+	if m.addreadings != nil {
+		*m.addreadings += i
+	} else {
+		m.addreadings = &i
+	}
+}
+
+// AddedReadings returns the value that was added to the "readings" field in this mutation.
+func (m *ErasureMutation) AddedReadings() (r int, exists bool) {
+	v := m.addreadings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetReadings resets all changes to the "readings" field.
+func (m *ErasureMutation) ResetReadings() {
+	m.readings = nil
+	m.addreadings = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ErasureMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ErasureMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *ErasureMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *ErasureMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ErasureMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// SetFinishedAt sets the "finished_at" field.
+func (m *ErasureMutation) SetFinishedAt(i int64) {
+	m.finished_at = &i
+	m.addfinished_at = nil
+}
+
+// FinishedAt returns the value of the "finished_at" field in the mutation.
+func (m *ErasureMutation) FinishedAt() (r int64, exists bool) {
+	v := m.finished_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFinishedAt returns the old "finished_at" field's value of the Erasure entity.
+// If the Erasure object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ErasureMutation) OldFinishedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFinishedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFinishedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFinishedAt: %w", err)
+	}
+	return oldValue.FinishedAt, nil
+}
+
+// AddFinishedAt adds i to the "finished_at" field.
+func (m *ErasureMutation) AddFinishedAt(i int64) {
+	if m.addfinished_at != nil {
+		*m.addfinished_at += i
+	} else {
+		m.addfinished_at = &i
+	}
+}
+
+// AddedFinishedAt returns the value that was added to the "finished_at" field in this mutation.
+func (m *ErasureMutation) AddedFinishedAt() (r int64, exists bool) {
+	v := m.addfinished_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFinishedAt resets all changes to the "finished_at" field.
+func (m *ErasureMutation) ResetFinishedAt() {
+	m.finished_at = nil
+	m.addfinished_at = nil
+}
+
+// Where appends a list predicates to the ErasureMutation builder.
+func (m *ErasureMutation) Where(ps ...predicate.Erasure) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ErasureMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ErasureMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Erasure, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ErasureMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ErasureMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Erasure).
+func (m *ErasureMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ErasureMutation) Fields() []string {
+	fields := make([]string, 0, 9)
+	if m.hash != nil {
+		fields = append(fields, erasure.FieldHash)
+	}
+	if m.names != nil {
+		fields = append(fields, erasure.FieldNames)
+	}
+	if m.platform != nil {
+		fields = append(fields, erasure.FieldPlatform)
+	}
+	if m.reason != nil {
+		fields = append(fields, erasure.FieldReason)
+	}
+	if m.accounts != nil {
+		fields = append(fields, erasure.FieldAccounts)
+	}
+	if m.videos != nil {
+		fields = append(fields, erasure.FieldVideos)
+	}
+	if m.readings != nil {
+		fields = append(fields, erasure.FieldReadings)
+	}
+	if m.created_at != nil {
+		fields = append(fields, erasure.FieldCreatedAt)
+	}
+	if m.finished_at != nil {
+		fields = append(fields, erasure.FieldFinishedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ErasureMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case erasure.FieldHash:
+		return m.Hash()
+	case erasure.FieldNames:
+		return m.Names()
+	case erasure.FieldPlatform:
+		return m.Platform()
+	case erasure.FieldReason:
+		return m.Reason()
+	case erasure.FieldAccounts:
+		return m.Accounts()
+	case erasure.FieldVideos:
+		return m.Videos()
+	case erasure.FieldReadings:
+		return m.Readings()
+	case erasure.FieldCreatedAt:
+		return m.CreatedAt()
+	case erasure.FieldFinishedAt:
+		return m.FinishedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ErasureMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case erasure.FieldHash:
+		return m.OldHash(ctx)
+	case erasure.FieldNames:
+		return m.OldNames(ctx)
+	case erasure.FieldPlatform:
+		return m.OldPlatform(ctx)
+	case erasure.FieldReason:
+		return m.OldReason(ctx)
+	case erasure.FieldAccounts:
+		return m.OldAccounts(ctx)
+	case erasure.FieldVideos:
+		return m.OldVideos(ctx)
+	case erasure.FieldReadings:
+		return m.OldReadings(ctx)
+	case erasure.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case erasure.FieldFinishedAt:
+		return m.OldFinishedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Erasure field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErasureMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case erasure.FieldHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHash(v)
+		return nil
+	case erasure.FieldNames:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNames(v)
+		return nil
+	case erasure.FieldPlatform:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPlatform(v)
+		return nil
+	case erasure.FieldReason:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReason(v)
+		return nil
+	case erasure.FieldAccounts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccounts(v)
+		return nil
+	case erasure.FieldVideos:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVideos(v)
+		return nil
+	case erasure.FieldReadings:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReadings(v)
+		return nil
+	case erasure.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case erasure.FieldFinishedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFinishedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Erasure field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ErasureMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccounts != nil {
+		fields = append(fields, erasure.FieldAccounts)
+	}
+	if m.addvideos != nil {
+		fields = append(fields, erasure.FieldVideos)
+	}
+	if m.addreadings != nil {
+		fields = append(fields, erasure.FieldReadings)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, erasure.FieldCreatedAt)
+	}
+	if m.addfinished_at != nil {
+		fields = append(fields, erasure.FieldFinishedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ErasureMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case erasure.FieldAccounts:
+		return m.AddedAccounts()
+	case erasure.FieldVideos:
+		return m.AddedVideos()
+	case erasure.FieldReadings:
+		return m.AddedReadings()
+	case erasure.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	case erasure.FieldFinishedAt:
+		return m.AddedFinishedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ErasureMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case erasure.FieldAccounts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccounts(v)
+		return nil
+	case erasure.FieldVideos:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVideos(v)
+		return nil
+	case erasure.FieldReadings:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddReadings(v)
+		return nil
+	case erasure.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	case erasure.FieldFinishedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFinishedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Erasure numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ErasureMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ErasureMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ErasureMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Erasure nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ErasureMutation) ResetField(name string) error {
+	switch name {
+	case erasure.FieldHash:
+		m.ResetHash()
+		return nil
+	case erasure.FieldNames:
+		m.ResetNames()
+		return nil
+	case erasure.FieldPlatform:
+		m.ResetPlatform()
+		return nil
+	case erasure.FieldReason:
+		m.ResetReason()
+		return nil
+	case erasure.FieldAccounts:
+		m.ResetAccounts()
+		return nil
+	case erasure.FieldVideos:
+		m.ResetVideos()
+		return nil
+	case erasure.FieldReadings:
+		m.ResetReadings()
+		return nil
+	case erasure.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case erasure.FieldFinishedAt:
+		m.ResetFinishedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Erasure field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ErasureMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ErasureMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ErasureMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ErasureMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ErasureMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ErasureMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ErasureMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Erasure unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ErasureMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Erasure edge %s", name)
+}
+
 // FeedMutation represents an operation that mutates the Feed nodes in the graph.
 type FeedMutation struct {
 	config
@@ -8451,6 +11948,2138 @@ func (m *FeedMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *FeedMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Feed edge %s", name)
+}
+
+// FileImportMutation represents an operation that mutates the FileImport nodes in the graph.
+type FileImportMutation struct {
+	config
+	op              Op
+	typ             string
+	id              *int64
+	account_id      *int64
+	addaccount_id   *int64
+	status          *string
+	name            *string
+	bytes           *int64
+	addbytes        *int64
+	options         *string
+	idempotency_key *string
+	report          *string
+	scroll_id       *int64
+	addscroll_id    *int64
+	failure         *string
+	attempt         *int
+	addattempt      *int
+	heartbeat_at    *int64
+	addheartbeat_at *int64
+	created_at      *int64
+	addcreated_at   *int64
+	updated_at      *int64
+	addupdated_at   *int64
+	completed_at    *int64
+	addcompleted_at *int64
+	clearedFields   map[string]struct{}
+	done            bool
+	oldValue        func(context.Context) (*FileImport, error)
+	predicates      []predicate.FileImport
+}
+
+var _ ent.Mutation = (*FileImportMutation)(nil)
+
+// fileimportOption allows management of the mutation configuration using functional options.
+type fileimportOption func(*FileImportMutation)
+
+// newFileImportMutation creates new mutation for the FileImport entity.
+func newFileImportMutation(c config, op Op, opts ...fileimportOption) *FileImportMutation {
+	m := &FileImportMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeFileImport,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withFileImportID sets the ID field of the mutation.
+func withFileImportID(id int64) fileimportOption {
+	return func(m *FileImportMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *FileImport
+		)
+		m.oldValue = func(ctx context.Context) (*FileImport, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().FileImport.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withFileImport sets the old FileImport of the mutation.
+func withFileImport(node *FileImport) fileimportOption {
+	return func(m *FileImportMutation) {
+		m.oldValue = func(context.Context) (*FileImport, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m FileImportMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m FileImportMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of FileImport entities.
+func (m *FileImportMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *FileImportMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *FileImportMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().FileImport.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *FileImportMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *FileImportMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *FileImportMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *FileImportMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *FileImportMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *FileImportMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *FileImportMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *FileImportMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetName sets the "name" field.
+func (m *FileImportMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *FileImportMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *FileImportMutation) ResetName() {
+	m.name = nil
+}
+
+// SetBytes sets the "bytes" field.
+func (m *FileImportMutation) SetBytes(i int64) {
+	m.bytes = &i
+	m.addbytes = nil
+}
+
+// Bytes returns the value of the "bytes" field in the mutation.
+func (m *FileImportMutation) Bytes() (r int64, exists bool) {
+	v := m.bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBytes returns the old "bytes" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldBytes(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBytes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBytes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBytes: %w", err)
+	}
+	return oldValue.Bytes, nil
+}
+
+// AddBytes adds i to the "bytes" field.
+func (m *FileImportMutation) AddBytes(i int64) {
+	if m.addbytes != nil {
+		*m.addbytes += i
+	} else {
+		m.addbytes = &i
+	}
+}
+
+// AddedBytes returns the value that was added to the "bytes" field in this mutation.
+func (m *FileImportMutation) AddedBytes() (r int64, exists bool) {
+	v := m.addbytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetBytes resets all changes to the "bytes" field.
+func (m *FileImportMutation) ResetBytes() {
+	m.bytes = nil
+	m.addbytes = nil
+}
+
+// SetOptions sets the "options" field.
+func (m *FileImportMutation) SetOptions(s string) {
+	m.options = &s
+}
+
+// Options returns the value of the "options" field in the mutation.
+func (m *FileImportMutation) Options() (r string, exists bool) {
+	v := m.options
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOptions returns the old "options" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldOptions(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOptions is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOptions requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOptions: %w", err)
+	}
+	return oldValue.Options, nil
+}
+
+// ResetOptions resets all changes to the "options" field.
+func (m *FileImportMutation) ResetOptions() {
+	m.options = nil
+}
+
+// SetIdempotencyKey sets the "idempotency_key" field.
+func (m *FileImportMutation) SetIdempotencyKey(s string) {
+	m.idempotency_key = &s
+}
+
+// IdempotencyKey returns the value of the "idempotency_key" field in the mutation.
+func (m *FileImportMutation) IdempotencyKey() (r string, exists bool) {
+	v := m.idempotency_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIdempotencyKey returns the old "idempotency_key" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldIdempotencyKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIdempotencyKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIdempotencyKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIdempotencyKey: %w", err)
+	}
+	return oldValue.IdempotencyKey, nil
+}
+
+// ClearIdempotencyKey clears the value of the "idempotency_key" field.
+func (m *FileImportMutation) ClearIdempotencyKey() {
+	m.idempotency_key = nil
+	m.clearedFields[fileimport.FieldIdempotencyKey] = struct{}{}
+}
+
+// IdempotencyKeyCleared returns if the "idempotency_key" field was cleared in this mutation.
+func (m *FileImportMutation) IdempotencyKeyCleared() bool {
+	_, ok := m.clearedFields[fileimport.FieldIdempotencyKey]
+	return ok
+}
+
+// ResetIdempotencyKey resets all changes to the "idempotency_key" field.
+func (m *FileImportMutation) ResetIdempotencyKey() {
+	m.idempotency_key = nil
+	delete(m.clearedFields, fileimport.FieldIdempotencyKey)
+}
+
+// SetReport sets the "report" field.
+func (m *FileImportMutation) SetReport(s string) {
+	m.report = &s
+}
+
+// Report returns the value of the "report" field in the mutation.
+func (m *FileImportMutation) Report() (r string, exists bool) {
+	v := m.report
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReport returns the old "report" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldReport(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReport is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReport requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReport: %w", err)
+	}
+	return oldValue.Report, nil
+}
+
+// ResetReport resets all changes to the "report" field.
+func (m *FileImportMutation) ResetReport() {
+	m.report = nil
+}
+
+// SetScrollID sets the "scroll_id" field.
+func (m *FileImportMutation) SetScrollID(i int64) {
+	m.scroll_id = &i
+	m.addscroll_id = nil
+}
+
+// ScrollID returns the value of the "scroll_id" field in the mutation.
+func (m *FileImportMutation) ScrollID() (r int64, exists bool) {
+	v := m.scroll_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScrollID returns the old "scroll_id" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldScrollID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScrollID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScrollID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScrollID: %w", err)
+	}
+	return oldValue.ScrollID, nil
+}
+
+// AddScrollID adds i to the "scroll_id" field.
+func (m *FileImportMutation) AddScrollID(i int64) {
+	if m.addscroll_id != nil {
+		*m.addscroll_id += i
+	} else {
+		m.addscroll_id = &i
+	}
+}
+
+// AddedScrollID returns the value that was added to the "scroll_id" field in this mutation.
+func (m *FileImportMutation) AddedScrollID() (r int64, exists bool) {
+	v := m.addscroll_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetScrollID resets all changes to the "scroll_id" field.
+func (m *FileImportMutation) ResetScrollID() {
+	m.scroll_id = nil
+	m.addscroll_id = nil
+}
+
+// SetFailure sets the "failure" field.
+func (m *FileImportMutation) SetFailure(s string) {
+	m.failure = &s
+}
+
+// Failure returns the value of the "failure" field in the mutation.
+func (m *FileImportMutation) Failure() (r string, exists bool) {
+	v := m.failure
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailure returns the old "failure" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldFailure(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailure is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailure requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailure: %w", err)
+	}
+	return oldValue.Failure, nil
+}
+
+// ClearFailure clears the value of the "failure" field.
+func (m *FileImportMutation) ClearFailure() {
+	m.failure = nil
+	m.clearedFields[fileimport.FieldFailure] = struct{}{}
+}
+
+// FailureCleared returns if the "failure" field was cleared in this mutation.
+func (m *FileImportMutation) FailureCleared() bool {
+	_, ok := m.clearedFields[fileimport.FieldFailure]
+	return ok
+}
+
+// ResetFailure resets all changes to the "failure" field.
+func (m *FileImportMutation) ResetFailure() {
+	m.failure = nil
+	delete(m.clearedFields, fileimport.FieldFailure)
+}
+
+// SetAttempt sets the "attempt" field.
+func (m *FileImportMutation) SetAttempt(i int) {
+	m.attempt = &i
+	m.addattempt = nil
+}
+
+// Attempt returns the value of the "attempt" field in the mutation.
+func (m *FileImportMutation) Attempt() (r int, exists bool) {
+	v := m.attempt
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttempt returns the old "attempt" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldAttempt(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttempt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttempt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttempt: %w", err)
+	}
+	return oldValue.Attempt, nil
+}
+
+// AddAttempt adds i to the "attempt" field.
+func (m *FileImportMutation) AddAttempt(i int) {
+	if m.addattempt != nil {
+		*m.addattempt += i
+	} else {
+		m.addattempt = &i
+	}
+}
+
+// AddedAttempt returns the value that was added to the "attempt" field in this mutation.
+func (m *FileImportMutation) AddedAttempt() (r int, exists bool) {
+	v := m.addattempt
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAttempt resets all changes to the "attempt" field.
+func (m *FileImportMutation) ResetAttempt() {
+	m.attempt = nil
+	m.addattempt = nil
+}
+
+// SetHeartbeatAt sets the "heartbeat_at" field.
+func (m *FileImportMutation) SetHeartbeatAt(i int64) {
+	m.heartbeat_at = &i
+	m.addheartbeat_at = nil
+}
+
+// HeartbeatAt returns the value of the "heartbeat_at" field in the mutation.
+func (m *FileImportMutation) HeartbeatAt() (r int64, exists bool) {
+	v := m.heartbeat_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHeartbeatAt returns the old "heartbeat_at" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldHeartbeatAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHeartbeatAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHeartbeatAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHeartbeatAt: %w", err)
+	}
+	return oldValue.HeartbeatAt, nil
+}
+
+// AddHeartbeatAt adds i to the "heartbeat_at" field.
+func (m *FileImportMutation) AddHeartbeatAt(i int64) {
+	if m.addheartbeat_at != nil {
+		*m.addheartbeat_at += i
+	} else {
+		m.addheartbeat_at = &i
+	}
+}
+
+// AddedHeartbeatAt returns the value that was added to the "heartbeat_at" field in this mutation.
+func (m *FileImportMutation) AddedHeartbeatAt() (r int64, exists bool) {
+	v := m.addheartbeat_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetHeartbeatAt resets all changes to the "heartbeat_at" field.
+func (m *FileImportMutation) ResetHeartbeatAt() {
+	m.heartbeat_at = nil
+	m.addheartbeat_at = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *FileImportMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *FileImportMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *FileImportMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *FileImportMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *FileImportMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *FileImportMutation) SetUpdatedAt(i int64) {
+	m.updated_at = &i
+	m.addupdated_at = nil
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *FileImportMutation) UpdatedAt() (r int64, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldUpdatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// AddUpdatedAt adds i to the "updated_at" field.
+func (m *FileImportMutation) AddUpdatedAt(i int64) {
+	if m.addupdated_at != nil {
+		*m.addupdated_at += i
+	} else {
+		m.addupdated_at = &i
+	}
+}
+
+// AddedUpdatedAt returns the value that was added to the "updated_at" field in this mutation.
+func (m *FileImportMutation) AddedUpdatedAt() (r int64, exists bool) {
+	v := m.addupdated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *FileImportMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+	m.addupdated_at = nil
+}
+
+// SetCompletedAt sets the "completed_at" field.
+func (m *FileImportMutation) SetCompletedAt(i int64) {
+	m.completed_at = &i
+	m.addcompleted_at = nil
+}
+
+// CompletedAt returns the value of the "completed_at" field in the mutation.
+func (m *FileImportMutation) CompletedAt() (r int64, exists bool) {
+	v := m.completed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCompletedAt returns the old "completed_at" field's value of the FileImport entity.
+// If the FileImport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FileImportMutation) OldCompletedAt(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCompletedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCompletedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCompletedAt: %w", err)
+	}
+	return oldValue.CompletedAt, nil
+}
+
+// AddCompletedAt adds i to the "completed_at" field.
+func (m *FileImportMutation) AddCompletedAt(i int64) {
+	if m.addcompleted_at != nil {
+		*m.addcompleted_at += i
+	} else {
+		m.addcompleted_at = &i
+	}
+}
+
+// AddedCompletedAt returns the value that was added to the "completed_at" field in this mutation.
+func (m *FileImportMutation) AddedCompletedAt() (r int64, exists bool) {
+	v := m.addcompleted_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearCompletedAt clears the value of the "completed_at" field.
+func (m *FileImportMutation) ClearCompletedAt() {
+	m.completed_at = nil
+	m.addcompleted_at = nil
+	m.clearedFields[fileimport.FieldCompletedAt] = struct{}{}
+}
+
+// CompletedAtCleared returns if the "completed_at" field was cleared in this mutation.
+func (m *FileImportMutation) CompletedAtCleared() bool {
+	_, ok := m.clearedFields[fileimport.FieldCompletedAt]
+	return ok
+}
+
+// ResetCompletedAt resets all changes to the "completed_at" field.
+func (m *FileImportMutation) ResetCompletedAt() {
+	m.completed_at = nil
+	m.addcompleted_at = nil
+	delete(m.clearedFields, fileimport.FieldCompletedAt)
+}
+
+// Where appends a list predicates to the FileImportMutation builder.
+func (m *FileImportMutation) Where(ps ...predicate.FileImport) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the FileImportMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *FileImportMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.FileImport, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *FileImportMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *FileImportMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (FileImport).
+func (m *FileImportMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *FileImportMutation) Fields() []string {
+	fields := make([]string, 0, 14)
+	if m.account_id != nil {
+		fields = append(fields, fileimport.FieldAccountID)
+	}
+	if m.status != nil {
+		fields = append(fields, fileimport.FieldStatus)
+	}
+	if m.name != nil {
+		fields = append(fields, fileimport.FieldName)
+	}
+	if m.bytes != nil {
+		fields = append(fields, fileimport.FieldBytes)
+	}
+	if m.options != nil {
+		fields = append(fields, fileimport.FieldOptions)
+	}
+	if m.idempotency_key != nil {
+		fields = append(fields, fileimport.FieldIdempotencyKey)
+	}
+	if m.report != nil {
+		fields = append(fields, fileimport.FieldReport)
+	}
+	if m.scroll_id != nil {
+		fields = append(fields, fileimport.FieldScrollID)
+	}
+	if m.failure != nil {
+		fields = append(fields, fileimport.FieldFailure)
+	}
+	if m.attempt != nil {
+		fields = append(fields, fileimport.FieldAttempt)
+	}
+	if m.heartbeat_at != nil {
+		fields = append(fields, fileimport.FieldHeartbeatAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, fileimport.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, fileimport.FieldUpdatedAt)
+	}
+	if m.completed_at != nil {
+		fields = append(fields, fileimport.FieldCompletedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *FileImportMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case fileimport.FieldAccountID:
+		return m.AccountID()
+	case fileimport.FieldStatus:
+		return m.Status()
+	case fileimport.FieldName:
+		return m.Name()
+	case fileimport.FieldBytes:
+		return m.Bytes()
+	case fileimport.FieldOptions:
+		return m.Options()
+	case fileimport.FieldIdempotencyKey:
+		return m.IdempotencyKey()
+	case fileimport.FieldReport:
+		return m.Report()
+	case fileimport.FieldScrollID:
+		return m.ScrollID()
+	case fileimport.FieldFailure:
+		return m.Failure()
+	case fileimport.FieldAttempt:
+		return m.Attempt()
+	case fileimport.FieldHeartbeatAt:
+		return m.HeartbeatAt()
+	case fileimport.FieldCreatedAt:
+		return m.CreatedAt()
+	case fileimport.FieldUpdatedAt:
+		return m.UpdatedAt()
+	case fileimport.FieldCompletedAt:
+		return m.CompletedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *FileImportMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case fileimport.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case fileimport.FieldStatus:
+		return m.OldStatus(ctx)
+	case fileimport.FieldName:
+		return m.OldName(ctx)
+	case fileimport.FieldBytes:
+		return m.OldBytes(ctx)
+	case fileimport.FieldOptions:
+		return m.OldOptions(ctx)
+	case fileimport.FieldIdempotencyKey:
+		return m.OldIdempotencyKey(ctx)
+	case fileimport.FieldReport:
+		return m.OldReport(ctx)
+	case fileimport.FieldScrollID:
+		return m.OldScrollID(ctx)
+	case fileimport.FieldFailure:
+		return m.OldFailure(ctx)
+	case fileimport.FieldAttempt:
+		return m.OldAttempt(ctx)
+	case fileimport.FieldHeartbeatAt:
+		return m.OldHeartbeatAt(ctx)
+	case fileimport.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case fileimport.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	case fileimport.FieldCompletedAt:
+		return m.OldCompletedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown FileImport field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FileImportMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case fileimport.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case fileimport.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case fileimport.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case fileimport.FieldBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBytes(v)
+		return nil
+	case fileimport.FieldOptions:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOptions(v)
+		return nil
+	case fileimport.FieldIdempotencyKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIdempotencyKey(v)
+		return nil
+	case fileimport.FieldReport:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReport(v)
+		return nil
+	case fileimport.FieldScrollID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScrollID(v)
+		return nil
+	case fileimport.FieldFailure:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailure(v)
+		return nil
+	case fileimport.FieldAttempt:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttempt(v)
+		return nil
+	case fileimport.FieldHeartbeatAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHeartbeatAt(v)
+		return nil
+	case fileimport.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case fileimport.FieldUpdatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	case fileimport.FieldCompletedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCompletedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown FileImport field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *FileImportMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, fileimport.FieldAccountID)
+	}
+	if m.addbytes != nil {
+		fields = append(fields, fileimport.FieldBytes)
+	}
+	if m.addscroll_id != nil {
+		fields = append(fields, fileimport.FieldScrollID)
+	}
+	if m.addattempt != nil {
+		fields = append(fields, fileimport.FieldAttempt)
+	}
+	if m.addheartbeat_at != nil {
+		fields = append(fields, fileimport.FieldHeartbeatAt)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, fileimport.FieldCreatedAt)
+	}
+	if m.addupdated_at != nil {
+		fields = append(fields, fileimport.FieldUpdatedAt)
+	}
+	if m.addcompleted_at != nil {
+		fields = append(fields, fileimport.FieldCompletedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *FileImportMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case fileimport.FieldAccountID:
+		return m.AddedAccountID()
+	case fileimport.FieldBytes:
+		return m.AddedBytes()
+	case fileimport.FieldScrollID:
+		return m.AddedScrollID()
+	case fileimport.FieldAttempt:
+		return m.AddedAttempt()
+	case fileimport.FieldHeartbeatAt:
+		return m.AddedHeartbeatAt()
+	case fileimport.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	case fileimport.FieldUpdatedAt:
+		return m.AddedUpdatedAt()
+	case fileimport.FieldCompletedAt:
+		return m.AddedCompletedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FileImportMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case fileimport.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case fileimport.FieldBytes:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBytes(v)
+		return nil
+	case fileimport.FieldScrollID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddScrollID(v)
+		return nil
+	case fileimport.FieldAttempt:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAttempt(v)
+		return nil
+	case fileimport.FieldHeartbeatAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddHeartbeatAt(v)
+		return nil
+	case fileimport.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	case fileimport.FieldUpdatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddUpdatedAt(v)
+		return nil
+	case fileimport.FieldCompletedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCompletedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown FileImport numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *FileImportMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(fileimport.FieldIdempotencyKey) {
+		fields = append(fields, fileimport.FieldIdempotencyKey)
+	}
+	if m.FieldCleared(fileimport.FieldFailure) {
+		fields = append(fields, fileimport.FieldFailure)
+	}
+	if m.FieldCleared(fileimport.FieldCompletedAt) {
+		fields = append(fields, fileimport.FieldCompletedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *FileImportMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *FileImportMutation) ClearField(name string) error {
+	switch name {
+	case fileimport.FieldIdempotencyKey:
+		m.ClearIdempotencyKey()
+		return nil
+	case fileimport.FieldFailure:
+		m.ClearFailure()
+		return nil
+	case fileimport.FieldCompletedAt:
+		m.ClearCompletedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown FileImport nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *FileImportMutation) ResetField(name string) error {
+	switch name {
+	case fileimport.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case fileimport.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case fileimport.FieldName:
+		m.ResetName()
+		return nil
+	case fileimport.FieldBytes:
+		m.ResetBytes()
+		return nil
+	case fileimport.FieldOptions:
+		m.ResetOptions()
+		return nil
+	case fileimport.FieldIdempotencyKey:
+		m.ResetIdempotencyKey()
+		return nil
+	case fileimport.FieldReport:
+		m.ResetReport()
+		return nil
+	case fileimport.FieldScrollID:
+		m.ResetScrollID()
+		return nil
+	case fileimport.FieldFailure:
+		m.ResetFailure()
+		return nil
+	case fileimport.FieldAttempt:
+		m.ResetAttempt()
+		return nil
+	case fileimport.FieldHeartbeatAt:
+		m.ResetHeartbeatAt()
+		return nil
+	case fileimport.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case fileimport.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	case fileimport.FieldCompletedAt:
+		m.ResetCompletedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown FileImport field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *FileImportMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *FileImportMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *FileImportMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *FileImportMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *FileImportMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *FileImportMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *FileImportMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown FileImport unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *FileImportMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown FileImport edge %s", name)
+}
+
+// ImportPartMutation represents an operation that mutates the ImportPart nodes in the graph.
+type ImportPartMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	import_id     *int64
+	addimport_id  *int64
+	run           *int
+	addrun        *int
+	number        *int
+	addnumber     *int
+	data          *[]byte
+	created_at    *int64
+	addcreated_at *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*ImportPart, error)
+	predicates    []predicate.ImportPart
+}
+
+var _ ent.Mutation = (*ImportPartMutation)(nil)
+
+// importpartOption allows management of the mutation configuration using functional options.
+type importpartOption func(*ImportPartMutation)
+
+// newImportPartMutation creates new mutation for the ImportPart entity.
+func newImportPartMutation(c config, op Op, opts ...importpartOption) *ImportPartMutation {
+	m := &ImportPartMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeImportPart,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withImportPartID sets the ID field of the mutation.
+func withImportPartID(id int64) importpartOption {
+	return func(m *ImportPartMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ImportPart
+		)
+		m.oldValue = func(ctx context.Context) (*ImportPart, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ImportPart.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withImportPart sets the old ImportPart of the mutation.
+func withImportPart(node *ImportPart) importpartOption {
+	return func(m *ImportPartMutation) {
+		m.oldValue = func(context.Context) (*ImportPart, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ImportPartMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ImportPartMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ImportPart entities.
+func (m *ImportPartMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ImportPartMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ImportPartMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ImportPart.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *ImportPartMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *ImportPartMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the ImportPart entity.
+// If the ImportPart object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ImportPartMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *ImportPartMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *ImportPartMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *ImportPartMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetImportID sets the "import_id" field.
+func (m *ImportPartMutation) SetImportID(i int64) {
+	m.import_id = &i
+	m.addimport_id = nil
+}
+
+// ImportID returns the value of the "import_id" field in the mutation.
+func (m *ImportPartMutation) ImportID() (r int64, exists bool) {
+	v := m.import_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldImportID returns the old "import_id" field's value of the ImportPart entity.
+// If the ImportPart object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ImportPartMutation) OldImportID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldImportID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldImportID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldImportID: %w", err)
+	}
+	return oldValue.ImportID, nil
+}
+
+// AddImportID adds i to the "import_id" field.
+func (m *ImportPartMutation) AddImportID(i int64) {
+	if m.addimport_id != nil {
+		*m.addimport_id += i
+	} else {
+		m.addimport_id = &i
+	}
+}
+
+// AddedImportID returns the value that was added to the "import_id" field in this mutation.
+func (m *ImportPartMutation) AddedImportID() (r int64, exists bool) {
+	v := m.addimport_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetImportID resets all changes to the "import_id" field.
+func (m *ImportPartMutation) ResetImportID() {
+	m.import_id = nil
+	m.addimport_id = nil
+}
+
+// SetRun sets the "run" field.
+func (m *ImportPartMutation) SetRun(i int) {
+	m.run = &i
+	m.addrun = nil
+}
+
+// Run returns the value of the "run" field in the mutation.
+func (m *ImportPartMutation) Run() (r int, exists bool) {
+	v := m.run
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRun returns the old "run" field's value of the ImportPart entity.
+// If the ImportPart object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ImportPartMutation) OldRun(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRun is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRun requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRun: %w", err)
+	}
+	return oldValue.Run, nil
+}
+
+// AddRun adds i to the "run" field.
+func (m *ImportPartMutation) AddRun(i int) {
+	if m.addrun != nil {
+		*m.addrun += i
+	} else {
+		m.addrun = &i
+	}
+}
+
+// AddedRun returns the value that was added to the "run" field in this mutation.
+func (m *ImportPartMutation) AddedRun() (r int, exists bool) {
+	v := m.addrun
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRun resets all changes to the "run" field.
+func (m *ImportPartMutation) ResetRun() {
+	m.run = nil
+	m.addrun = nil
+}
+
+// SetNumber sets the "number" field.
+func (m *ImportPartMutation) SetNumber(i int) {
+	m.number = &i
+	m.addnumber = nil
+}
+
+// Number returns the value of the "number" field in the mutation.
+func (m *ImportPartMutation) Number() (r int, exists bool) {
+	v := m.number
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNumber returns the old "number" field's value of the ImportPart entity.
+// If the ImportPart object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ImportPartMutation) OldNumber(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNumber is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNumber requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNumber: %w", err)
+	}
+	return oldValue.Number, nil
+}
+
+// AddNumber adds i to the "number" field.
+func (m *ImportPartMutation) AddNumber(i int) {
+	if m.addnumber != nil {
+		*m.addnumber += i
+	} else {
+		m.addnumber = &i
+	}
+}
+
+// AddedNumber returns the value that was added to the "number" field in this mutation.
+func (m *ImportPartMutation) AddedNumber() (r int, exists bool) {
+	v := m.addnumber
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetNumber resets all changes to the "number" field.
+func (m *ImportPartMutation) ResetNumber() {
+	m.number = nil
+	m.addnumber = nil
+}
+
+// SetData sets the "data" field.
+func (m *ImportPartMutation) SetData(b []byte) {
+	m.data = &b
+}
+
+// Data returns the value of the "data" field in the mutation.
+func (m *ImportPartMutation) Data() (r []byte, exists bool) {
+	v := m.data
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldData returns the old "data" field's value of the ImportPart entity.
+// If the ImportPart object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ImportPartMutation) OldData(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldData is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldData requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldData: %w", err)
+	}
+	return oldValue.Data, nil
+}
+
+// ResetData resets all changes to the "data" field.
+func (m *ImportPartMutation) ResetData() {
+	m.data = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ImportPartMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ImportPartMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ImportPart entity.
+// If the ImportPart object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ImportPartMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *ImportPartMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *ImportPartMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ImportPartMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the ImportPartMutation builder.
+func (m *ImportPartMutation) Where(ps ...predicate.ImportPart) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ImportPartMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ImportPartMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ImportPart, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ImportPartMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ImportPartMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ImportPart).
+func (m *ImportPartMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ImportPartMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.account_id != nil {
+		fields = append(fields, importpart.FieldAccountID)
+	}
+	if m.import_id != nil {
+		fields = append(fields, importpart.FieldImportID)
+	}
+	if m.run != nil {
+		fields = append(fields, importpart.FieldRun)
+	}
+	if m.number != nil {
+		fields = append(fields, importpart.FieldNumber)
+	}
+	if m.data != nil {
+		fields = append(fields, importpart.FieldData)
+	}
+	if m.created_at != nil {
+		fields = append(fields, importpart.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ImportPartMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case importpart.FieldAccountID:
+		return m.AccountID()
+	case importpart.FieldImportID:
+		return m.ImportID()
+	case importpart.FieldRun:
+		return m.Run()
+	case importpart.FieldNumber:
+		return m.Number()
+	case importpart.FieldData:
+		return m.Data()
+	case importpart.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ImportPartMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case importpart.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case importpart.FieldImportID:
+		return m.OldImportID(ctx)
+	case importpart.FieldRun:
+		return m.OldRun(ctx)
+	case importpart.FieldNumber:
+		return m.OldNumber(ctx)
+	case importpart.FieldData:
+		return m.OldData(ctx)
+	case importpart.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ImportPart field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ImportPartMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case importpart.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case importpart.FieldImportID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetImportID(v)
+		return nil
+	case importpart.FieldRun:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRun(v)
+		return nil
+	case importpart.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNumber(v)
+		return nil
+	case importpart.FieldData:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetData(v)
+		return nil
+	case importpart.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ImportPart field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ImportPartMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, importpart.FieldAccountID)
+	}
+	if m.addimport_id != nil {
+		fields = append(fields, importpart.FieldImportID)
+	}
+	if m.addrun != nil {
+		fields = append(fields, importpart.FieldRun)
+	}
+	if m.addnumber != nil {
+		fields = append(fields, importpart.FieldNumber)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, importpart.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ImportPartMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case importpart.FieldAccountID:
+		return m.AddedAccountID()
+	case importpart.FieldImportID:
+		return m.AddedImportID()
+	case importpart.FieldRun:
+		return m.AddedRun()
+	case importpart.FieldNumber:
+		return m.AddedNumber()
+	case importpart.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ImportPartMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case importpart.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case importpart.FieldImportID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddImportID(v)
+		return nil
+	case importpart.FieldRun:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRun(v)
+		return nil
+	case importpart.FieldNumber:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNumber(v)
+		return nil
+	case importpart.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ImportPart numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ImportPartMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ImportPartMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ImportPartMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown ImportPart nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ImportPartMutation) ResetField(name string) error {
+	switch name {
+	case importpart.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case importpart.FieldImportID:
+		m.ResetImportID()
+		return nil
+	case importpart.FieldRun:
+		m.ResetRun()
+		return nil
+	case importpart.FieldNumber:
+		m.ResetNumber()
+		return nil
+	case importpart.FieldData:
+		m.ResetData()
+		return nil
+	case importpart.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ImportPart field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ImportPartMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ImportPartMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ImportPartMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ImportPartMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ImportPartMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ImportPartMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ImportPartMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown ImportPart unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ImportPartMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown ImportPart edge %s", name)
 }
 
 // JobMutation represents an operation that mutates the Job nodes in the graph.
@@ -17647,863 +23276,6 @@ func (m *RulesetMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Ruleset edge %s", name)
 }
 
-// SandboxCallMutation represents an operation that mutates the SandboxCall nodes in the graph.
-type SandboxCallMutation struct {
-	config
-	op            Op
-	typ           string
-	id            *int64
-	account_id    *int64
-	addaccount_id *int64
-	fee           *int64
-	addfee        *int64
-	runs          *int
-	addruns       *int
-	held          *int64
-	addheld       *int64
-	ran           *bool
-	beat_at       *int64
-	addbeat_at    *int64
-	created_at    *int64
-	addcreated_at *int64
-	clearedFields map[string]struct{}
-	done          bool
-	oldValue      func(context.Context) (*SandboxCall, error)
-	predicates    []predicate.SandboxCall
-}
-
-var _ ent.Mutation = (*SandboxCallMutation)(nil)
-
-// sandboxcallOption allows management of the mutation configuration using functional options.
-type sandboxcallOption func(*SandboxCallMutation)
-
-// newSandboxCallMutation creates new mutation for the SandboxCall entity.
-func newSandboxCallMutation(c config, op Op, opts ...sandboxcallOption) *SandboxCallMutation {
-	m := &SandboxCallMutation{
-		config:        c,
-		op:            op,
-		typ:           TypeSandboxCall,
-		clearedFields: make(map[string]struct{}),
-	}
-	for _, opt := range opts {
-		opt(m)
-	}
-	return m
-}
-
-// withSandboxCallID sets the ID field of the mutation.
-func withSandboxCallID(id int64) sandboxcallOption {
-	return func(m *SandboxCallMutation) {
-		var (
-			err   error
-			once  sync.Once
-			value *SandboxCall
-		)
-		m.oldValue = func(ctx context.Context) (*SandboxCall, error) {
-			once.Do(func() {
-				if m.done {
-					err = errors.New("querying old values post mutation is not allowed")
-				} else {
-					value, err = m.Client().SandboxCall.Get(ctx, id)
-				}
-			})
-			return value, err
-		}
-		m.id = &id
-	}
-}
-
-// withSandboxCall sets the old SandboxCall of the mutation.
-func withSandboxCall(node *SandboxCall) sandboxcallOption {
-	return func(m *SandboxCallMutation) {
-		m.oldValue = func(context.Context) (*SandboxCall, error) {
-			return node, nil
-		}
-		m.id = &node.ID
-	}
-}
-
-// Client returns a new `ent.Client` from the mutation. If the mutation was
-// executed in a transaction (ent.Tx), a transactional client is returned.
-func (m SandboxCallMutation) Client() *Client {
-	client := &Client{config: m.config}
-	client.init()
-	return client
-}
-
-// Tx returns an `ent.Tx` for mutations that were executed in transactions;
-// it returns an error otherwise.
-func (m SandboxCallMutation) Tx() (*Tx, error) {
-	if _, ok := m.driver.(*txDriver); !ok {
-		return nil, errors.New("ent: mutation is not running in a transaction")
-	}
-	tx := &Tx{config: m.config}
-	tx.init()
-	return tx, nil
-}
-
-// SetID sets the value of the id field. Note that this
-// operation is only accepted on creation of SandboxCall entities.
-func (m *SandboxCallMutation) SetID(id int64) {
-	m.id = &id
-}
-
-// ID returns the ID value in the mutation. Note that the ID is only available
-// if it was provided to the builder or after it was returned from the database.
-func (m *SandboxCallMutation) ID() (id int64, exists bool) {
-	if m.id == nil {
-		return
-	}
-	return *m.id, true
-}
-
-// IDs queries the database and returns the entity ids that match the mutation's predicate.
-// That means, if the mutation is applied within a transaction with an isolation level such
-// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
-// or updated by the mutation.
-func (m *SandboxCallMutation) IDs(ctx context.Context) ([]int64, error) {
-	switch {
-	case m.op.Is(OpUpdateOne | OpDeleteOne):
-		id, exists := m.ID()
-		if exists {
-			return []int64{id}, nil
-		}
-		fallthrough
-	case m.op.Is(OpUpdate | OpDelete):
-		return m.Client().SandboxCall.Query().Where(m.predicates...).IDs(ctx)
-	default:
-		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
-	}
-}
-
-// SetAccountID sets the "account_id" field.
-func (m *SandboxCallMutation) SetAccountID(i int64) {
-	m.account_id = &i
-	m.addaccount_id = nil
-}
-
-// AccountID returns the value of the "account_id" field in the mutation.
-func (m *SandboxCallMutation) AccountID() (r int64, exists bool) {
-	v := m.account_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldAccountID returns the old "account_id" field's value of the SandboxCall entity.
-// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SandboxCallMutation) OldAccountID(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldAccountID requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
-	}
-	return oldValue.AccountID, nil
-}
-
-// AddAccountID adds i to the "account_id" field.
-func (m *SandboxCallMutation) AddAccountID(i int64) {
-	if m.addaccount_id != nil {
-		*m.addaccount_id += i
-	} else {
-		m.addaccount_id = &i
-	}
-}
-
-// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
-func (m *SandboxCallMutation) AddedAccountID() (r int64, exists bool) {
-	v := m.addaccount_id
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetAccountID resets all changes to the "account_id" field.
-func (m *SandboxCallMutation) ResetAccountID() {
-	m.account_id = nil
-	m.addaccount_id = nil
-}
-
-// SetFee sets the "fee" field.
-func (m *SandboxCallMutation) SetFee(i int64) {
-	m.fee = &i
-	m.addfee = nil
-}
-
-// Fee returns the value of the "fee" field in the mutation.
-func (m *SandboxCallMutation) Fee() (r int64, exists bool) {
-	v := m.fee
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldFee returns the old "fee" field's value of the SandboxCall entity.
-// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SandboxCallMutation) OldFee(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldFee is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldFee requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldFee: %w", err)
-	}
-	return oldValue.Fee, nil
-}
-
-// AddFee adds i to the "fee" field.
-func (m *SandboxCallMutation) AddFee(i int64) {
-	if m.addfee != nil {
-		*m.addfee += i
-	} else {
-		m.addfee = &i
-	}
-}
-
-// AddedFee returns the value that was added to the "fee" field in this mutation.
-func (m *SandboxCallMutation) AddedFee() (r int64, exists bool) {
-	v := m.addfee
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetFee resets all changes to the "fee" field.
-func (m *SandboxCallMutation) ResetFee() {
-	m.fee = nil
-	m.addfee = nil
-}
-
-// SetRuns sets the "runs" field.
-func (m *SandboxCallMutation) SetRuns(i int) {
-	m.runs = &i
-	m.addruns = nil
-}
-
-// Runs returns the value of the "runs" field in the mutation.
-func (m *SandboxCallMutation) Runs() (r int, exists bool) {
-	v := m.runs
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldRuns returns the old "runs" field's value of the SandboxCall entity.
-// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SandboxCallMutation) OldRuns(ctx context.Context) (v int, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRuns is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRuns requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRuns: %w", err)
-	}
-	return oldValue.Runs, nil
-}
-
-// AddRuns adds i to the "runs" field.
-func (m *SandboxCallMutation) AddRuns(i int) {
-	if m.addruns != nil {
-		*m.addruns += i
-	} else {
-		m.addruns = &i
-	}
-}
-
-// AddedRuns returns the value that was added to the "runs" field in this mutation.
-func (m *SandboxCallMutation) AddedRuns() (r int, exists bool) {
-	v := m.addruns
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetRuns resets all changes to the "runs" field.
-func (m *SandboxCallMutation) ResetRuns() {
-	m.runs = nil
-	m.addruns = nil
-}
-
-// SetHeld sets the "held" field.
-func (m *SandboxCallMutation) SetHeld(i int64) {
-	m.held = &i
-	m.addheld = nil
-}
-
-// Held returns the value of the "held" field in the mutation.
-func (m *SandboxCallMutation) Held() (r int64, exists bool) {
-	v := m.held
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldHeld returns the old "held" field's value of the SandboxCall entity.
-// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SandboxCallMutation) OldHeld(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldHeld is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldHeld requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldHeld: %w", err)
-	}
-	return oldValue.Held, nil
-}
-
-// AddHeld adds i to the "held" field.
-func (m *SandboxCallMutation) AddHeld(i int64) {
-	if m.addheld != nil {
-		*m.addheld += i
-	} else {
-		m.addheld = &i
-	}
-}
-
-// AddedHeld returns the value that was added to the "held" field in this mutation.
-func (m *SandboxCallMutation) AddedHeld() (r int64, exists bool) {
-	v := m.addheld
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetHeld resets all changes to the "held" field.
-func (m *SandboxCallMutation) ResetHeld() {
-	m.held = nil
-	m.addheld = nil
-}
-
-// SetRan sets the "ran" field.
-func (m *SandboxCallMutation) SetRan(b bool) {
-	m.ran = &b
-}
-
-// Ran returns the value of the "ran" field in the mutation.
-func (m *SandboxCallMutation) Ran() (r bool, exists bool) {
-	v := m.ran
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldRan returns the old "ran" field's value of the SandboxCall entity.
-// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SandboxCallMutation) OldRan(ctx context.Context) (v bool, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldRan is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldRan requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldRan: %w", err)
-	}
-	return oldValue.Ran, nil
-}
-
-// ResetRan resets all changes to the "ran" field.
-func (m *SandboxCallMutation) ResetRan() {
-	m.ran = nil
-}
-
-// SetBeatAt sets the "beat_at" field.
-func (m *SandboxCallMutation) SetBeatAt(i int64) {
-	m.beat_at = &i
-	m.addbeat_at = nil
-}
-
-// BeatAt returns the value of the "beat_at" field in the mutation.
-func (m *SandboxCallMutation) BeatAt() (r int64, exists bool) {
-	v := m.beat_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldBeatAt returns the old "beat_at" field's value of the SandboxCall entity.
-// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SandboxCallMutation) OldBeatAt(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldBeatAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldBeatAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldBeatAt: %w", err)
-	}
-	return oldValue.BeatAt, nil
-}
-
-// AddBeatAt adds i to the "beat_at" field.
-func (m *SandboxCallMutation) AddBeatAt(i int64) {
-	if m.addbeat_at != nil {
-		*m.addbeat_at += i
-	} else {
-		m.addbeat_at = &i
-	}
-}
-
-// AddedBeatAt returns the value that was added to the "beat_at" field in this mutation.
-func (m *SandboxCallMutation) AddedBeatAt() (r int64, exists bool) {
-	v := m.addbeat_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetBeatAt resets all changes to the "beat_at" field.
-func (m *SandboxCallMutation) ResetBeatAt() {
-	m.beat_at = nil
-	m.addbeat_at = nil
-}
-
-// SetCreatedAt sets the "created_at" field.
-func (m *SandboxCallMutation) SetCreatedAt(i int64) {
-	m.created_at = &i
-	m.addcreated_at = nil
-}
-
-// CreatedAt returns the value of the "created_at" field in the mutation.
-func (m *SandboxCallMutation) CreatedAt() (r int64, exists bool) {
-	v := m.created_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// OldCreatedAt returns the old "created_at" field's value of the SandboxCall entity.
-// If the SandboxCall object wasn't provided to the builder, the object is fetched from the database.
-// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
-func (m *SandboxCallMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
-	if !m.op.Is(OpUpdateOne) {
-		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
-	}
-	if m.id == nil || m.oldValue == nil {
-		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
-	}
-	oldValue, err := m.oldValue(ctx)
-	if err != nil {
-		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
-	}
-	return oldValue.CreatedAt, nil
-}
-
-// AddCreatedAt adds i to the "created_at" field.
-func (m *SandboxCallMutation) AddCreatedAt(i int64) {
-	if m.addcreated_at != nil {
-		*m.addcreated_at += i
-	} else {
-		m.addcreated_at = &i
-	}
-}
-
-// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
-func (m *SandboxCallMutation) AddedCreatedAt() (r int64, exists bool) {
-	v := m.addcreated_at
-	if v == nil {
-		return
-	}
-	return *v, true
-}
-
-// ResetCreatedAt resets all changes to the "created_at" field.
-func (m *SandboxCallMutation) ResetCreatedAt() {
-	m.created_at = nil
-	m.addcreated_at = nil
-}
-
-// Where appends a list predicates to the SandboxCallMutation builder.
-func (m *SandboxCallMutation) Where(ps ...predicate.SandboxCall) {
-	m.predicates = append(m.predicates, ps...)
-}
-
-// WhereP appends storage-level predicates to the SandboxCallMutation builder. Using this method,
-// users can use type-assertion to append predicates that do not depend on any generated package.
-func (m *SandboxCallMutation) WhereP(ps ...func(*sql.Selector)) {
-	p := make([]predicate.SandboxCall, len(ps))
-	for i := range ps {
-		p[i] = ps[i]
-	}
-	m.Where(p...)
-}
-
-// Op returns the operation name.
-func (m *SandboxCallMutation) Op() Op {
-	return m.op
-}
-
-// SetOp allows setting the mutation operation.
-func (m *SandboxCallMutation) SetOp(op Op) {
-	m.op = op
-}
-
-// Type returns the node type of this mutation (SandboxCall).
-func (m *SandboxCallMutation) Type() string {
-	return m.typ
-}
-
-// Fields returns all fields that were changed during this mutation. Note that in
-// order to get all numeric fields that were incremented/decremented, call
-// AddedFields().
-func (m *SandboxCallMutation) Fields() []string {
-	fields := make([]string, 0, 7)
-	if m.account_id != nil {
-		fields = append(fields, sandboxcall.FieldAccountID)
-	}
-	if m.fee != nil {
-		fields = append(fields, sandboxcall.FieldFee)
-	}
-	if m.runs != nil {
-		fields = append(fields, sandboxcall.FieldRuns)
-	}
-	if m.held != nil {
-		fields = append(fields, sandboxcall.FieldHeld)
-	}
-	if m.ran != nil {
-		fields = append(fields, sandboxcall.FieldRan)
-	}
-	if m.beat_at != nil {
-		fields = append(fields, sandboxcall.FieldBeatAt)
-	}
-	if m.created_at != nil {
-		fields = append(fields, sandboxcall.FieldCreatedAt)
-	}
-	return fields
-}
-
-// Field returns the value of a field with the given name. The second boolean
-// return value indicates that this field was not set, or was not defined in the
-// schema.
-func (m *SandboxCallMutation) Field(name string) (ent.Value, bool) {
-	switch name {
-	case sandboxcall.FieldAccountID:
-		return m.AccountID()
-	case sandboxcall.FieldFee:
-		return m.Fee()
-	case sandboxcall.FieldRuns:
-		return m.Runs()
-	case sandboxcall.FieldHeld:
-		return m.Held()
-	case sandboxcall.FieldRan:
-		return m.Ran()
-	case sandboxcall.FieldBeatAt:
-		return m.BeatAt()
-	case sandboxcall.FieldCreatedAt:
-		return m.CreatedAt()
-	}
-	return nil, false
-}
-
-// OldField returns the old value of the field from the database. An error is
-// returned if the mutation operation is not UpdateOne, or the query to the
-// database failed.
-func (m *SandboxCallMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
-	switch name {
-	case sandboxcall.FieldAccountID:
-		return m.OldAccountID(ctx)
-	case sandboxcall.FieldFee:
-		return m.OldFee(ctx)
-	case sandboxcall.FieldRuns:
-		return m.OldRuns(ctx)
-	case sandboxcall.FieldHeld:
-		return m.OldHeld(ctx)
-	case sandboxcall.FieldRan:
-		return m.OldRan(ctx)
-	case sandboxcall.FieldBeatAt:
-		return m.OldBeatAt(ctx)
-	case sandboxcall.FieldCreatedAt:
-		return m.OldCreatedAt(ctx)
-	}
-	return nil, fmt.Errorf("unknown SandboxCall field %s", name)
-}
-
-// SetField sets the value of a field with the given name. It returns an error if
-// the field is not defined in the schema, or if the type mismatched the field
-// type.
-func (m *SandboxCallMutation) SetField(name string, value ent.Value) error {
-	switch name {
-	case sandboxcall.FieldAccountID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetAccountID(v)
-		return nil
-	case sandboxcall.FieldFee:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetFee(v)
-		return nil
-	case sandboxcall.FieldRuns:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRuns(v)
-		return nil
-	case sandboxcall.FieldHeld:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetHeld(v)
-		return nil
-	case sandboxcall.FieldRan:
-		v, ok := value.(bool)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetRan(v)
-		return nil
-	case sandboxcall.FieldBeatAt:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetBeatAt(v)
-		return nil
-	case sandboxcall.FieldCreatedAt:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.SetCreatedAt(v)
-		return nil
-	}
-	return fmt.Errorf("unknown SandboxCall field %s", name)
-}
-
-// AddedFields returns all numeric fields that were incremented/decremented during
-// this mutation.
-func (m *SandboxCallMutation) AddedFields() []string {
-	var fields []string
-	if m.addaccount_id != nil {
-		fields = append(fields, sandboxcall.FieldAccountID)
-	}
-	if m.addfee != nil {
-		fields = append(fields, sandboxcall.FieldFee)
-	}
-	if m.addruns != nil {
-		fields = append(fields, sandboxcall.FieldRuns)
-	}
-	if m.addheld != nil {
-		fields = append(fields, sandboxcall.FieldHeld)
-	}
-	if m.addbeat_at != nil {
-		fields = append(fields, sandboxcall.FieldBeatAt)
-	}
-	if m.addcreated_at != nil {
-		fields = append(fields, sandboxcall.FieldCreatedAt)
-	}
-	return fields
-}
-
-// AddedField returns the numeric value that was incremented/decremented on a field
-// with the given name. The second boolean return value indicates that this field
-// was not set, or was not defined in the schema.
-func (m *SandboxCallMutation) AddedField(name string) (ent.Value, bool) {
-	switch name {
-	case sandboxcall.FieldAccountID:
-		return m.AddedAccountID()
-	case sandboxcall.FieldFee:
-		return m.AddedFee()
-	case sandboxcall.FieldRuns:
-		return m.AddedRuns()
-	case sandboxcall.FieldHeld:
-		return m.AddedHeld()
-	case sandboxcall.FieldBeatAt:
-		return m.AddedBeatAt()
-	case sandboxcall.FieldCreatedAt:
-		return m.AddedCreatedAt()
-	}
-	return nil, false
-}
-
-// AddField adds the value to the field with the given name. It returns an error if
-// the field is not defined in the schema, or if the type mismatched the field
-// type.
-func (m *SandboxCallMutation) AddField(name string, value ent.Value) error {
-	switch name {
-	case sandboxcall.FieldAccountID:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddAccountID(v)
-		return nil
-	case sandboxcall.FieldFee:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddFee(v)
-		return nil
-	case sandboxcall.FieldRuns:
-		v, ok := value.(int)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddRuns(v)
-		return nil
-	case sandboxcall.FieldHeld:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddHeld(v)
-		return nil
-	case sandboxcall.FieldBeatAt:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddBeatAt(v)
-		return nil
-	case sandboxcall.FieldCreatedAt:
-		v, ok := value.(int64)
-		if !ok {
-			return fmt.Errorf("unexpected type %T for field %s", value, name)
-		}
-		m.AddCreatedAt(v)
-		return nil
-	}
-	return fmt.Errorf("unknown SandboxCall numeric field %s", name)
-}
-
-// ClearedFields returns all nullable fields that were cleared during this
-// mutation.
-func (m *SandboxCallMutation) ClearedFields() []string {
-	return nil
-}
-
-// FieldCleared returns a boolean indicating if a field with the given name was
-// cleared in this mutation.
-func (m *SandboxCallMutation) FieldCleared(name string) bool {
-	_, ok := m.clearedFields[name]
-	return ok
-}
-
-// ClearField clears the value of the field with the given name. It returns an
-// error if the field is not defined in the schema.
-func (m *SandboxCallMutation) ClearField(name string) error {
-	return fmt.Errorf("unknown SandboxCall nullable field %s", name)
-}
-
-// ResetField resets all changes in the mutation for the field with the given name.
-// It returns an error if the field is not defined in the schema.
-func (m *SandboxCallMutation) ResetField(name string) error {
-	switch name {
-	case sandboxcall.FieldAccountID:
-		m.ResetAccountID()
-		return nil
-	case sandboxcall.FieldFee:
-		m.ResetFee()
-		return nil
-	case sandboxcall.FieldRuns:
-		m.ResetRuns()
-		return nil
-	case sandboxcall.FieldHeld:
-		m.ResetHeld()
-		return nil
-	case sandboxcall.FieldRan:
-		m.ResetRan()
-		return nil
-	case sandboxcall.FieldBeatAt:
-		m.ResetBeatAt()
-		return nil
-	case sandboxcall.FieldCreatedAt:
-		m.ResetCreatedAt()
-		return nil
-	}
-	return fmt.Errorf("unknown SandboxCall field %s", name)
-}
-
-// AddedEdges returns all edge names that were set/added in this mutation.
-func (m *SandboxCallMutation) AddedEdges() []string {
-	edges := make([]string, 0, 0)
-	return edges
-}
-
-// AddedIDs returns all IDs (to other nodes) that were added for the given edge
-// name in this mutation.
-func (m *SandboxCallMutation) AddedIDs(name string) []ent.Value {
-	return nil
-}
-
-// RemovedEdges returns all edge names that were removed in this mutation.
-func (m *SandboxCallMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 0)
-	return edges
-}
-
-// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
-// the given name in this mutation.
-func (m *SandboxCallMutation) RemovedIDs(name string) []ent.Value {
-	return nil
-}
-
-// ClearedEdges returns all edge names that were cleared in this mutation.
-func (m *SandboxCallMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 0)
-	return edges
-}
-
-// EdgeCleared returns a boolean which indicates if the edge with the given name
-// was cleared in this mutation.
-func (m *SandboxCallMutation) EdgeCleared(name string) bool {
-	return false
-}
-
-// ClearEdge clears the value of the edge with the given name. It returns an error
-// if that edge is not defined in the schema.
-func (m *SandboxCallMutation) ClearEdge(name string) error {
-	return fmt.Errorf("unknown SandboxCall unique edge %s", name)
-}
-
-// ResetEdge resets all changes to the edge with the given name in this mutation.
-// It returns an error if the edge is not defined in the schema.
-func (m *SandboxCallMutation) ResetEdge(name string) error {
-	return fmt.Errorf("unknown SandboxCall edge %s", name)
-}
-
 // SandboxFileMutation represents an operation that mutates the SandboxFile nodes in the graph.
 type SandboxFileMutation struct {
 	config
@@ -23921,6 +28693,623 @@ func (m *ScrollRecordMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown ScrollRecord edge %s", name)
 }
 
+// SourcePageMutation represents an operation that mutates the SourcePage nodes in the graph.
+type SourcePageMutation struct {
+	config
+	op               Op
+	typ              string
+	id               *int64
+	plugin           *string
+	name             *string
+	page             *[]byte
+	read_at          *int64
+	addread_at       *int64
+	claimed_until    *int64
+	addclaimed_until *int64
+	clearedFields    map[string]struct{}
+	done             bool
+	oldValue         func(context.Context) (*SourcePage, error)
+	predicates       []predicate.SourcePage
+}
+
+var _ ent.Mutation = (*SourcePageMutation)(nil)
+
+// sourcepageOption allows management of the mutation configuration using functional options.
+type sourcepageOption func(*SourcePageMutation)
+
+// newSourcePageMutation creates new mutation for the SourcePage entity.
+func newSourcePageMutation(c config, op Op, opts ...sourcepageOption) *SourcePageMutation {
+	m := &SourcePageMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSourcePage,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSourcePageID sets the ID field of the mutation.
+func withSourcePageID(id int64) sourcepageOption {
+	return func(m *SourcePageMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SourcePage
+		)
+		m.oldValue = func(ctx context.Context) (*SourcePage, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SourcePage.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSourcePage sets the old SourcePage of the mutation.
+func withSourcePage(node *SourcePage) sourcepageOption {
+	return func(m *SourcePageMutation) {
+		m.oldValue = func(context.Context) (*SourcePage, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SourcePageMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SourcePageMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SourcePage entities.
+func (m *SourcePageMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SourcePageMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SourcePageMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SourcePage.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPlugin sets the "plugin" field.
+func (m *SourcePageMutation) SetPlugin(s string) {
+	m.plugin = &s
+}
+
+// Plugin returns the value of the "plugin" field in the mutation.
+func (m *SourcePageMutation) Plugin() (r string, exists bool) {
+	v := m.plugin
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPlugin returns the old "plugin" field's value of the SourcePage entity.
+// If the SourcePage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourcePageMutation) OldPlugin(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPlugin is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPlugin requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPlugin: %w", err)
+	}
+	return oldValue.Plugin, nil
+}
+
+// ResetPlugin resets all changes to the "plugin" field.
+func (m *SourcePageMutation) ResetPlugin() {
+	m.plugin = nil
+}
+
+// SetName sets the "name" field.
+func (m *SourcePageMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *SourcePageMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the SourcePage entity.
+// If the SourcePage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourcePageMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *SourcePageMutation) ResetName() {
+	m.name = nil
+}
+
+// SetPage sets the "page" field.
+func (m *SourcePageMutation) SetPage(b []byte) {
+	m.page = &b
+}
+
+// Page returns the value of the "page" field in the mutation.
+func (m *SourcePageMutation) Page() (r []byte, exists bool) {
+	v := m.page
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPage returns the old "page" field's value of the SourcePage entity.
+// If the SourcePage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourcePageMutation) OldPage(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPage is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPage requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPage: %w", err)
+	}
+	return oldValue.Page, nil
+}
+
+// ResetPage resets all changes to the "page" field.
+func (m *SourcePageMutation) ResetPage() {
+	m.page = nil
+}
+
+// SetReadAt sets the "read_at" field.
+func (m *SourcePageMutation) SetReadAt(i int64) {
+	m.read_at = &i
+	m.addread_at = nil
+}
+
+// ReadAt returns the value of the "read_at" field in the mutation.
+func (m *SourcePageMutation) ReadAt() (r int64, exists bool) {
+	v := m.read_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReadAt returns the old "read_at" field's value of the SourcePage entity.
+// If the SourcePage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourcePageMutation) OldReadAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReadAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReadAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReadAt: %w", err)
+	}
+	return oldValue.ReadAt, nil
+}
+
+// AddReadAt adds i to the "read_at" field.
+func (m *SourcePageMutation) AddReadAt(i int64) {
+	if m.addread_at != nil {
+		*m.addread_at += i
+	} else {
+		m.addread_at = &i
+	}
+}
+
+// AddedReadAt returns the value that was added to the "read_at" field in this mutation.
+func (m *SourcePageMutation) AddedReadAt() (r int64, exists bool) {
+	v := m.addread_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetReadAt resets all changes to the "read_at" field.
+func (m *SourcePageMutation) ResetReadAt() {
+	m.read_at = nil
+	m.addread_at = nil
+}
+
+// SetClaimedUntil sets the "claimed_until" field.
+func (m *SourcePageMutation) SetClaimedUntil(i int64) {
+	m.claimed_until = &i
+	m.addclaimed_until = nil
+}
+
+// ClaimedUntil returns the value of the "claimed_until" field in the mutation.
+func (m *SourcePageMutation) ClaimedUntil() (r int64, exists bool) {
+	v := m.claimed_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClaimedUntil returns the old "claimed_until" field's value of the SourcePage entity.
+// If the SourcePage object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourcePageMutation) OldClaimedUntil(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClaimedUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClaimedUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClaimedUntil: %w", err)
+	}
+	return oldValue.ClaimedUntil, nil
+}
+
+// AddClaimedUntil adds i to the "claimed_until" field.
+func (m *SourcePageMutation) AddClaimedUntil(i int64) {
+	if m.addclaimed_until != nil {
+		*m.addclaimed_until += i
+	} else {
+		m.addclaimed_until = &i
+	}
+}
+
+// AddedClaimedUntil returns the value that was added to the "claimed_until" field in this mutation.
+func (m *SourcePageMutation) AddedClaimedUntil() (r int64, exists bool) {
+	v := m.addclaimed_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetClaimedUntil resets all changes to the "claimed_until" field.
+func (m *SourcePageMutation) ResetClaimedUntil() {
+	m.claimed_until = nil
+	m.addclaimed_until = nil
+}
+
+// Where appends a list predicates to the SourcePageMutation builder.
+func (m *SourcePageMutation) Where(ps ...predicate.SourcePage) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SourcePageMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SourcePageMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SourcePage, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SourcePageMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SourcePageMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SourcePage).
+func (m *SourcePageMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SourcePageMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.plugin != nil {
+		fields = append(fields, sourcepage.FieldPlugin)
+	}
+	if m.name != nil {
+		fields = append(fields, sourcepage.FieldName)
+	}
+	if m.page != nil {
+		fields = append(fields, sourcepage.FieldPage)
+	}
+	if m.read_at != nil {
+		fields = append(fields, sourcepage.FieldReadAt)
+	}
+	if m.claimed_until != nil {
+		fields = append(fields, sourcepage.FieldClaimedUntil)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SourcePageMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case sourcepage.FieldPlugin:
+		return m.Plugin()
+	case sourcepage.FieldName:
+		return m.Name()
+	case sourcepage.FieldPage:
+		return m.Page()
+	case sourcepage.FieldReadAt:
+		return m.ReadAt()
+	case sourcepage.FieldClaimedUntil:
+		return m.ClaimedUntil()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SourcePageMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case sourcepage.FieldPlugin:
+		return m.OldPlugin(ctx)
+	case sourcepage.FieldName:
+		return m.OldName(ctx)
+	case sourcepage.FieldPage:
+		return m.OldPage(ctx)
+	case sourcepage.FieldReadAt:
+		return m.OldReadAt(ctx)
+	case sourcepage.FieldClaimedUntil:
+		return m.OldClaimedUntil(ctx)
+	}
+	return nil, fmt.Errorf("unknown SourcePage field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourcePageMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case sourcepage.FieldPlugin:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPlugin(v)
+		return nil
+	case sourcepage.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case sourcepage.FieldPage:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPage(v)
+		return nil
+	case sourcepage.FieldReadAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReadAt(v)
+		return nil
+	case sourcepage.FieldClaimedUntil:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClaimedUntil(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SourcePage field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SourcePageMutation) AddedFields() []string {
+	var fields []string
+	if m.addread_at != nil {
+		fields = append(fields, sourcepage.FieldReadAt)
+	}
+	if m.addclaimed_until != nil {
+		fields = append(fields, sourcepage.FieldClaimedUntil)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SourcePageMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case sourcepage.FieldReadAt:
+		return m.AddedReadAt()
+	case sourcepage.FieldClaimedUntil:
+		return m.AddedClaimedUntil()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourcePageMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case sourcepage.FieldReadAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddReadAt(v)
+		return nil
+	case sourcepage.FieldClaimedUntil:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddClaimedUntil(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SourcePage numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SourcePageMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SourcePageMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SourcePageMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown SourcePage nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SourcePageMutation) ResetField(name string) error {
+	switch name {
+	case sourcepage.FieldPlugin:
+		m.ResetPlugin()
+		return nil
+	case sourcepage.FieldName:
+		m.ResetName()
+		return nil
+	case sourcepage.FieldPage:
+		m.ResetPage()
+		return nil
+	case sourcepage.FieldReadAt:
+		m.ResetReadAt()
+		return nil
+	case sourcepage.FieldClaimedUntil:
+		m.ResetClaimedUntil()
+		return nil
+	}
+	return fmt.Errorf("unknown SourcePage field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SourcePageMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SourcePageMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SourcePageMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SourcePageMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SourcePageMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SourcePageMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SourcePageMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SourcePage unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SourcePageMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SourcePage edge %s", name)
+}
+
 // SubscriptionMutation represents an operation that mutates the Subscription nodes in the graph.
 type SubscriptionMutation struct {
 	config
@@ -24893,6 +30282,1111 @@ func (m *SubscriptionMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *SubscriptionMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Subscription edge %s", name)
+}
+
+// SuppressionMutation represents an operation that mutates the Suppression nodes in the graph.
+type SuppressionMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	hash          *string
+	erasure_id    *int64
+	adderasure_id *int64
+	created_at    *int64
+	addcreated_at *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Suppression, error)
+	predicates    []predicate.Suppression
+}
+
+var _ ent.Mutation = (*SuppressionMutation)(nil)
+
+// suppressionOption allows management of the mutation configuration using functional options.
+type suppressionOption func(*SuppressionMutation)
+
+// newSuppressionMutation creates new mutation for the Suppression entity.
+func newSuppressionMutation(c config, op Op, opts ...suppressionOption) *SuppressionMutation {
+	m := &SuppressionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSuppression,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSuppressionID sets the ID field of the mutation.
+func withSuppressionID(id int64) suppressionOption {
+	return func(m *SuppressionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Suppression
+		)
+		m.oldValue = func(ctx context.Context) (*Suppression, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Suppression.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSuppression sets the old Suppression of the mutation.
+func withSuppression(node *Suppression) suppressionOption {
+	return func(m *SuppressionMutation) {
+		m.oldValue = func(context.Context) (*Suppression, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SuppressionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SuppressionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Suppression entities.
+func (m *SuppressionMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SuppressionMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SuppressionMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Suppression.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetHash sets the "hash" field.
+func (m *SuppressionMutation) SetHash(s string) {
+	m.hash = &s
+}
+
+// Hash returns the value of the "hash" field in the mutation.
+func (m *SuppressionMutation) Hash() (r string, exists bool) {
+	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHash returns the old "hash" field's value of the Suppression entity.
+// If the Suppression object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SuppressionMutation) OldHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHash: %w", err)
+	}
+	return oldValue.Hash, nil
+}
+
+// ResetHash resets all changes to the "hash" field.
+func (m *SuppressionMutation) ResetHash() {
+	m.hash = nil
+}
+
+// SetErasureID sets the "erasure_id" field.
+func (m *SuppressionMutation) SetErasureID(i int64) {
+	m.erasure_id = &i
+	m.adderasure_id = nil
+}
+
+// ErasureID returns the value of the "erasure_id" field in the mutation.
+func (m *SuppressionMutation) ErasureID() (r int64, exists bool) {
+	v := m.erasure_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldErasureID returns the old "erasure_id" field's value of the Suppression entity.
+// If the Suppression object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SuppressionMutation) OldErasureID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldErasureID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldErasureID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldErasureID: %w", err)
+	}
+	return oldValue.ErasureID, nil
+}
+
+// AddErasureID adds i to the "erasure_id" field.
+func (m *SuppressionMutation) AddErasureID(i int64) {
+	if m.adderasure_id != nil {
+		*m.adderasure_id += i
+	} else {
+		m.adderasure_id = &i
+	}
+}
+
+// AddedErasureID returns the value that was added to the "erasure_id" field in this mutation.
+func (m *SuppressionMutation) AddedErasureID() (r int64, exists bool) {
+	v := m.adderasure_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetErasureID resets all changes to the "erasure_id" field.
+func (m *SuppressionMutation) ResetErasureID() {
+	m.erasure_id = nil
+	m.adderasure_id = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SuppressionMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SuppressionMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Suppression entity.
+// If the Suppression object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SuppressionMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *SuppressionMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *SuppressionMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SuppressionMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the SuppressionMutation builder.
+func (m *SuppressionMutation) Where(ps ...predicate.Suppression) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SuppressionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SuppressionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Suppression, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SuppressionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SuppressionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Suppression).
+func (m *SuppressionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SuppressionMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.hash != nil {
+		fields = append(fields, suppression.FieldHash)
+	}
+	if m.erasure_id != nil {
+		fields = append(fields, suppression.FieldErasureID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, suppression.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SuppressionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case suppression.FieldHash:
+		return m.Hash()
+	case suppression.FieldErasureID:
+		return m.ErasureID()
+	case suppression.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SuppressionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case suppression.FieldHash:
+		return m.OldHash(ctx)
+	case suppression.FieldErasureID:
+		return m.OldErasureID(ctx)
+	case suppression.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Suppression field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SuppressionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case suppression.FieldHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHash(v)
+		return nil
+	case suppression.FieldErasureID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetErasureID(v)
+		return nil
+	case suppression.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Suppression field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SuppressionMutation) AddedFields() []string {
+	var fields []string
+	if m.adderasure_id != nil {
+		fields = append(fields, suppression.FieldErasureID)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, suppression.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SuppressionMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case suppression.FieldErasureID:
+		return m.AddedErasureID()
+	case suppression.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SuppressionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case suppression.FieldErasureID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddErasureID(v)
+		return nil
+	case suppression.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Suppression numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SuppressionMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SuppressionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SuppressionMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Suppression nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SuppressionMutation) ResetField(name string) error {
+	switch name {
+	case suppression.FieldHash:
+		m.ResetHash()
+		return nil
+	case suppression.FieldErasureID:
+		m.ResetErasureID()
+		return nil
+	case suppression.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Suppression field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SuppressionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SuppressionMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SuppressionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SuppressionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SuppressionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SuppressionMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SuppressionMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Suppression unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SuppressionMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Suppression edge %s", name)
+}
+
+// TombstoneMutation represents an operation that mutates the Tombstone nodes in the graph.
+type TombstoneMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *int64
+	account_id     *int64
+	addaccount_id  *int64
+	hash           *string
+	deletion_id    *int64
+	adddeletion_id *int64
+	created_at     *int64
+	addcreated_at  *int64
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*Tombstone, error)
+	predicates     []predicate.Tombstone
+}
+
+var _ ent.Mutation = (*TombstoneMutation)(nil)
+
+// tombstoneOption allows management of the mutation configuration using functional options.
+type tombstoneOption func(*TombstoneMutation)
+
+// newTombstoneMutation creates new mutation for the Tombstone entity.
+func newTombstoneMutation(c config, op Op, opts ...tombstoneOption) *TombstoneMutation {
+	m := &TombstoneMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeTombstone,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withTombstoneID sets the ID field of the mutation.
+func withTombstoneID(id int64) tombstoneOption {
+	return func(m *TombstoneMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Tombstone
+		)
+		m.oldValue = func(ctx context.Context) (*Tombstone, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Tombstone.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withTombstone sets the old Tombstone of the mutation.
+func withTombstone(node *Tombstone) tombstoneOption {
+	return func(m *TombstoneMutation) {
+		m.oldValue = func(context.Context) (*Tombstone, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m TombstoneMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m TombstoneMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Tombstone entities.
+func (m *TombstoneMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *TombstoneMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *TombstoneMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Tombstone.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *TombstoneMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *TombstoneMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Tombstone entity.
+// If the Tombstone object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TombstoneMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *TombstoneMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *TombstoneMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *TombstoneMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetHash sets the "hash" field.
+func (m *TombstoneMutation) SetHash(s string) {
+	m.hash = &s
+}
+
+// Hash returns the value of the "hash" field in the mutation.
+func (m *TombstoneMutation) Hash() (r string, exists bool) {
+	v := m.hash
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHash returns the old "hash" field's value of the Tombstone entity.
+// If the Tombstone object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TombstoneMutation) OldHash(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHash is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHash requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHash: %w", err)
+	}
+	return oldValue.Hash, nil
+}
+
+// ResetHash resets all changes to the "hash" field.
+func (m *TombstoneMutation) ResetHash() {
+	m.hash = nil
+}
+
+// SetDeletionID sets the "deletion_id" field.
+func (m *TombstoneMutation) SetDeletionID(i int64) {
+	m.deletion_id = &i
+	m.adddeletion_id = nil
+}
+
+// DeletionID returns the value of the "deletion_id" field in the mutation.
+func (m *TombstoneMutation) DeletionID() (r int64, exists bool) {
+	v := m.deletion_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDeletionID returns the old "deletion_id" field's value of the Tombstone entity.
+// If the Tombstone object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TombstoneMutation) OldDeletionID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDeletionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDeletionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDeletionID: %w", err)
+	}
+	return oldValue.DeletionID, nil
+}
+
+// AddDeletionID adds i to the "deletion_id" field.
+func (m *TombstoneMutation) AddDeletionID(i int64) {
+	if m.adddeletion_id != nil {
+		*m.adddeletion_id += i
+	} else {
+		m.adddeletion_id = &i
+	}
+}
+
+// AddedDeletionID returns the value that was added to the "deletion_id" field in this mutation.
+func (m *TombstoneMutation) AddedDeletionID() (r int64, exists bool) {
+	v := m.adddeletion_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetDeletionID resets all changes to the "deletion_id" field.
+func (m *TombstoneMutation) ResetDeletionID() {
+	m.deletion_id = nil
+	m.adddeletion_id = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *TombstoneMutation) SetCreatedAt(i int64) {
+	m.created_at = &i
+	m.addcreated_at = nil
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *TombstoneMutation) CreatedAt() (r int64, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the Tombstone entity.
+// If the Tombstone object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *TombstoneMutation) OldCreatedAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// AddCreatedAt adds i to the "created_at" field.
+func (m *TombstoneMutation) AddCreatedAt(i int64) {
+	if m.addcreated_at != nil {
+		*m.addcreated_at += i
+	} else {
+		m.addcreated_at = &i
+	}
+}
+
+// AddedCreatedAt returns the value that was added to the "created_at" field in this mutation.
+func (m *TombstoneMutation) AddedCreatedAt() (r int64, exists bool) {
+	v := m.addcreated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *TombstoneMutation) ResetCreatedAt() {
+	m.created_at = nil
+	m.addcreated_at = nil
+}
+
+// Where appends a list predicates to the TombstoneMutation builder.
+func (m *TombstoneMutation) Where(ps ...predicate.Tombstone) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the TombstoneMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *TombstoneMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Tombstone, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *TombstoneMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *TombstoneMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Tombstone).
+func (m *TombstoneMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *TombstoneMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.account_id != nil {
+		fields = append(fields, tombstone.FieldAccountID)
+	}
+	if m.hash != nil {
+		fields = append(fields, tombstone.FieldHash)
+	}
+	if m.deletion_id != nil {
+		fields = append(fields, tombstone.FieldDeletionID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, tombstone.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *TombstoneMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case tombstone.FieldAccountID:
+		return m.AccountID()
+	case tombstone.FieldHash:
+		return m.Hash()
+	case tombstone.FieldDeletionID:
+		return m.DeletionID()
+	case tombstone.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *TombstoneMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case tombstone.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case tombstone.FieldHash:
+		return m.OldHash(ctx)
+	case tombstone.FieldDeletionID:
+		return m.OldDeletionID(ctx)
+	case tombstone.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Tombstone field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TombstoneMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case tombstone.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case tombstone.FieldHash:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHash(v)
+		return nil
+	case tombstone.FieldDeletionID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDeletionID(v)
+		return nil
+	case tombstone.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Tombstone field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *TombstoneMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, tombstone.FieldAccountID)
+	}
+	if m.adddeletion_id != nil {
+		fields = append(fields, tombstone.FieldDeletionID)
+	}
+	if m.addcreated_at != nil {
+		fields = append(fields, tombstone.FieldCreatedAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *TombstoneMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case tombstone.FieldAccountID:
+		return m.AddedAccountID()
+	case tombstone.FieldDeletionID:
+		return m.AddedDeletionID()
+	case tombstone.FieldCreatedAt:
+		return m.AddedCreatedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *TombstoneMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case tombstone.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case tombstone.FieldDeletionID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDeletionID(v)
+		return nil
+	case tombstone.FieldCreatedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Tombstone numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *TombstoneMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *TombstoneMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *TombstoneMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Tombstone nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *TombstoneMutation) ResetField(name string) error {
+	switch name {
+	case tombstone.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case tombstone.FieldHash:
+		m.ResetHash()
+		return nil
+	case tombstone.FieldDeletionID:
+		m.ResetDeletionID()
+		return nil
+	case tombstone.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Tombstone field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *TombstoneMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *TombstoneMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *TombstoneMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *TombstoneMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *TombstoneMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *TombstoneMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *TombstoneMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Tombstone unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *TombstoneMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Tombstone edge %s", name)
 }
 
 // TrendMutation represents an operation that mutates the Trend nodes in the graph.
@@ -27576,6 +34070,461 @@ func (m *UncountedVideoMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown UncountedVideo edge %s", name)
 }
 
+// UnscoredLibraryMutation represents an operation that mutates the UnscoredLibrary nodes in the graph.
+type UnscoredLibraryMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	changes       *int64
+	addchanges    *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*UnscoredLibrary, error)
+	predicates    []predicate.UnscoredLibrary
+}
+
+var _ ent.Mutation = (*UnscoredLibraryMutation)(nil)
+
+// unscoredlibraryOption allows management of the mutation configuration using functional options.
+type unscoredlibraryOption func(*UnscoredLibraryMutation)
+
+// newUnscoredLibraryMutation creates new mutation for the UnscoredLibrary entity.
+func newUnscoredLibraryMutation(c config, op Op, opts ...unscoredlibraryOption) *UnscoredLibraryMutation {
+	m := &UnscoredLibraryMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeUnscoredLibrary,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withUnscoredLibraryID sets the ID field of the mutation.
+func withUnscoredLibraryID(id int64) unscoredlibraryOption {
+	return func(m *UnscoredLibraryMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *UnscoredLibrary
+		)
+		m.oldValue = func(ctx context.Context) (*UnscoredLibrary, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().UnscoredLibrary.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withUnscoredLibrary sets the old UnscoredLibrary of the mutation.
+func withUnscoredLibrary(node *UnscoredLibrary) unscoredlibraryOption {
+	return func(m *UnscoredLibraryMutation) {
+		m.oldValue = func(context.Context) (*UnscoredLibrary, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m UnscoredLibraryMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m UnscoredLibraryMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of UnscoredLibrary entities.
+func (m *UnscoredLibraryMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *UnscoredLibraryMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *UnscoredLibraryMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().UnscoredLibrary.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *UnscoredLibraryMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *UnscoredLibraryMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the UnscoredLibrary entity.
+// If the UnscoredLibrary object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UnscoredLibraryMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *UnscoredLibraryMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *UnscoredLibraryMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *UnscoredLibraryMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetChanges sets the "changes" field.
+func (m *UnscoredLibraryMutation) SetChanges(i int64) {
+	m.changes = &i
+	m.addchanges = nil
+}
+
+// Changes returns the value of the "changes" field in the mutation.
+func (m *UnscoredLibraryMutation) Changes() (r int64, exists bool) {
+	v := m.changes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChanges returns the old "changes" field's value of the UnscoredLibrary entity.
+// If the UnscoredLibrary object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UnscoredLibraryMutation) OldChanges(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChanges is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChanges requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChanges: %w", err)
+	}
+	return oldValue.Changes, nil
+}
+
+// AddChanges adds i to the "changes" field.
+func (m *UnscoredLibraryMutation) AddChanges(i int64) {
+	if m.addchanges != nil {
+		*m.addchanges += i
+	} else {
+		m.addchanges = &i
+	}
+}
+
+// AddedChanges returns the value that was added to the "changes" field in this mutation.
+func (m *UnscoredLibraryMutation) AddedChanges() (r int64, exists bool) {
+	v := m.addchanges
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetChanges resets all changes to the "changes" field.
+func (m *UnscoredLibraryMutation) ResetChanges() {
+	m.changes = nil
+	m.addchanges = nil
+}
+
+// Where appends a list predicates to the UnscoredLibraryMutation builder.
+func (m *UnscoredLibraryMutation) Where(ps ...predicate.UnscoredLibrary) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the UnscoredLibraryMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *UnscoredLibraryMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.UnscoredLibrary, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *UnscoredLibraryMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *UnscoredLibraryMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (UnscoredLibrary).
+func (m *UnscoredLibraryMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *UnscoredLibraryMutation) Fields() []string {
+	fields := make([]string, 0, 2)
+	if m.account_id != nil {
+		fields = append(fields, unscoredlibrary.FieldAccountID)
+	}
+	if m.changes != nil {
+		fields = append(fields, unscoredlibrary.FieldChanges)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *UnscoredLibraryMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case unscoredlibrary.FieldAccountID:
+		return m.AccountID()
+	case unscoredlibrary.FieldChanges:
+		return m.Changes()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *UnscoredLibraryMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case unscoredlibrary.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case unscoredlibrary.FieldChanges:
+		return m.OldChanges(ctx)
+	}
+	return nil, fmt.Errorf("unknown UnscoredLibrary field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *UnscoredLibraryMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case unscoredlibrary.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case unscoredlibrary.FieldChanges:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChanges(v)
+		return nil
+	}
+	return fmt.Errorf("unknown UnscoredLibrary field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *UnscoredLibraryMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, unscoredlibrary.FieldAccountID)
+	}
+	if m.addchanges != nil {
+		fields = append(fields, unscoredlibrary.FieldChanges)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *UnscoredLibraryMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case unscoredlibrary.FieldAccountID:
+		return m.AddedAccountID()
+	case unscoredlibrary.FieldChanges:
+		return m.AddedChanges()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *UnscoredLibraryMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case unscoredlibrary.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case unscoredlibrary.FieldChanges:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddChanges(v)
+		return nil
+	}
+	return fmt.Errorf("unknown UnscoredLibrary numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *UnscoredLibraryMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *UnscoredLibraryMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *UnscoredLibraryMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown UnscoredLibrary nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *UnscoredLibraryMutation) ResetField(name string) error {
+	switch name {
+	case unscoredlibrary.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case unscoredlibrary.FieldChanges:
+		m.ResetChanges()
+		return nil
+	}
+	return fmt.Errorf("unknown UnscoredLibrary field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *UnscoredLibraryMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *UnscoredLibraryMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *UnscoredLibraryMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *UnscoredLibraryMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *UnscoredLibraryMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *UnscoredLibraryMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *UnscoredLibraryMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown UnscoredLibrary unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *UnscoredLibraryMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown UnscoredLibrary edge %s", name)
+}
+
 // UsageCounterMutation represents an operation that mutates the UsageCounter nodes in the graph.
 type UsageCounterMutation struct {
 	config
@@ -30021,6 +36970,13 @@ type VideoMutation struct {
 	hook_changed_at    *int64
 	addhook_changed_at *int64
 	opening            *string
+	outlier_since      *int64
+	addoutlier_since   *int64
+	outlier_week       *int64
+	addoutlier_week    *int64
+	posted_week        *int64
+	addposted_week     *int64
+	rising_order       *[]byte
 	outlier_order      *[]byte
 	clearedFields      map[string]struct{}
 	done               bool
@@ -31911,6 +38867,237 @@ func (m *VideoMutation) ResetOpening() {
 	m.opening = nil
 }
 
+// SetOutlierSince sets the "outlier_since" field.
+func (m *VideoMutation) SetOutlierSince(i int64) {
+	m.outlier_since = &i
+	m.addoutlier_since = nil
+}
+
+// OutlierSince returns the value of the "outlier_since" field in the mutation.
+func (m *VideoMutation) OutlierSince() (r int64, exists bool) {
+	v := m.outlier_since
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOutlierSince returns the old "outlier_since" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldOutlierSince(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOutlierSince is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOutlierSince requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOutlierSince: %w", err)
+	}
+	return oldValue.OutlierSince, nil
+}
+
+// AddOutlierSince adds i to the "outlier_since" field.
+func (m *VideoMutation) AddOutlierSince(i int64) {
+	if m.addoutlier_since != nil {
+		*m.addoutlier_since += i
+	} else {
+		m.addoutlier_since = &i
+	}
+}
+
+// AddedOutlierSince returns the value that was added to the "outlier_since" field in this mutation.
+func (m *VideoMutation) AddedOutlierSince() (r int64, exists bool) {
+	v := m.addoutlier_since
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearOutlierSince clears the value of the "outlier_since" field.
+func (m *VideoMutation) ClearOutlierSince() {
+	m.outlier_since = nil
+	m.addoutlier_since = nil
+	m.clearedFields[video.FieldOutlierSince] = struct{}{}
+}
+
+// OutlierSinceCleared returns if the "outlier_since" field was cleared in this mutation.
+func (m *VideoMutation) OutlierSinceCleared() bool {
+	_, ok := m.clearedFields[video.FieldOutlierSince]
+	return ok
+}
+
+// ResetOutlierSince resets all changes to the "outlier_since" field.
+func (m *VideoMutation) ResetOutlierSince() {
+	m.outlier_since = nil
+	m.addoutlier_since = nil
+	delete(m.clearedFields, video.FieldOutlierSince)
+}
+
+// SetOutlierWeek sets the "outlier_week" field.
+func (m *VideoMutation) SetOutlierWeek(i int64) {
+	m.outlier_week = &i
+	m.addoutlier_week = nil
+}
+
+// OutlierWeek returns the value of the "outlier_week" field in the mutation.
+func (m *VideoMutation) OutlierWeek() (r int64, exists bool) {
+	v := m.outlier_week
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOutlierWeek returns the old "outlier_week" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldOutlierWeek(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOutlierWeek is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOutlierWeek requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOutlierWeek: %w", err)
+	}
+	return oldValue.OutlierWeek, nil
+}
+
+// AddOutlierWeek adds i to the "outlier_week" field.
+func (m *VideoMutation) AddOutlierWeek(i int64) {
+	if m.addoutlier_week != nil {
+		*m.addoutlier_week += i
+	} else {
+		m.addoutlier_week = &i
+	}
+}
+
+// AddedOutlierWeek returns the value that was added to the "outlier_week" field in this mutation.
+func (m *VideoMutation) AddedOutlierWeek() (r int64, exists bool) {
+	v := m.addoutlier_week
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetOutlierWeek resets all changes to the "outlier_week" field.
+func (m *VideoMutation) ResetOutlierWeek() {
+	m.outlier_week = nil
+	m.addoutlier_week = nil
+}
+
+// SetPostedWeek sets the "posted_week" field.
+func (m *VideoMutation) SetPostedWeek(i int64) {
+	m.posted_week = &i
+	m.addposted_week = nil
+}
+
+// PostedWeek returns the value of the "posted_week" field in the mutation.
+func (m *VideoMutation) PostedWeek() (r int64, exists bool) {
+	v := m.posted_week
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPostedWeek returns the old "posted_week" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldPostedWeek(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPostedWeek is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPostedWeek requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPostedWeek: %w", err)
+	}
+	return oldValue.PostedWeek, nil
+}
+
+// AddPostedWeek adds i to the "posted_week" field.
+func (m *VideoMutation) AddPostedWeek(i int64) {
+	if m.addposted_week != nil {
+		*m.addposted_week += i
+	} else {
+		m.addposted_week = &i
+	}
+}
+
+// AddedPostedWeek returns the value that was added to the "posted_week" field in this mutation.
+func (m *VideoMutation) AddedPostedWeek() (r int64, exists bool) {
+	v := m.addposted_week
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPostedWeek resets all changes to the "posted_week" field.
+func (m *VideoMutation) ResetPostedWeek() {
+	m.posted_week = nil
+	m.addposted_week = nil
+}
+
+// SetRisingOrder sets the "rising_order" field.
+func (m *VideoMutation) SetRisingOrder(b []byte) {
+	m.rising_order = &b
+}
+
+// RisingOrder returns the value of the "rising_order" field in the mutation.
+func (m *VideoMutation) RisingOrder() (r []byte, exists bool) {
+	v := m.rising_order
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRisingOrder returns the old "rising_order" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldRisingOrder(ctx context.Context) (v *[]byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRisingOrder is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRisingOrder requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRisingOrder: %w", err)
+	}
+	return oldValue.RisingOrder, nil
+}
+
+// ClearRisingOrder clears the value of the "rising_order" field.
+func (m *VideoMutation) ClearRisingOrder() {
+	m.rising_order = nil
+	m.clearedFields[video.FieldRisingOrder] = struct{}{}
+}
+
+// RisingOrderCleared returns if the "rising_order" field was cleared in this mutation.
+func (m *VideoMutation) RisingOrderCleared() bool {
+	_, ok := m.clearedFields[video.FieldRisingOrder]
+	return ok
+}
+
+// ResetRisingOrder resets all changes to the "rising_order" field.
+func (m *VideoMutation) ResetRisingOrder() {
+	m.rising_order = nil
+	delete(m.clearedFields, video.FieldRisingOrder)
+}
+
 // SetOutlierOrder sets the "outlier_order" field.
 func (m *VideoMutation) SetOutlierOrder(b []byte) {
 	m.outlier_order = &b
@@ -31994,7 +39181,7 @@ func (m *VideoMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VideoMutation) Fields() []string {
-	fields := make([]string, 0, 34)
+	fields := make([]string, 0, 38)
 	if m.account_id != nil {
 		fields = append(fields, video.FieldAccountID)
 	}
@@ -32094,6 +39281,18 @@ func (m *VideoMutation) Fields() []string {
 	if m.opening != nil {
 		fields = append(fields, video.FieldOpening)
 	}
+	if m.outlier_since != nil {
+		fields = append(fields, video.FieldOutlierSince)
+	}
+	if m.outlier_week != nil {
+		fields = append(fields, video.FieldOutlierWeek)
+	}
+	if m.posted_week != nil {
+		fields = append(fields, video.FieldPostedWeek)
+	}
+	if m.rising_order != nil {
+		fields = append(fields, video.FieldRisingOrder)
+	}
 	if m.outlier_order != nil {
 		fields = append(fields, video.FieldOutlierOrder)
 	}
@@ -32171,6 +39370,14 @@ func (m *VideoMutation) Field(name string) (ent.Value, bool) {
 		return m.HookChangedAt()
 	case video.FieldOpening:
 		return m.Opening()
+	case video.FieldOutlierSince:
+		return m.OutlierSince()
+	case video.FieldOutlierWeek:
+		return m.OutlierWeek()
+	case video.FieldPostedWeek:
+		return m.PostedWeek()
+	case video.FieldRisingOrder:
+		return m.RisingOrder()
 	case video.FieldOutlierOrder:
 		return m.OutlierOrder()
 	}
@@ -32248,6 +39455,14 @@ func (m *VideoMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldHookChangedAt(ctx)
 	case video.FieldOpening:
 		return m.OldOpening(ctx)
+	case video.FieldOutlierSince:
+		return m.OldOutlierSince(ctx)
+	case video.FieldOutlierWeek:
+		return m.OldOutlierWeek(ctx)
+	case video.FieldPostedWeek:
+		return m.OldPostedWeek(ctx)
+	case video.FieldRisingOrder:
+		return m.OldRisingOrder(ctx)
 	case video.FieldOutlierOrder:
 		return m.OldOutlierOrder(ctx)
 	}
@@ -32490,6 +39705,34 @@ func (m *VideoMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetOpening(v)
 		return nil
+	case video.FieldOutlierSince:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOutlierSince(v)
+		return nil
+	case video.FieldOutlierWeek:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOutlierWeek(v)
+		return nil
+	case video.FieldPostedWeek:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPostedWeek(v)
+		return nil
+	case video.FieldRisingOrder:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRisingOrder(v)
+		return nil
 	case video.FieldOutlierOrder:
 		v, ok := value.([]byte)
 		if !ok {
@@ -32577,6 +39820,15 @@ func (m *VideoMutation) AddedFields() []string {
 	if m.addhook_changed_at != nil {
 		fields = append(fields, video.FieldHookChangedAt)
 	}
+	if m.addoutlier_since != nil {
+		fields = append(fields, video.FieldOutlierSince)
+	}
+	if m.addoutlier_week != nil {
+		fields = append(fields, video.FieldOutlierWeek)
+	}
+	if m.addposted_week != nil {
+		fields = append(fields, video.FieldPostedWeek)
+	}
 	return fields
 }
 
@@ -32633,6 +39885,12 @@ func (m *VideoMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedHookHidden()
 	case video.FieldHookChangedAt:
 		return m.AddedHookChangedAt()
+	case video.FieldOutlierSince:
+		return m.AddedOutlierSince()
+	case video.FieldOutlierWeek:
+		return m.AddedOutlierWeek()
+	case video.FieldPostedWeek:
+		return m.AddedPostedWeek()
 	}
 	return nil, false
 }
@@ -32810,6 +40068,27 @@ func (m *VideoMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddHookChangedAt(v)
 		return nil
+	case video.FieldOutlierSince:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddOutlierSince(v)
+		return nil
+	case video.FieldOutlierWeek:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddOutlierWeek(v)
+		return nil
+	case video.FieldPostedWeek:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPostedWeek(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Video numeric field %s", name)
 }
@@ -32841,6 +40120,12 @@ func (m *VideoMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(video.FieldHookOrder) {
 		fields = append(fields, video.FieldHookOrder)
+	}
+	if m.FieldCleared(video.FieldOutlierSince) {
+		fields = append(fields, video.FieldOutlierSince)
+	}
+	if m.FieldCleared(video.FieldRisingOrder) {
+		fields = append(fields, video.FieldRisingOrder)
 	}
 	if m.FieldCleared(video.FieldOutlierOrder) {
 		fields = append(fields, video.FieldOutlierOrder)
@@ -32882,6 +40167,12 @@ func (m *VideoMutation) ClearField(name string) error {
 		return nil
 	case video.FieldHookOrder:
 		m.ClearHookOrder()
+		return nil
+	case video.FieldOutlierSince:
+		m.ClearOutlierSince()
+		return nil
+	case video.FieldRisingOrder:
+		m.ClearRisingOrder()
 		return nil
 	case video.FieldOutlierOrder:
 		m.ClearOutlierOrder()
@@ -32993,6 +40284,18 @@ func (m *VideoMutation) ResetField(name string) error {
 	case video.FieldOpening:
 		m.ResetOpening()
 		return nil
+	case video.FieldOutlierSince:
+		m.ResetOutlierSince()
+		return nil
+	case video.FieldOutlierWeek:
+		m.ResetOutlierWeek()
+		return nil
+	case video.FieldPostedWeek:
+		m.ResetPostedWeek()
+		return nil
+	case video.FieldRisingOrder:
+		m.ResetRisingOrder()
+		return nil
 	case video.FieldOutlierOrder:
 		m.ResetOutlierOrder()
 		return nil
@@ -33058,6 +40361,7 @@ type VideoDocMutation struct {
 	addaccount_id *int64
 	doc           *string
 	hook          *string
+	hook_text     *string
 	keys          *string
 	clearedFields map[string]struct{}
 	done          bool
@@ -33310,6 +40614,55 @@ func (m *VideoDocMutation) ResetHook() {
 	delete(m.clearedFields, videodoc.FieldHook)
 }
 
+// SetHookText sets the "hook_text" field.
+func (m *VideoDocMutation) SetHookText(s string) {
+	m.hook_text = &s
+}
+
+// HookText returns the value of the "hook_text" field in the mutation.
+func (m *VideoDocMutation) HookText() (r string, exists bool) {
+	v := m.hook_text
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldHookText returns the old "hook_text" field's value of the VideoDoc entity.
+// If the VideoDoc object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoDocMutation) OldHookText(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldHookText is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldHookText requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldHookText: %w", err)
+	}
+	return oldValue.HookText, nil
+}
+
+// ClearHookText clears the value of the "hook_text" field.
+func (m *VideoDocMutation) ClearHookText() {
+	m.hook_text = nil
+	m.clearedFields[videodoc.FieldHookText] = struct{}{}
+}
+
+// HookTextCleared returns if the "hook_text" field was cleared in this mutation.
+func (m *VideoDocMutation) HookTextCleared() bool {
+	_, ok := m.clearedFields[videodoc.FieldHookText]
+	return ok
+}
+
+// ResetHookText resets all changes to the "hook_text" field.
+func (m *VideoDocMutation) ResetHookText() {
+	m.hook_text = nil
+	delete(m.clearedFields, videodoc.FieldHookText)
+}
+
 // SetKeys sets the "keys" field.
 func (m *VideoDocMutation) SetKeys(s string) {
 	m.keys = &s
@@ -33380,7 +40733,7 @@ func (m *VideoDocMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VideoDocMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 5)
 	if m.account_id != nil {
 		fields = append(fields, videodoc.FieldAccountID)
 	}
@@ -33389,6 +40742,9 @@ func (m *VideoDocMutation) Fields() []string {
 	}
 	if m.hook != nil {
 		fields = append(fields, videodoc.FieldHook)
+	}
+	if m.hook_text != nil {
+		fields = append(fields, videodoc.FieldHookText)
 	}
 	if m.keys != nil {
 		fields = append(fields, videodoc.FieldKeys)
@@ -33407,6 +40763,8 @@ func (m *VideoDocMutation) Field(name string) (ent.Value, bool) {
 		return m.Doc()
 	case videodoc.FieldHook:
 		return m.Hook()
+	case videodoc.FieldHookText:
+		return m.HookText()
 	case videodoc.FieldKeys:
 		return m.Keys()
 	}
@@ -33424,6 +40782,8 @@ func (m *VideoDocMutation) OldField(ctx context.Context, name string) (ent.Value
 		return m.OldDoc(ctx)
 	case videodoc.FieldHook:
 		return m.OldHook(ctx)
+	case videodoc.FieldHookText:
+		return m.OldHookText(ctx)
 	case videodoc.FieldKeys:
 		return m.OldKeys(ctx)
 	}
@@ -33455,6 +40815,13 @@ func (m *VideoDocMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetHook(v)
+		return nil
+	case videodoc.FieldHookText:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetHookText(v)
 		return nil
 	case videodoc.FieldKeys:
 		v, ok := value.(string)
@@ -33511,6 +40878,9 @@ func (m *VideoDocMutation) ClearedFields() []string {
 	if m.FieldCleared(videodoc.FieldHook) {
 		fields = append(fields, videodoc.FieldHook)
 	}
+	if m.FieldCleared(videodoc.FieldHookText) {
+		fields = append(fields, videodoc.FieldHookText)
+	}
 	return fields
 }
 
@@ -33528,6 +40898,9 @@ func (m *VideoDocMutation) ClearField(name string) error {
 	case videodoc.FieldHook:
 		m.ClearHook()
 		return nil
+	case videodoc.FieldHookText:
+		m.ClearHookText()
+		return nil
 	}
 	return fmt.Errorf("unknown VideoDoc nullable field %s", name)
 }
@@ -33544,6 +40917,9 @@ func (m *VideoDocMutation) ResetField(name string) error {
 		return nil
 	case videodoc.FieldHook:
 		m.ResetHook()
+		return nil
+	case videodoc.FieldHookText:
+		m.ResetHookText()
 		return nil
 	case videodoc.FieldKeys:
 		m.ResetKeys()

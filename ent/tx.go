@@ -18,6 +18,8 @@ type Tx struct {
 	AuditEntry *AuditEntryClient
 	// Authorization is the client for interacting with the Authorization builders.
 	Authorization *AuthorizationClient
+	// Charge is the client for interacting with the Charge builders.
+	Charge *ChargeClient
 	// Checkout is the client for interacting with the Checkout builders.
 	Checkout *CheckoutClient
 	// Code is the client for interacting with the Code builders.
@@ -28,8 +30,18 @@ type Tx struct {
 	CreditBalance *CreditBalanceClient
 	// CreditEntry is the client for interacting with the CreditEntry builders.
 	CreditEntry *CreditEntryClient
+	// DeletedVideo is the client for interacting with the DeletedVideo builders.
+	DeletedVideo *DeletedVideoClient
+	// Deletion is the client for interacting with the Deletion builders.
+	Deletion *DeletionClient
+	// Erasure is the client for interacting with the Erasure builders.
+	Erasure *ErasureClient
 	// Feed is the client for interacting with the Feed builders.
 	Feed *FeedClient
+	// FileImport is the client for interacting with the FileImport builders.
+	FileImport *FileImportClient
+	// ImportPart is the client for interacting with the ImportPart builders.
+	ImportPart *ImportPartClient
 	// Job is the client for interacting with the Job builders.
 	Job *JobClient
 	// Key is the client for interacting with the Key builders.
@@ -52,8 +64,6 @@ type Tx struct {
 	RuleItem *RuleItemClient
 	// Ruleset is the client for interacting with the Ruleset builders.
 	Ruleset *RulesetClient
-	// SandboxCall is the client for interacting with the SandboxCall builders.
-	SandboxCall *SandboxCallClient
 	// SandboxFile is the client for interacting with the SandboxFile builders.
 	SandboxFile *SandboxFileClient
 	// ScorePoint is the client for interacting with the ScorePoint builders.
@@ -64,14 +74,22 @@ type Tx struct {
 	ScrollCount *ScrollCountClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
 	ScrollRecord *ScrollRecordClient
+	// SourcePage is the client for interacting with the SourcePage builders.
+	SourcePage *SourcePageClient
 	// Subscription is the client for interacting with the Subscription builders.
 	Subscription *SubscriptionClient
+	// Suppression is the client for interacting with the Suppression builders.
+	Suppression *SuppressionClient
+	// Tombstone is the client for interacting with the Tombstone builders.
+	Tombstone *TombstoneClient
 	// Trend is the client for interacting with the Trend builders.
 	Trend *TrendClient
 	// TrendWindow is the client for interacting with the TrendWindow builders.
 	TrendWindow *TrendWindowClient
 	// UncountedVideo is the client for interacting with the UncountedVideo builders.
 	UncountedVideo *UncountedVideoClient
+	// UnscoredLibrary is the client for interacting with the UnscoredLibrary builders.
+	UnscoredLibrary *UnscoredLibraryClient
 	// UsageCounter is the client for interacting with the UsageCounter builders.
 	UsageCounter *UsageCounterClient
 	// UsageEvent is the client for interacting with the UsageEvent builders.
@@ -222,12 +240,18 @@ func (tx *Tx) init() {
 	tx.Account = NewAccountClient(tx.config)
 	tx.AuditEntry = NewAuditEntryClient(tx.config)
 	tx.Authorization = NewAuthorizationClient(tx.config)
+	tx.Charge = NewChargeClient(tx.config)
 	tx.Checkout = NewCheckoutClient(tx.config)
 	tx.Code = NewCodeClient(tx.config)
 	tx.Creator = NewCreatorClient(tx.config)
 	tx.CreditBalance = NewCreditBalanceClient(tx.config)
 	tx.CreditEntry = NewCreditEntryClient(tx.config)
+	tx.DeletedVideo = NewDeletedVideoClient(tx.config)
+	tx.Deletion = NewDeletionClient(tx.config)
+	tx.Erasure = NewErasureClient(tx.config)
 	tx.Feed = NewFeedClient(tx.config)
+	tx.FileImport = NewFileImportClient(tx.config)
+	tx.ImportPart = NewImportPartClient(tx.config)
 	tx.Job = NewJobClient(tx.config)
 	tx.Key = NewKeyClient(tx.config)
 	tx.Library = NewLibraryClient(tx.config)
@@ -239,16 +263,19 @@ func (tx *Tx) init() {
 	tx.Recurrence = NewRecurrenceClient(tx.config)
 	tx.RuleItem = NewRuleItemClient(tx.config)
 	tx.Ruleset = NewRulesetClient(tx.config)
-	tx.SandboxCall = NewSandboxCallClient(tx.config)
 	tx.SandboxFile = NewSandboxFileClient(tx.config)
 	tx.ScorePoint = NewScorePointClient(tx.config)
 	tx.Scroll = NewScrollClient(tx.config)
 	tx.ScrollCount = NewScrollCountClient(tx.config)
 	tx.ScrollRecord = NewScrollRecordClient(tx.config)
+	tx.SourcePage = NewSourcePageClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)
+	tx.Suppression = NewSuppressionClient(tx.config)
+	tx.Tombstone = NewTombstoneClient(tx.config)
 	tx.Trend = NewTrendClient(tx.config)
 	tx.TrendWindow = NewTrendWindowClient(tx.config)
 	tx.UncountedVideo = NewUncountedVideoClient(tx.config)
+	tx.UnscoredLibrary = NewUnscoredLibraryClient(tx.config)
 	tx.UsageCounter = NewUsageCounterClient(tx.config)
 	tx.UsageEvent = NewUsageEventClient(tx.config)
 	tx.Verdict = NewVerdictClient(tx.config)

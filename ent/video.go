@@ -82,6 +82,14 @@ type Video struct {
 	HookChangedAt int64 `json:"hook_changed_at,omitempty"`
 	// The first 20 letters and digits of the evidence; empty where there are fewer.
 	Opening string `json:"opening,omitempty"`
+	// Time of the reading with which it first was an outlier; kept when it is none any more.
+	OutlierSince *int64 `json:"outlier_since,omitempty"`
+	// The whole weeks since 1970 of outlier_since.
+	OutlierWeek int64 `json:"outlier_week,omitempty"`
+	// The whole weeks since 1970 of posted_at.
+	PostedWeek int64 `json:"posted_week,omitempty"`
+	// 0, or 1 if the views look bought; views at 7 days, highest first, then id; null if it was older at its newest usable reading.
+	RisingOrder *[]byte `json:"rising_order,omitempty"`
 	// The outlier's sort key of 49 bytes; then twice the baseline and the samples, for show. Null unless listed.
 	OutlierOrder *[]byte `json:"outlier_order,omitempty"`
 	selectValues sql.SelectValues
@@ -92,11 +100,11 @@ func (*Video) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case video.FieldSeenOrder, video.FieldHookOrder, video.FieldOutlierOrder:
+		case video.FieldSeenOrder, video.FieldHookOrder, video.FieldRisingOrder, video.FieldOutlierOrder:
 			values[i] = new([]byte)
 		case video.FieldScore:
 			values[i] = new(sql.NullFloat64)
-		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldDuration, video.FieldHandleOnly, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldObservedAt, video.FieldGoneAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldUsableLikes, video.FieldPeers, video.FieldOwnViews, video.FieldByNiche, video.FieldTwiceBaseline, video.FieldSampleCount, video.FieldDoubtful, video.FieldDigest, video.FieldArchived, video.FieldHookArchived, video.FieldHookHidden, video.FieldHookChangedAt:
+		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldDuration, video.FieldHandleOnly, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldObservedAt, video.FieldGoneAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldUsableLikes, video.FieldPeers, video.FieldOwnViews, video.FieldByNiche, video.FieldTwiceBaseline, video.FieldSampleCount, video.FieldDoubtful, video.FieldDigest, video.FieldArchived, video.FieldHookArchived, video.FieldHookHidden, video.FieldHookChangedAt, video.FieldOutlierSince, video.FieldOutlierWeek, video.FieldPostedWeek:
 			values[i] = new(sql.NullInt64)
 		case video.FieldPlatform, video.FieldExternalID, video.FieldKind, video.FieldGrowthKind, video.FieldHandle, video.FieldSubject, video.FieldOpening:
 			values[i] = new(sql.NullString)
@@ -326,6 +334,31 @@ func (_m *Video) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Opening = value.String
 			}
+		case video.FieldOutlierSince:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field outlier_since", values[i])
+			} else if value.Valid {
+				_m.OutlierSince = new(int64)
+				*_m.OutlierSince = value.Int64
+			}
+		case video.FieldOutlierWeek:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field outlier_week", values[i])
+			} else if value.Valid {
+				_m.OutlierWeek = value.Int64
+			}
+		case video.FieldPostedWeek:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field posted_week", values[i])
+			} else if value.Valid {
+				_m.PostedWeek = value.Int64
+			}
+		case video.FieldRisingOrder:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field rising_order", values[i])
+			} else if value != nil {
+				_m.RisingOrder = value
+			}
 		case video.FieldOutlierOrder:
 			if value, ok := values[i].(*[]byte); !ok {
 				return fmt.Errorf("unexpected type %T for field outlier_order", values[i])
@@ -482,6 +515,22 @@ func (_m *Video) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("opening=")
 	builder.WriteString(_m.Opening)
+	builder.WriteString(", ")
+	if v := _m.OutlierSince; v != nil {
+		builder.WriteString("outlier_since=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("outlier_week=")
+	builder.WriteString(fmt.Sprintf("%v", _m.OutlierWeek))
+	builder.WriteString(", ")
+	builder.WriteString("posted_week=")
+	builder.WriteString(fmt.Sprintf("%v", _m.PostedWeek))
+	builder.WriteString(", ")
+	if v := _m.RisingOrder; v != nil {
+		builder.WriteString("rising_order=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	if v := _m.OutlierOrder; v != nil {
 		builder.WriteString("outlier_order=")

@@ -403,6 +403,54 @@ func (_c *VideoCreate) SetNillableOpening(v *string) *VideoCreate {
 	return _c
 }
 
+// SetOutlierSince sets the "outlier_since" field.
+func (_c *VideoCreate) SetOutlierSince(v int64) *VideoCreate {
+	_c.mutation.SetOutlierSince(v)
+	return _c
+}
+
+// SetNillableOutlierSince sets the "outlier_since" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableOutlierSince(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetOutlierSince(*v)
+	}
+	return _c
+}
+
+// SetOutlierWeek sets the "outlier_week" field.
+func (_c *VideoCreate) SetOutlierWeek(v int64) *VideoCreate {
+	_c.mutation.SetOutlierWeek(v)
+	return _c
+}
+
+// SetNillableOutlierWeek sets the "outlier_week" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableOutlierWeek(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetOutlierWeek(*v)
+	}
+	return _c
+}
+
+// SetPostedWeek sets the "posted_week" field.
+func (_c *VideoCreate) SetPostedWeek(v int64) *VideoCreate {
+	_c.mutation.SetPostedWeek(v)
+	return _c
+}
+
+// SetNillablePostedWeek sets the "posted_week" field if the given value is not nil.
+func (_c *VideoCreate) SetNillablePostedWeek(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetPostedWeek(*v)
+	}
+	return _c
+}
+
+// SetRisingOrder sets the "rising_order" field.
+func (_c *VideoCreate) SetRisingOrder(v []byte) *VideoCreate {
+	_c.mutation.SetRisingOrder(v)
+	return _c
+}
+
 // SetOutlierOrder sets the "outlier_order" field.
 func (_c *VideoCreate) SetOutlierOrder(v []byte) *VideoCreate {
 	_c.mutation.SetOutlierOrder(v)
@@ -516,6 +564,14 @@ func (_c *VideoCreate) defaults() error {
 		v := video.DefaultOpening
 		_c.mutation.SetOpening(v)
 	}
+	if _, ok := _c.mutation.OutlierWeek(); !ok {
+		v := video.DefaultOutlierWeek
+		_c.mutation.SetOutlierWeek(v)
+	}
+	if _, ok := _c.mutation.PostedWeek(); !ok {
+		v := video.DefaultPostedWeek
+		_c.mutation.SetPostedWeek(v)
+	}
 	return nil
 }
 
@@ -595,6 +651,12 @@ func (_c *VideoCreate) check() error {
 	}
 	if _, ok := _c.mutation.Opening(); !ok {
 		return &ValidationError{Name: "opening", err: errors.New(`ent: missing required field "Video.opening"`)}
+	}
+	if _, ok := _c.mutation.OutlierWeek(); !ok {
+		return &ValidationError{Name: "outlier_week", err: errors.New(`ent: missing required field "Video.outlier_week"`)}
+	}
+	if _, ok := _c.mutation.PostedWeek(); !ok {
+		return &ValidationError{Name: "posted_week", err: errors.New(`ent: missing required field "Video.posted_week"`)}
 	}
 	return nil
 }
@@ -760,6 +822,22 @@ func (_c *VideoCreate) createSpec() (*Video, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Opening(); ok {
 		_spec.SetField(video.FieldOpening, field.TypeString, value)
 		_node.Opening = value
+	}
+	if value, ok := _c.mutation.OutlierSince(); ok {
+		_spec.SetField(video.FieldOutlierSince, field.TypeInt64, value)
+		_node.OutlierSince = &value
+	}
+	if value, ok := _c.mutation.OutlierWeek(); ok {
+		_spec.SetField(video.FieldOutlierWeek, field.TypeInt64, value)
+		_node.OutlierWeek = value
+	}
+	if value, ok := _c.mutation.PostedWeek(); ok {
+		_spec.SetField(video.FieldPostedWeek, field.TypeInt64, value)
+		_node.PostedWeek = value
+	}
+	if value, ok := _c.mutation.RisingOrder(); ok {
+		_spec.SetField(video.FieldRisingOrder, field.TypeBytes, value)
+		_node.RisingOrder = &value
 	}
 	if value, ok := _c.mutation.OutlierOrder(); ok {
 		_spec.SetField(video.FieldOutlierOrder, field.TypeBytes, value)

@@ -578,6 +578,87 @@ func (_u *VideoUpdate) SetNillableOpening(v *string) *VideoUpdate {
 	return _u
 }
 
+// SetOutlierSince sets the "outlier_since" field.
+func (_u *VideoUpdate) SetOutlierSince(v int64) *VideoUpdate {
+	_u.mutation.ResetOutlierSince()
+	_u.mutation.SetOutlierSince(v)
+	return _u
+}
+
+// SetNillableOutlierSince sets the "outlier_since" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableOutlierSince(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetOutlierSince(*v)
+	}
+	return _u
+}
+
+// AddOutlierSince adds value to the "outlier_since" field.
+func (_u *VideoUpdate) AddOutlierSince(v int64) *VideoUpdate {
+	_u.mutation.AddOutlierSince(v)
+	return _u
+}
+
+// ClearOutlierSince clears the value of the "outlier_since" field.
+func (_u *VideoUpdate) ClearOutlierSince() *VideoUpdate {
+	_u.mutation.ClearOutlierSince()
+	return _u
+}
+
+// SetOutlierWeek sets the "outlier_week" field.
+func (_u *VideoUpdate) SetOutlierWeek(v int64) *VideoUpdate {
+	_u.mutation.ResetOutlierWeek()
+	_u.mutation.SetOutlierWeek(v)
+	return _u
+}
+
+// SetNillableOutlierWeek sets the "outlier_week" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableOutlierWeek(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetOutlierWeek(*v)
+	}
+	return _u
+}
+
+// AddOutlierWeek adds value to the "outlier_week" field.
+func (_u *VideoUpdate) AddOutlierWeek(v int64) *VideoUpdate {
+	_u.mutation.AddOutlierWeek(v)
+	return _u
+}
+
+// SetPostedWeek sets the "posted_week" field.
+func (_u *VideoUpdate) SetPostedWeek(v int64) *VideoUpdate {
+	_u.mutation.ResetPostedWeek()
+	_u.mutation.SetPostedWeek(v)
+	return _u
+}
+
+// SetNillablePostedWeek sets the "posted_week" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillablePostedWeek(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetPostedWeek(*v)
+	}
+	return _u
+}
+
+// AddPostedWeek adds value to the "posted_week" field.
+func (_u *VideoUpdate) AddPostedWeek(v int64) *VideoUpdate {
+	_u.mutation.AddPostedWeek(v)
+	return _u
+}
+
+// SetRisingOrder sets the "rising_order" field.
+func (_u *VideoUpdate) SetRisingOrder(v []byte) *VideoUpdate {
+	_u.mutation.SetRisingOrder(v)
+	return _u
+}
+
+// ClearRisingOrder clears the value of the "rising_order" field.
+func (_u *VideoUpdate) ClearRisingOrder() *VideoUpdate {
+	_u.mutation.ClearRisingOrder()
+	return _u
+}
+
 // SetOutlierOrder sets the "outlier_order" field.
 func (_u *VideoUpdate) SetOutlierOrder(v []byte) *VideoUpdate {
 	_u.mutation.SetOutlierOrder(v)
@@ -795,6 +876,33 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.Opening(); ok {
 		_spec.SetField(video.FieldOpening, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.OutlierSince(); ok {
+		_spec.SetField(video.FieldOutlierSince, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedOutlierSince(); ok {
+		_spec.AddField(video.FieldOutlierSince, field.TypeInt64, value)
+	}
+	if _u.mutation.OutlierSinceCleared() {
+		_spec.ClearField(video.FieldOutlierSince, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.OutlierWeek(); ok {
+		_spec.SetField(video.FieldOutlierWeek, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedOutlierWeek(); ok {
+		_spec.AddField(video.FieldOutlierWeek, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.PostedWeek(); ok {
+		_spec.SetField(video.FieldPostedWeek, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedPostedWeek(); ok {
+		_spec.AddField(video.FieldPostedWeek, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.RisingOrder(); ok {
+		_spec.SetField(video.FieldRisingOrder, field.TypeBytes, value)
+	}
+	if _u.mutation.RisingOrderCleared() {
+		_spec.ClearField(video.FieldRisingOrder, field.TypeBytes)
 	}
 	if value, ok := _u.mutation.OutlierOrder(); ok {
 		_spec.SetField(video.FieldOutlierOrder, field.TypeBytes, value)
@@ -1373,6 +1481,87 @@ func (_u *VideoUpdateOne) SetNillableOpening(v *string) *VideoUpdateOne {
 	return _u
 }
 
+// SetOutlierSince sets the "outlier_since" field.
+func (_u *VideoUpdateOne) SetOutlierSince(v int64) *VideoUpdateOne {
+	_u.mutation.ResetOutlierSince()
+	_u.mutation.SetOutlierSince(v)
+	return _u
+}
+
+// SetNillableOutlierSince sets the "outlier_since" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableOutlierSince(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetOutlierSince(*v)
+	}
+	return _u
+}
+
+// AddOutlierSince adds value to the "outlier_since" field.
+func (_u *VideoUpdateOne) AddOutlierSince(v int64) *VideoUpdateOne {
+	_u.mutation.AddOutlierSince(v)
+	return _u
+}
+
+// ClearOutlierSince clears the value of the "outlier_since" field.
+func (_u *VideoUpdateOne) ClearOutlierSince() *VideoUpdateOne {
+	_u.mutation.ClearOutlierSince()
+	return _u
+}
+
+// SetOutlierWeek sets the "outlier_week" field.
+func (_u *VideoUpdateOne) SetOutlierWeek(v int64) *VideoUpdateOne {
+	_u.mutation.ResetOutlierWeek()
+	_u.mutation.SetOutlierWeek(v)
+	return _u
+}
+
+// SetNillableOutlierWeek sets the "outlier_week" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableOutlierWeek(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetOutlierWeek(*v)
+	}
+	return _u
+}
+
+// AddOutlierWeek adds value to the "outlier_week" field.
+func (_u *VideoUpdateOne) AddOutlierWeek(v int64) *VideoUpdateOne {
+	_u.mutation.AddOutlierWeek(v)
+	return _u
+}
+
+// SetPostedWeek sets the "posted_week" field.
+func (_u *VideoUpdateOne) SetPostedWeek(v int64) *VideoUpdateOne {
+	_u.mutation.ResetPostedWeek()
+	_u.mutation.SetPostedWeek(v)
+	return _u
+}
+
+// SetNillablePostedWeek sets the "posted_week" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillablePostedWeek(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetPostedWeek(*v)
+	}
+	return _u
+}
+
+// AddPostedWeek adds value to the "posted_week" field.
+func (_u *VideoUpdateOne) AddPostedWeek(v int64) *VideoUpdateOne {
+	_u.mutation.AddPostedWeek(v)
+	return _u
+}
+
+// SetRisingOrder sets the "rising_order" field.
+func (_u *VideoUpdateOne) SetRisingOrder(v []byte) *VideoUpdateOne {
+	_u.mutation.SetRisingOrder(v)
+	return _u
+}
+
+// ClearRisingOrder clears the value of the "rising_order" field.
+func (_u *VideoUpdateOne) ClearRisingOrder() *VideoUpdateOne {
+	_u.mutation.ClearRisingOrder()
+	return _u
+}
+
 // SetOutlierOrder sets the "outlier_order" field.
 func (_u *VideoUpdateOne) SetOutlierOrder(v []byte) *VideoUpdateOne {
 	_u.mutation.SetOutlierOrder(v)
@@ -1620,6 +1809,33 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	}
 	if value, ok := _u.mutation.Opening(); ok {
 		_spec.SetField(video.FieldOpening, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.OutlierSince(); ok {
+		_spec.SetField(video.FieldOutlierSince, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedOutlierSince(); ok {
+		_spec.AddField(video.FieldOutlierSince, field.TypeInt64, value)
+	}
+	if _u.mutation.OutlierSinceCleared() {
+		_spec.ClearField(video.FieldOutlierSince, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.OutlierWeek(); ok {
+		_spec.SetField(video.FieldOutlierWeek, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedOutlierWeek(); ok {
+		_spec.AddField(video.FieldOutlierWeek, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.PostedWeek(); ok {
+		_spec.SetField(video.FieldPostedWeek, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedPostedWeek(); ok {
+		_spec.AddField(video.FieldPostedWeek, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.RisingOrder(); ok {
+		_spec.SetField(video.FieldRisingOrder, field.TypeBytes, value)
+	}
+	if _u.mutation.RisingOrderCleared() {
+		_spec.ClearField(video.FieldRisingOrder, field.TypeBytes)
 	}
 	if value, ok := _u.mutation.OutlierOrder(); ok {
 		_spec.SetField(video.FieldOutlierOrder, field.TypeBytes, value)

@@ -22,6 +22,8 @@ type VideoDoc struct {
 	Doc string `json:"doc,omitempty"`
 	// The evidence as rendered JSON members; null if there is none. Contains untrusted text.
 	Hook *string `json:"hook,omitempty"`
+	// The hook in one sentence, of what is spoken; null if nothing is. Untrusted text.
+	HookText *string `json:"hook_text,omitempty"`
 	// Trend keys, one per line: the key, a tab character, its label.
 	Keys         string `json:"keys,omitempty"`
 	selectValues sql.SelectValues
@@ -34,7 +36,7 @@ func (*VideoDoc) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case videodoc.FieldID, videodoc.FieldAccountID:
 			values[i] = new(sql.NullInt64)
-		case videodoc.FieldDoc, videodoc.FieldHook, videodoc.FieldKeys:
+		case videodoc.FieldDoc, videodoc.FieldHook, videodoc.FieldHookText, videodoc.FieldKeys:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -75,6 +77,13 @@ func (_m *VideoDoc) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Hook = new(string)
 				*_m.Hook = value.String
+			}
+		case videodoc.FieldHookText:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field hook_text", values[i])
+			} else if value.Valid {
+				_m.HookText = new(string)
+				*_m.HookText = value.String
 			}
 		case videodoc.FieldKeys:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -126,6 +135,11 @@ func (_m *VideoDoc) String() string {
 	builder.WriteString(", ")
 	if v := _m.Hook; v != nil {
 		builder.WriteString("hook=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.HookText; v != nil {
+		builder.WriteString("hook_text=")
 		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")

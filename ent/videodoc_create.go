@@ -47,6 +47,20 @@ func (_c *VideoDocCreate) SetNillableHook(v *string) *VideoDocCreate {
 	return _c
 }
 
+// SetHookText sets the "hook_text" field.
+func (_c *VideoDocCreate) SetHookText(v string) *VideoDocCreate {
+	_c.mutation.SetHookText(v)
+	return _c
+}
+
+// SetNillableHookText sets the "hook_text" field if the given value is not nil.
+func (_c *VideoDocCreate) SetNillableHookText(v *string) *VideoDocCreate {
+	if v != nil {
+		_c.SetHookText(*v)
+	}
+	return _c
+}
+
 // SetKeys sets the "keys" field.
 func (_c *VideoDocCreate) SetKeys(v string) *VideoDocCreate {
 	_c.mutation.SetKeys(v)
@@ -166,6 +180,10 @@ func (_c *VideoDocCreate) createSpec() (*VideoDoc, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Hook(); ok {
 		_spec.SetField(videodoc.FieldHook, field.TypeString, value)
 		_node.Hook = &value
+	}
+	if value, ok := _c.mutation.HookText(); ok {
+		_spec.SetField(videodoc.FieldHookText, field.TypeString, value)
+		_node.HookText = &value
 	}
 	if value, ok := _c.mutation.Keys(); ok {
 		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)

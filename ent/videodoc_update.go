@@ -61,6 +61,26 @@ func (_u *VideoDocUpdate) ClearHook() *VideoDocUpdate {
 	return _u
 }
 
+// SetHookText sets the "hook_text" field.
+func (_u *VideoDocUpdate) SetHookText(v string) *VideoDocUpdate {
+	_u.mutation.SetHookText(v)
+	return _u
+}
+
+// SetNillableHookText sets the "hook_text" field if the given value is not nil.
+func (_u *VideoDocUpdate) SetNillableHookText(v *string) *VideoDocUpdate {
+	if v != nil {
+		_u.SetHookText(*v)
+	}
+	return _u
+}
+
+// ClearHookText clears the value of the "hook_text" field.
+func (_u *VideoDocUpdate) ClearHookText() *VideoDocUpdate {
+	_u.mutation.ClearHookText()
+	return _u
+}
+
 // SetKeys sets the "keys" field.
 func (_u *VideoDocUpdate) SetKeys(v string) *VideoDocUpdate {
 	_u.mutation.SetKeys(v)
@@ -125,6 +145,12 @@ func (_u *VideoDocUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.HookCleared() {
 		_spec.ClearField(videodoc.FieldHook, field.TypeString)
 	}
+	if value, ok := _u.mutation.HookText(); ok {
+		_spec.SetField(videodoc.FieldHookText, field.TypeString, value)
+	}
+	if _u.mutation.HookTextCleared() {
+		_spec.ClearField(videodoc.FieldHookText, field.TypeString)
+	}
 	if value, ok := _u.mutation.Keys(); ok {
 		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)
 	}
@@ -179,6 +205,26 @@ func (_u *VideoDocUpdateOne) SetNillableHook(v *string) *VideoDocUpdateOne {
 // ClearHook clears the value of the "hook" field.
 func (_u *VideoDocUpdateOne) ClearHook() *VideoDocUpdateOne {
 	_u.mutation.ClearHook()
+	return _u
+}
+
+// SetHookText sets the "hook_text" field.
+func (_u *VideoDocUpdateOne) SetHookText(v string) *VideoDocUpdateOne {
+	_u.mutation.SetHookText(v)
+	return _u
+}
+
+// SetNillableHookText sets the "hook_text" field if the given value is not nil.
+func (_u *VideoDocUpdateOne) SetNillableHookText(v *string) *VideoDocUpdateOne {
+	if v != nil {
+		_u.SetHookText(*v)
+	}
+	return _u
+}
+
+// ClearHookText clears the value of the "hook_text" field.
+func (_u *VideoDocUpdateOne) ClearHookText() *VideoDocUpdateOne {
+	_u.mutation.ClearHookText()
 	return _u
 }
 
@@ -275,6 +321,12 @@ func (_u *VideoDocUpdateOne) sqlSave(ctx context.Context) (_node *VideoDoc, err 
 	}
 	if _u.mutation.HookCleared() {
 		_spec.ClearField(videodoc.FieldHook, field.TypeString)
+	}
+	if value, ok := _u.mutation.HookText(); ok {
+		_spec.SetField(videodoc.FieldHookText, field.TypeString, value)
+	}
+	if _u.mutation.HookTextCleared() {
+		_spec.ClearField(videodoc.FieldHookText, field.TypeString)
 	}
 	if value, ok := _u.mutation.Keys(); ok {
 		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)

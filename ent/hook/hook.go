@@ -45,6 +45,18 @@ func (f AuthorizationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Valu
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AuthorizationMutation", m)
 }
 
+// The ChargeFunc type is an adapter to allow the use of ordinary
+// function as Charge mutator.
+type ChargeFunc func(context.Context, *ent.ChargeMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ChargeFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ChargeMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ChargeMutation", m)
+}
+
 // The CheckoutFunc type is an adapter to allow the use of ordinary
 // function as Checkout mutator.
 type CheckoutFunc func(context.Context, *ent.CheckoutMutation) (ent.Value, error)
@@ -105,6 +117,42 @@ func (f CreditEntryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CreditEntryMutation", m)
 }
 
+// The DeletedVideoFunc type is an adapter to allow the use of ordinary
+// function as DeletedVideo mutator.
+type DeletedVideoFunc func(context.Context, *ent.DeletedVideoMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DeletedVideoFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DeletedVideoMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DeletedVideoMutation", m)
+}
+
+// The DeletionFunc type is an adapter to allow the use of ordinary
+// function as Deletion mutator.
+type DeletionFunc func(context.Context, *ent.DeletionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f DeletionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.DeletionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DeletionMutation", m)
+}
+
+// The ErasureFunc type is an adapter to allow the use of ordinary
+// function as Erasure mutator.
+type ErasureFunc func(context.Context, *ent.ErasureMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ErasureFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ErasureMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErasureMutation", m)
+}
+
 // The FeedFunc type is an adapter to allow the use of ordinary
 // function as Feed mutator.
 type FeedFunc func(context.Context, *ent.FeedMutation) (ent.Value, error)
@@ -115,6 +163,30 @@ func (f FeedFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.FeedMutation", m)
+}
+
+// The FileImportFunc type is an adapter to allow the use of ordinary
+// function as FileImport mutator.
+type FileImportFunc func(context.Context, *ent.FileImportMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f FileImportFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.FileImportMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.FileImportMutation", m)
+}
+
+// The ImportPartFunc type is an adapter to allow the use of ordinary
+// function as ImportPart mutator.
+type ImportPartFunc func(context.Context, *ent.ImportPartMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ImportPartFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ImportPartMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ImportPartMutation", m)
 }
 
 // The JobFunc type is an adapter to allow the use of ordinary
@@ -249,18 +321,6 @@ func (f RulesetFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RulesetMutation", m)
 }
 
-// The SandboxCallFunc type is an adapter to allow the use of ordinary
-// function as SandboxCall mutator.
-type SandboxCallFunc func(context.Context, *ent.SandboxCallMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f SandboxCallFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.SandboxCallMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SandboxCallMutation", m)
-}
-
 // The SandboxFileFunc type is an adapter to allow the use of ordinary
 // function as SandboxFile mutator.
 type SandboxFileFunc func(context.Context, *ent.SandboxFileMutation) (ent.Value, error)
@@ -321,6 +381,18 @@ func (f ScrollRecordFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ScrollRecordMutation", m)
 }
 
+// The SourcePageFunc type is an adapter to allow the use of ordinary
+// function as SourcePage mutator.
+type SourcePageFunc func(context.Context, *ent.SourcePageMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SourcePageFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SourcePageMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SourcePageMutation", m)
+}
+
 // The SubscriptionFunc type is an adapter to allow the use of ordinary
 // function as Subscription mutator.
 type SubscriptionFunc func(context.Context, *ent.SubscriptionMutation) (ent.Value, error)
@@ -331,6 +403,30 @@ func (f SubscriptionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SubscriptionMutation", m)
+}
+
+// The SuppressionFunc type is an adapter to allow the use of ordinary
+// function as Suppression mutator.
+type SuppressionFunc func(context.Context, *ent.SuppressionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SuppressionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SuppressionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SuppressionMutation", m)
+}
+
+// The TombstoneFunc type is an adapter to allow the use of ordinary
+// function as Tombstone mutator.
+type TombstoneFunc func(context.Context, *ent.TombstoneMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f TombstoneFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.TombstoneMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TombstoneMutation", m)
 }
 
 // The TrendFunc type is an adapter to allow the use of ordinary
@@ -367,6 +463,18 @@ func (f UncountedVideoFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Val
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UncountedVideoMutation", m)
+}
+
+// The UnscoredLibraryFunc type is an adapter to allow the use of ordinary
+// function as UnscoredLibrary mutator.
+type UnscoredLibraryFunc func(context.Context, *ent.UnscoredLibraryMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f UnscoredLibraryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.UnscoredLibraryMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UnscoredLibraryMutation", m)
 }
 
 // The UsageCounterFunc type is an adapter to allow the use of ordinary

@@ -11,12 +11,18 @@ import (
 	"github.com/scrollery/scrollery/ent/account"
 	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/authorization"
+	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
+	"github.com/scrollery/scrollery/ent/deletedvideo"
+	"github.com/scrollery/scrollery/ent/deletion"
+	"github.com/scrollery/scrollery/ent/erasure"
 	"github.com/scrollery/scrollery/ent/feed"
+	"github.com/scrollery/scrollery/ent/fileimport"
+	"github.com/scrollery/scrollery/ent/importpart"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
@@ -29,16 +35,19 @@ import (
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
-	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
+	"github.com/scrollery/scrollery/ent/suppression"
+	"github.com/scrollery/scrollery/ent/tombstone"
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/uncountedvideo"
+	"github.com/scrollery/scrollery/ent/unscoredlibrary"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/usageevent"
 	"github.com/scrollery/scrollery/ent/verdict"
@@ -186,6 +195,33 @@ func (f TraverseAuthorization) Traverse(ctx context.Context, q ent.Query) error 
 	return fmt.Errorf("unexpected query type %T. expect *ent.AuthorizationQuery", q)
 }
 
+// The ChargeFunc type is an adapter to allow the use of ordinary function as a Querier.
+type ChargeFunc func(context.Context, *ent.ChargeQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f ChargeFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.ChargeQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.ChargeQuery", q)
+}
+
+// The TraverseCharge type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseCharge func(context.Context, *ent.ChargeQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseCharge) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseCharge) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.ChargeQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.ChargeQuery", q)
+}
+
 // The CheckoutFunc type is an adapter to allow the use of ordinary function as a Querier.
 type CheckoutFunc func(context.Context, *ent.CheckoutQuery) (ent.Value, error)
 
@@ -321,6 +357,87 @@ func (f TraverseCreditEntry) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.CreditEntryQuery", q)
 }
 
+// The DeletedVideoFunc type is an adapter to allow the use of ordinary function as a Querier.
+type DeletedVideoFunc func(context.Context, *ent.DeletedVideoQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f DeletedVideoFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.DeletedVideoQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.DeletedVideoQuery", q)
+}
+
+// The TraverseDeletedVideo type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseDeletedVideo func(context.Context, *ent.DeletedVideoQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseDeletedVideo) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseDeletedVideo) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.DeletedVideoQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.DeletedVideoQuery", q)
+}
+
+// The DeletionFunc type is an adapter to allow the use of ordinary function as a Querier.
+type DeletionFunc func(context.Context, *ent.DeletionQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f DeletionFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.DeletionQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.DeletionQuery", q)
+}
+
+// The TraverseDeletion type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseDeletion func(context.Context, *ent.DeletionQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseDeletion) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseDeletion) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.DeletionQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.DeletionQuery", q)
+}
+
+// The ErasureFunc type is an adapter to allow the use of ordinary function as a Querier.
+type ErasureFunc func(context.Context, *ent.ErasureQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f ErasureFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.ErasureQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.ErasureQuery", q)
+}
+
+// The TraverseErasure type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseErasure func(context.Context, *ent.ErasureQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseErasure) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseErasure) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.ErasureQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.ErasureQuery", q)
+}
+
 // The FeedFunc type is an adapter to allow the use of ordinary function as a Querier.
 type FeedFunc func(context.Context, *ent.FeedQuery) (ent.Value, error)
 
@@ -346,6 +463,60 @@ func (f TraverseFeed) Traverse(ctx context.Context, q ent.Query) error {
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.FeedQuery", q)
+}
+
+// The FileImportFunc type is an adapter to allow the use of ordinary function as a Querier.
+type FileImportFunc func(context.Context, *ent.FileImportQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f FileImportFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.FileImportQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.FileImportQuery", q)
+}
+
+// The TraverseFileImport type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseFileImport func(context.Context, *ent.FileImportQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseFileImport) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseFileImport) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.FileImportQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.FileImportQuery", q)
+}
+
+// The ImportPartFunc type is an adapter to allow the use of ordinary function as a Querier.
+type ImportPartFunc func(context.Context, *ent.ImportPartQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f ImportPartFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.ImportPartQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.ImportPartQuery", q)
+}
+
+// The TraverseImportPart type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseImportPart func(context.Context, *ent.ImportPartQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseImportPart) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseImportPart) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.ImportPartQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.ImportPartQuery", q)
 }
 
 // The JobFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -645,33 +816,6 @@ func (f TraverseRuleset) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.RulesetQuery", q)
 }
 
-// The SandboxCallFunc type is an adapter to allow the use of ordinary function as a Querier.
-type SandboxCallFunc func(context.Context, *ent.SandboxCallQuery) (ent.Value, error)
-
-// Query calls f(ctx, q).
-func (f SandboxCallFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
-	if q, ok := q.(*ent.SandboxCallQuery); ok {
-		return f(ctx, q)
-	}
-	return nil, fmt.Errorf("unexpected query type %T. expect *ent.SandboxCallQuery", q)
-}
-
-// The TraverseSandboxCall type is an adapter to allow the use of ordinary function as Traverser.
-type TraverseSandboxCall func(context.Context, *ent.SandboxCallQuery) error
-
-// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
-func (f TraverseSandboxCall) Intercept(next ent.Querier) ent.Querier {
-	return next
-}
-
-// Traverse calls f(ctx, q).
-func (f TraverseSandboxCall) Traverse(ctx context.Context, q ent.Query) error {
-	if q, ok := q.(*ent.SandboxCallQuery); ok {
-		return f(ctx, q)
-	}
-	return fmt.Errorf("unexpected query type %T. expect *ent.SandboxCallQuery", q)
-}
-
 // The SandboxFileFunc type is an adapter to allow the use of ordinary function as a Querier.
 type SandboxFileFunc func(context.Context, *ent.SandboxFileQuery) (ent.Value, error)
 
@@ -807,6 +951,33 @@ func (f TraverseScrollRecord) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.ScrollRecordQuery", q)
 }
 
+// The SourcePageFunc type is an adapter to allow the use of ordinary function as a Querier.
+type SourcePageFunc func(context.Context, *ent.SourcePageQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f SourcePageFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.SourcePageQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.SourcePageQuery", q)
+}
+
+// The TraverseSourcePage type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseSourcePage func(context.Context, *ent.SourcePageQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseSourcePage) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseSourcePage) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.SourcePageQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.SourcePageQuery", q)
+}
+
 // The SubscriptionFunc type is an adapter to allow the use of ordinary function as a Querier.
 type SubscriptionFunc func(context.Context, *ent.SubscriptionQuery) (ent.Value, error)
 
@@ -832,6 +1003,60 @@ func (f TraverseSubscription) Traverse(ctx context.Context, q ent.Query) error {
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.SubscriptionQuery", q)
+}
+
+// The SuppressionFunc type is an adapter to allow the use of ordinary function as a Querier.
+type SuppressionFunc func(context.Context, *ent.SuppressionQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f SuppressionFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.SuppressionQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.SuppressionQuery", q)
+}
+
+// The TraverseSuppression type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseSuppression func(context.Context, *ent.SuppressionQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseSuppression) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseSuppression) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.SuppressionQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.SuppressionQuery", q)
+}
+
+// The TombstoneFunc type is an adapter to allow the use of ordinary function as a Querier.
+type TombstoneFunc func(context.Context, *ent.TombstoneQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f TombstoneFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.TombstoneQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.TombstoneQuery", q)
+}
+
+// The TraverseTombstone type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseTombstone func(context.Context, *ent.TombstoneQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseTombstone) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseTombstone) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.TombstoneQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.TombstoneQuery", q)
 }
 
 // The TrendFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -913,6 +1138,33 @@ func (f TraverseUncountedVideo) Traverse(ctx context.Context, q ent.Query) error
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.UncountedVideoQuery", q)
+}
+
+// The UnscoredLibraryFunc type is an adapter to allow the use of ordinary function as a Querier.
+type UnscoredLibraryFunc func(context.Context, *ent.UnscoredLibraryQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f UnscoredLibraryFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.UnscoredLibraryQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.UnscoredLibraryQuery", q)
+}
+
+// The TraverseUnscoredLibrary type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseUnscoredLibrary func(context.Context, *ent.UnscoredLibraryQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseUnscoredLibrary) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseUnscoredLibrary) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.UnscoredLibraryQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.UnscoredLibraryQuery", q)
 }
 
 // The UsageCounterFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -1140,6 +1392,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.AuditEntryQuery, predicate.AuditEntry, auditentry.OrderOption]{typ: ent.TypeAuditEntry, tq: q}, nil
 	case *ent.AuthorizationQuery:
 		return &query[*ent.AuthorizationQuery, predicate.Authorization, authorization.OrderOption]{typ: ent.TypeAuthorization, tq: q}, nil
+	case *ent.ChargeQuery:
+		return &query[*ent.ChargeQuery, predicate.Charge, charge.OrderOption]{typ: ent.TypeCharge, tq: q}, nil
 	case *ent.CheckoutQuery:
 		return &query[*ent.CheckoutQuery, predicate.Checkout, checkout.OrderOption]{typ: ent.TypeCheckout, tq: q}, nil
 	case *ent.CodeQuery:
@@ -1150,8 +1404,18 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.CreditBalanceQuery, predicate.CreditBalance, creditbalance.OrderOption]{typ: ent.TypeCreditBalance, tq: q}, nil
 	case *ent.CreditEntryQuery:
 		return &query[*ent.CreditEntryQuery, predicate.CreditEntry, creditentry.OrderOption]{typ: ent.TypeCreditEntry, tq: q}, nil
+	case *ent.DeletedVideoQuery:
+		return &query[*ent.DeletedVideoQuery, predicate.DeletedVideo, deletedvideo.OrderOption]{typ: ent.TypeDeletedVideo, tq: q}, nil
+	case *ent.DeletionQuery:
+		return &query[*ent.DeletionQuery, predicate.Deletion, deletion.OrderOption]{typ: ent.TypeDeletion, tq: q}, nil
+	case *ent.ErasureQuery:
+		return &query[*ent.ErasureQuery, predicate.Erasure, erasure.OrderOption]{typ: ent.TypeErasure, tq: q}, nil
 	case *ent.FeedQuery:
 		return &query[*ent.FeedQuery, predicate.Feed, feed.OrderOption]{typ: ent.TypeFeed, tq: q}, nil
+	case *ent.FileImportQuery:
+		return &query[*ent.FileImportQuery, predicate.FileImport, fileimport.OrderOption]{typ: ent.TypeFileImport, tq: q}, nil
+	case *ent.ImportPartQuery:
+		return &query[*ent.ImportPartQuery, predicate.ImportPart, importpart.OrderOption]{typ: ent.TypeImportPart, tq: q}, nil
 	case *ent.JobQuery:
 		return &query[*ent.JobQuery, predicate.Job, job.OrderOption]{typ: ent.TypeJob, tq: q}, nil
 	case *ent.KeyQuery:
@@ -1174,8 +1438,6 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.RuleItemQuery, predicate.RuleItem, ruleitem.OrderOption]{typ: ent.TypeRuleItem, tq: q}, nil
 	case *ent.RulesetQuery:
 		return &query[*ent.RulesetQuery, predicate.Ruleset, ruleset.OrderOption]{typ: ent.TypeRuleset, tq: q}, nil
-	case *ent.SandboxCallQuery:
-		return &query[*ent.SandboxCallQuery, predicate.SandboxCall, sandboxcall.OrderOption]{typ: ent.TypeSandboxCall, tq: q}, nil
 	case *ent.SandboxFileQuery:
 		return &query[*ent.SandboxFileQuery, predicate.SandboxFile, sandboxfile.OrderOption]{typ: ent.TypeSandboxFile, tq: q}, nil
 	case *ent.ScorePointQuery:
@@ -1186,14 +1448,22 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.ScrollCountQuery, predicate.ScrollCount, scrollcount.OrderOption]{typ: ent.TypeScrollCount, tq: q}, nil
 	case *ent.ScrollRecordQuery:
 		return &query[*ent.ScrollRecordQuery, predicate.ScrollRecord, scrollrecord.OrderOption]{typ: ent.TypeScrollRecord, tq: q}, nil
+	case *ent.SourcePageQuery:
+		return &query[*ent.SourcePageQuery, predicate.SourcePage, sourcepage.OrderOption]{typ: ent.TypeSourcePage, tq: q}, nil
 	case *ent.SubscriptionQuery:
 		return &query[*ent.SubscriptionQuery, predicate.Subscription, subscription.OrderOption]{typ: ent.TypeSubscription, tq: q}, nil
+	case *ent.SuppressionQuery:
+		return &query[*ent.SuppressionQuery, predicate.Suppression, suppression.OrderOption]{typ: ent.TypeSuppression, tq: q}, nil
+	case *ent.TombstoneQuery:
+		return &query[*ent.TombstoneQuery, predicate.Tombstone, tombstone.OrderOption]{typ: ent.TypeTombstone, tq: q}, nil
 	case *ent.TrendQuery:
 		return &query[*ent.TrendQuery, predicate.Trend, trend.OrderOption]{typ: ent.TypeTrend, tq: q}, nil
 	case *ent.TrendWindowQuery:
 		return &query[*ent.TrendWindowQuery, predicate.TrendWindow, trendwindow.OrderOption]{typ: ent.TypeTrendWindow, tq: q}, nil
 	case *ent.UncountedVideoQuery:
 		return &query[*ent.UncountedVideoQuery, predicate.UncountedVideo, uncountedvideo.OrderOption]{typ: ent.TypeUncountedVideo, tq: q}, nil
+	case *ent.UnscoredLibraryQuery:
+		return &query[*ent.UnscoredLibraryQuery, predicate.UnscoredLibrary, unscoredlibrary.OrderOption]{typ: ent.TypeUnscoredLibrary, tq: q}, nil
 	case *ent.UsageCounterQuery:
 		return &query[*ent.UsageCounterQuery, predicate.UsageCounter, usagecounter.OrderOption]{typ: ent.TypeUsageCounter, tq: q}, nil
 	case *ent.UsageEventQuery:

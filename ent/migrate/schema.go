@@ -93,6 +93,31 @@ var (
 			},
 		},
 	}
+	// ChargesColumns holds the columns for the "charges" table.
+	ChargesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "kind", Type: field.TypeString, Size: 2147483647},
+		{Name: "fee", Type: field.TypeInt64},
+		{Name: "runs", Type: field.TypeInt, Default: 0},
+		{Name: "held", Type: field.TypeInt64, Default: 0},
+		{Name: "ran", Type: field.TypeBool, Default: false},
+		{Name: "beat_at", Type: field.TypeInt64},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// ChargesTable holds the schema information for the "charges" table.
+	ChargesTable = &schema.Table{
+		Name:       "charges",
+		Columns:    ChargesColumns,
+		PrimaryKey: []*schema.Column{ChargesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "charge_beat_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ChargesColumns[7], ChargesColumns[0]},
+			},
+		},
+	}
 	// CheckoutsColumns holds the columns for the "checkouts" table.
 	CheckoutsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -262,6 +287,96 @@ var (
 			},
 		},
 	}
+	// DeletedVideosColumns holds the columns for the "deleted_videos" table.
+	DeletedVideosColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "deletion_id", Type: field.TypeInt64},
+		{Name: "creator", Type: field.TypeString, Size: 2147483647},
+		{Name: "handle", Type: field.TypeString, Size: 2147483647},
+		{Name: "sealed", Type: field.TypeBytes},
+	}
+	// DeletedVideosTable holds the schema information for the "deleted_videos" table.
+	DeletedVideosTable = &schema.Table{
+		Name:       "deleted_videos",
+		Columns:    DeletedVideosColumns,
+		PrimaryKey: []*schema.Column{DeletedVideosColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "deletedvideo_account_id_deletion_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{DeletedVideosColumns[1], DeletedVideosColumns[2], DeletedVideosColumns[0]},
+			},
+			{
+				Name:    "deletedvideo_account_id_creator",
+				Unique:  false,
+				Columns: []*schema.Column{DeletedVideosColumns[1], DeletedVideosColumns[3]},
+			},
+			{
+				Name:    "deletedvideo_account_id_handle",
+				Unique:  false,
+				Columns: []*schema.Column{DeletedVideosColumns[1], DeletedVideosColumns[4]},
+			},
+		},
+	}
+	// DeletionsColumns holds the columns for the "deletions" table.
+	DeletionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "status", Type: field.TypeString, Size: 2147483647},
+		{Name: "origin", Type: field.TypeString, Size: 2147483647},
+		{Name: "what", Type: field.TypeString, Size: 2147483647},
+		{Name: "target", Type: field.TypeBytes},
+		{Name: "videos", Type: field.TypeInt, Default: 0},
+		{Name: "readings", Type: field.TypeInt, Default: 0},
+		{Name: "undo_until", Type: field.TypeInt64, Default: 0},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "updated_at", Type: field.TypeInt64},
+	}
+	// DeletionsTable holds the schema information for the "deletions" table.
+	DeletionsTable = &schema.Table{
+		Name:       "deletions",
+		Columns:    DeletionsColumns,
+		PrimaryKey: []*schema.Column{DeletionsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "deletion_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{DeletionsColumns[1], DeletionsColumns[0]},
+			},
+			{
+				Name:    "deletion_status_undo_until_id",
+				Unique:  false,
+				Columns: []*schema.Column{DeletionsColumns[2], DeletionsColumns[8], DeletionsColumns[0]},
+			},
+		},
+	}
+	// ErasuresColumns holds the columns for the "erasures" table.
+	ErasuresColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "hash", Type: field.TypeString, Size: 2147483647},
+		{Name: "names", Type: field.TypeBytes},
+		{Name: "platform", Type: field.TypeString, Size: 2147483647},
+		{Name: "reason", Type: field.TypeString, Size: 2147483647},
+		{Name: "accounts", Type: field.TypeInt, Default: 0},
+		{Name: "videos", Type: field.TypeInt, Default: 0},
+		{Name: "readings", Type: field.TypeInt, Default: 0},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "finished_at", Type: field.TypeInt64, Default: 0},
+	}
+	// ErasuresTable holds the schema information for the "erasures" table.
+	ErasuresTable = &schema.Table{
+		Name:       "erasures",
+		Columns:    ErasuresColumns,
+		PrimaryKey: []*schema.Column{ErasuresColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "erasure_hash_finished_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ErasuresColumns[1], ErasuresColumns[9], ErasuresColumns[0]},
+			},
+		},
+	}
 	// FeedsColumns holds the columns for the "feeds" table.
 	FeedsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -285,6 +400,80 @@ var (
 				Name:    "feed_trim_at",
 				Unique:  false,
 				Columns: []*schema.Column{FeedsColumns[4]},
+			},
+		},
+	}
+	// ImportsColumns holds the columns for the "imports" table.
+	ImportsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "status", Type: field.TypeString, Size: 2147483647},
+		{Name: "name", Type: field.TypeString, Size: 2147483647},
+		{Name: "bytes", Type: field.TypeInt64},
+		{Name: "options", Type: field.TypeString, Size: 2147483647},
+		{Name: "idempotency_key", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "report", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "scroll_id", Type: field.TypeInt64, Default: 0},
+		{Name: "failure", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "attempt", Type: field.TypeInt, Default: 0},
+		{Name: "heartbeat_at", Type: field.TypeInt64, Default: 0},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "updated_at", Type: field.TypeInt64},
+		{Name: "completed_at", Type: field.TypeInt64, Nullable: true},
+	}
+	// ImportsTable holds the schema information for the "imports" table.
+	ImportsTable = &schema.Table{
+		Name:       "imports",
+		Columns:    ImportsColumns,
+		PrimaryKey: []*schema.Column{ImportsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "fileimport_account_id_idempotency_key",
+				Unique:  true,
+				Columns: []*schema.Column{ImportsColumns[1], ImportsColumns[6]},
+			},
+			{
+				Name:    "fileimport_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{ImportsColumns[1], ImportsColumns[0]},
+			},
+			{
+				Name:    "fileimport_account_id_scroll_id",
+				Unique:  false,
+				Columns: []*schema.Column{ImportsColumns[1], ImportsColumns[8]},
+			},
+			{
+				Name:    "fileimport_status_heartbeat_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ImportsColumns[2], ImportsColumns[11], ImportsColumns[0]},
+			},
+		},
+	}
+	// ImportPartsColumns holds the columns for the "import_parts" table.
+	ImportPartsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "import_id", Type: field.TypeInt64},
+		{Name: "run", Type: field.TypeInt},
+		{Name: "number", Type: field.TypeInt},
+		{Name: "data", Type: field.TypeBytes},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// ImportPartsTable holds the schema information for the "import_parts" table.
+	ImportPartsTable = &schema.Table{
+		Name:       "import_parts",
+		Columns:    ImportPartsColumns,
+		PrimaryKey: []*schema.Column{ImportPartsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "importpart_account_id_import_id_run_number",
+				Unique:  true,
+				Columns: []*schema.Column{ImportPartsColumns[1], ImportPartsColumns[2], ImportPartsColumns[3], ImportPartsColumns[4]},
+			},
+			{
+				Name:    "importpart_created_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{ImportPartsColumns[6], ImportPartsColumns[0]},
 			},
 		},
 	}
@@ -595,30 +784,6 @@ var (
 			},
 		},
 	}
-	// SandboxCallsColumns holds the columns for the "sandbox_calls" table.
-	SandboxCallsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeInt64},
-		{Name: "account_id", Type: field.TypeInt64},
-		{Name: "fee", Type: field.TypeInt64},
-		{Name: "runs", Type: field.TypeInt, Default: 0},
-		{Name: "held", Type: field.TypeInt64, Default: 0},
-		{Name: "ran", Type: field.TypeBool, Default: false},
-		{Name: "beat_at", Type: field.TypeInt64},
-		{Name: "created_at", Type: field.TypeInt64},
-	}
-	// SandboxCallsTable holds the schema information for the "sandbox_calls" table.
-	SandboxCallsTable = &schema.Table{
-		Name:       "sandbox_calls",
-		Columns:    SandboxCallsColumns,
-		PrimaryKey: []*schema.Column{SandboxCallsColumns[0]},
-		Indexes: []*schema.Index{
-			{
-				Name:    "sandboxcall_beat_at_id",
-				Unique:  false,
-				Columns: []*schema.Column{SandboxCallsColumns[6], SandboxCallsColumns[0]},
-			},
-		},
-	}
 	// SandboxFilesColumns holds the columns for the "sandbox_files" table.
 	SandboxFilesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -781,6 +946,33 @@ var (
 			},
 		},
 	}
+	// SourcePagesColumns holds the columns for the "source_pages" table.
+	SourcePagesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "plugin", Type: field.TypeString, Size: 2147483647},
+		{Name: "name", Type: field.TypeString, Size: 2147483647},
+		{Name: "page", Type: field.TypeBytes},
+		{Name: "read_at", Type: field.TypeInt64},
+		{Name: "claimed_until", Type: field.TypeInt64},
+	}
+	// SourcePagesTable holds the schema information for the "source_pages" table.
+	SourcePagesTable = &schema.Table{
+		Name:       "source_pages",
+		Columns:    SourcePagesColumns,
+		PrimaryKey: []*schema.Column{SourcePagesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "sourcepage_plugin_name",
+				Unique:  true,
+				Columns: []*schema.Column{SourcePagesColumns[1], SourcePagesColumns[2]},
+			},
+			{
+				Name:    "sourcepage_claimed_until_id",
+				Unique:  false,
+				Columns: []*schema.Column{SourcePagesColumns[5], SourcePagesColumns[0]},
+			},
+		},
+	}
 	// SubscriptionsColumns holds the columns for the "subscriptions" table.
 	SubscriptionsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -809,6 +1001,52 @@ var (
 				Name:    "subscription_external_id",
 				Unique:  false,
 				Columns: []*schema.Column{SubscriptionsColumns[6]},
+			},
+		},
+	}
+	// SuppressionsColumns holds the columns for the "suppressions" table.
+	SuppressionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "hash", Type: field.TypeString, Size: 2147483647},
+		{Name: "erasure_id", Type: field.TypeInt64},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// SuppressionsTable holds the schema information for the "suppressions" table.
+	SuppressionsTable = &schema.Table{
+		Name:       "suppressions",
+		Columns:    SuppressionsColumns,
+		PrimaryKey: []*schema.Column{SuppressionsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "suppression_hash",
+				Unique:  true,
+				Columns: []*schema.Column{SuppressionsColumns[1]},
+			},
+		},
+	}
+	// TombstonesColumns holds the columns for the "tombstones" table.
+	TombstonesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "hash", Type: field.TypeString, Size: 2147483647},
+		{Name: "deletion_id", Type: field.TypeInt64},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// TombstonesTable holds the schema information for the "tombstones" table.
+	TombstonesTable = &schema.Table{
+		Name:       "tombstones",
+		Columns:    TombstonesColumns,
+		PrimaryKey: []*schema.Column{TombstonesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "tombstone_account_id_hash",
+				Unique:  true,
+				Columns: []*schema.Column{TombstonesColumns[1], TombstonesColumns[2]},
+			},
+			{
+				Name:    "tombstone_account_id_deletion_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{TombstonesColumns[1], TombstonesColumns[3], TombstonesColumns[0]},
 			},
 		},
 	}
@@ -888,6 +1126,25 @@ var (
 				Name:    "uncountedvideo_account_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{UncountedVideosColumns[1], UncountedVideosColumns[0]},
+			},
+		},
+	}
+	// UnscoredLibrariesColumns holds the columns for the "unscored_libraries" table.
+	UnscoredLibrariesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "changes", Type: field.TypeInt64, Default: 1},
+	}
+	// UnscoredLibrariesTable holds the schema information for the "unscored_libraries" table.
+	UnscoredLibrariesTable = &schema.Table{
+		Name:       "unscored_libraries",
+		Columns:    UnscoredLibrariesColumns,
+		PrimaryKey: []*schema.Column{UnscoredLibrariesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "unscoredlibrary_account_id",
+				Unique:  true,
+				Columns: []*schema.Column{UnscoredLibrariesColumns[1]},
 			},
 		},
 	}
@@ -1013,6 +1270,10 @@ var (
 		{Name: "hook_order", Type: field.TypeBytes, Nullable: true},
 		{Name: "hook_changed_at", Type: field.TypeInt64, Default: 0},
 		{Name: "opening", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "outlier_since", Type: field.TypeInt64, Nullable: true},
+		{Name: "outlier_week", Type: field.TypeInt64, Default: 0},
+		{Name: "posted_week", Type: field.TypeInt64, Default: 0},
+		{Name: "rising_order", Type: field.TypeBytes, Nullable: true},
 		{Name: "outlier_order", Type: field.TypeBytes, Nullable: true},
 	}
 	// VideosTable holds the schema information for the "videos" table.
@@ -1059,7 +1320,17 @@ var (
 			{
 				Name:    "video_account_id_archived_kind_outlier_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[34]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[38]},
+			},
+			{
+				Name:    "video_new",
+				Unique:  false,
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[35], VideosColumns[38]},
+			},
+			{
+				Name:    "video_rising",
+				Unique:  false,
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[36], VideosColumns[37]},
 			},
 			{
 				Name:    "video_account_id_archived_kind_seen_order",
@@ -1079,6 +1350,7 @@ var (
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "doc", Type: field.TypeString, Size: 2147483647},
 		{Name: "hook", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "hook_text", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "keys", Type: field.TypeString, Size: 2147483647, Default: ""},
 	}
 	// VideoDocsTable holds the schema information for the "video_docs" table.
@@ -1182,12 +1454,18 @@ var (
 		AccountsTable,
 		AuditEntriesTable,
 		AuthorizationsTable,
+		ChargesTable,
 		CheckoutsTable,
 		CodesTable,
 		CreatorsTable,
 		CreditBalancesTable,
 		CreditEntriesTable,
+		DeletedVideosTable,
+		DeletionsTable,
+		ErasuresTable,
 		FeedsTable,
+		ImportsTable,
+		ImportPartsTable,
 		JobsTable,
 		KeysTable,
 		LibrariesTable,
@@ -1199,16 +1477,19 @@ var (
 		RecurrencesTable,
 		RuleItemsTable,
 		RulesetsTable,
-		SandboxCallsTable,
 		SandboxFilesTable,
 		ScorePointsTable,
 		ScrollsTable,
 		ScrollCountsTable,
 		ScrollRecordsTable,
+		SourcePagesTable,
 		SubscriptionsTable,
+		SuppressionsTable,
+		TombstonesTable,
 		TrendsTable,
 		TrendWindowsTable,
 		UncountedVideosTable,
+		UnscoredLibrariesTable,
 		UsageCountersTable,
 		UsageEventsTable,
 		VerdictsTable,
@@ -1221,15 +1502,18 @@ var (
 )
 
 func init() {
+	ChargesTable.Annotation = &entsql.Annotation{}
+	ChargesTable.Annotation.Checks = map[string]string{
+		"charge_held_not_negative": "held >= 0",
+	}
 	CreditBalancesTable.Annotation = &entsql.Annotation{}
 	CreditBalancesTable.Annotation.Checks = map[string]string{
 		"credit_balance_not_negative": "balance >= 0",
 		"credit_held_is_there":        "held >= 0 AND held <= balance",
 		"credit_owed_not_negative":    "owed >= 0",
 	}
-	SandboxCallsTable.Annotation = &entsql.Annotation{}
-	SandboxCallsTable.Annotation.Checks = map[string]string{
-		"sandbox_call_held_not_negative": "held >= 0",
+	ImportsTable.Annotation = &entsql.Annotation{
+		Table: "imports",
 	}
 	SandboxFilesTable.Annotation = &entsql.Annotation{}
 	SandboxFilesTable.Annotation.Checks = map[string]string{

@@ -15,6 +15,9 @@ type AuditEntry func(*sql.Selector)
 // Authorization is the predicate function for authorization builders.
 type Authorization func(*sql.Selector)
 
+// Charge is the predicate function for charge builders.
+type Charge func(*sql.Selector)
+
 // Checkout is the predicate function for checkout builders.
 type Checkout func(*sql.Selector)
 
@@ -30,8 +33,23 @@ type CreditBalance func(*sql.Selector)
 // CreditEntry is the predicate function for creditentry builders.
 type CreditEntry func(*sql.Selector)
 
+// DeletedVideo is the predicate function for deletedvideo builders.
+type DeletedVideo func(*sql.Selector)
+
+// Deletion is the predicate function for deletion builders.
+type Deletion func(*sql.Selector)
+
+// Erasure is the predicate function for erasure builders.
+type Erasure func(*sql.Selector)
+
 // Feed is the predicate function for feed builders.
 type Feed func(*sql.Selector)
+
+// FileImport is the predicate function for fileimport builders.
+type FileImport func(*sql.Selector)
+
+// ImportPart is the predicate function for importpart builders.
+type ImportPart func(*sql.Selector)
 
 // Job is the predicate function for job builders.
 type Job func(*sql.Selector)
@@ -66,9 +84,6 @@ type RuleItem func(*sql.Selector)
 // Ruleset is the predicate function for ruleset builders.
 type Ruleset func(*sql.Selector)
 
-// SandboxCall is the predicate function for sandboxcall builders.
-type SandboxCall func(*sql.Selector)
-
 // SandboxFile is the predicate function for sandboxfile builders.
 type SandboxFile func(*sql.Selector)
 
@@ -84,8 +99,17 @@ type ScrollCount func(*sql.Selector)
 // ScrollRecord is the predicate function for scrollrecord builders.
 type ScrollRecord func(*sql.Selector)
 
+// SourcePage is the predicate function for sourcepage builders.
+type SourcePage func(*sql.Selector)
+
 // Subscription is the predicate function for subscription builders.
 type Subscription func(*sql.Selector)
+
+// Suppression is the predicate function for suppression builders.
+type Suppression func(*sql.Selector)
+
+// Tombstone is the predicate function for tombstone builders.
+type Tombstone func(*sql.Selector)
 
 // Trend is the predicate function for trend builders.
 type Trend func(*sql.Selector)
@@ -95,6 +119,9 @@ type TrendWindow func(*sql.Selector)
 
 // UncountedVideo is the predicate function for uncountedvideo builders.
 type UncountedVideo func(*sql.Selector)
+
+// UnscoredLibrary is the predicate function for unscoredlibrary builders.
+type UnscoredLibrary func(*sql.Selector)
 
 // UsageCounter is the predicate function for usagecounter builders.
 type UsageCounter func(*sql.Selector)

@@ -4,12 +4,18 @@ package runtime
 
 import (
 	"github.com/scrollery/scrollery/ent/auditentry"
+	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
+	"github.com/scrollery/scrollery/ent/deletedvideo"
+	"github.com/scrollery/scrollery/ent/deletion"
+	"github.com/scrollery/scrollery/ent/erasure"
 	"github.com/scrollery/scrollery/ent/feed"
+	"github.com/scrollery/scrollery/ent/fileimport"
+	"github.com/scrollery/scrollery/ent/importpart"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/library"
@@ -19,7 +25,6 @@ import (
 	"github.com/scrollery/scrollery/ent/recurrence"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
-	"github.com/scrollery/scrollery/ent/sandboxcall"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
 	"github.com/scrollery/scrollery/ent/schema"
 	"github.com/scrollery/scrollery/ent/scorepoint"
@@ -27,9 +32,11 @@ import (
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	"github.com/scrollery/scrollery/ent/subscription"
+	"github.com/scrollery/scrollery/ent/tombstone"
 	"github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/ent/trendwindow"
 	"github.com/scrollery/scrollery/ent/uncountedvideo"
+	"github.com/scrollery/scrollery/ent/unscoredlibrary"
 	"github.com/scrollery/scrollery/ent/usagecounter"
 	"github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/ent/video"
@@ -48,6 +55,25 @@ func init() {
 	auditentry.Hooks[0] = auditentryMixinHooks0[0]
 	auditentryMixinInters0 := auditentryMixin[0].Interceptors()
 	auditentry.Interceptors[0] = auditentryMixinInters0[0]
+	chargeMixin := schema.Charge{}.Mixin()
+	chargeMixinHooks0 := chargeMixin[0].Hooks()
+	charge.Hooks[0] = chargeMixinHooks0[0]
+	chargeMixinInters0 := chargeMixin[0].Interceptors()
+	charge.Interceptors[0] = chargeMixinInters0[0]
+	chargeFields := schema.Charge{}.Fields()
+	_ = chargeFields
+	// chargeDescRuns is the schema descriptor for runs field.
+	chargeDescRuns := chargeFields[2].Descriptor()
+	// charge.DefaultRuns holds the default value on creation for the runs field.
+	charge.DefaultRuns = chargeDescRuns.Default.(int)
+	// chargeDescHeld is the schema descriptor for held field.
+	chargeDescHeld := chargeFields[3].Descriptor()
+	// charge.DefaultHeld holds the default value on creation for the held field.
+	charge.DefaultHeld = chargeDescHeld.Default.(int64)
+	// chargeDescRan is the schema descriptor for ran field.
+	chargeDescRan := chargeFields[4].Descriptor()
+	// charge.DefaultRan holds the default value on creation for the ran field.
+	charge.DefaultRan = chargeDescRan.Default.(bool)
 	checkoutFields := schema.Checkout{}.Fields()
 	_ = checkoutFields
 	// checkoutDescRefundedCents is the schema descriptor for refunded_cents field.
@@ -95,6 +121,48 @@ func init() {
 	creditentry.Hooks[0] = creditentryMixinHooks0[0]
 	creditentryMixinInters0 := creditentryMixin[0].Interceptors()
 	creditentry.Interceptors[0] = creditentryMixinInters0[0]
+	deletedvideoMixin := schema.DeletedVideo{}.Mixin()
+	deletedvideoMixinHooks0 := deletedvideoMixin[0].Hooks()
+	deletedvideo.Hooks[0] = deletedvideoMixinHooks0[0]
+	deletedvideoMixinInters0 := deletedvideoMixin[0].Interceptors()
+	deletedvideo.Interceptors[0] = deletedvideoMixinInters0[0]
+	deletionMixin := schema.Deletion{}.Mixin()
+	deletionMixinHooks0 := deletionMixin[0].Hooks()
+	deletion.Hooks[0] = deletionMixinHooks0[0]
+	deletionMixinInters0 := deletionMixin[0].Interceptors()
+	deletion.Interceptors[0] = deletionMixinInters0[0]
+	deletionFields := schema.Deletion{}.Fields()
+	_ = deletionFields
+	// deletionDescVideos is the schema descriptor for videos field.
+	deletionDescVideos := deletionFields[4].Descriptor()
+	// deletion.DefaultVideos holds the default value on creation for the videos field.
+	deletion.DefaultVideos = deletionDescVideos.Default.(int)
+	// deletionDescReadings is the schema descriptor for readings field.
+	deletionDescReadings := deletionFields[5].Descriptor()
+	// deletion.DefaultReadings holds the default value on creation for the readings field.
+	deletion.DefaultReadings = deletionDescReadings.Default.(int)
+	// deletionDescUndoUntil is the schema descriptor for undo_until field.
+	deletionDescUndoUntil := deletionFields[6].Descriptor()
+	// deletion.DefaultUndoUntil holds the default value on creation for the undo_until field.
+	deletion.DefaultUndoUntil = deletionDescUndoUntil.Default.(int64)
+	erasureFields := schema.Erasure{}.Fields()
+	_ = erasureFields
+	// erasureDescAccounts is the schema descriptor for accounts field.
+	erasureDescAccounts := erasureFields[5].Descriptor()
+	// erasure.DefaultAccounts holds the default value on creation for the accounts field.
+	erasure.DefaultAccounts = erasureDescAccounts.Default.(int)
+	// erasureDescVideos is the schema descriptor for videos field.
+	erasureDescVideos := erasureFields[6].Descriptor()
+	// erasure.DefaultVideos holds the default value on creation for the videos field.
+	erasure.DefaultVideos = erasureDescVideos.Default.(int)
+	// erasureDescReadings is the schema descriptor for readings field.
+	erasureDescReadings := erasureFields[7].Descriptor()
+	// erasure.DefaultReadings holds the default value on creation for the readings field.
+	erasure.DefaultReadings = erasureDescReadings.Default.(int)
+	// erasureDescFinishedAt is the schema descriptor for finished_at field.
+	erasureDescFinishedAt := erasureFields[9].Descriptor()
+	// erasure.DefaultFinishedAt holds the default value on creation for the finished_at field.
+	erasure.DefaultFinishedAt = erasureDescFinishedAt.Default.(int64)
 	feedMixin := schema.Feed{}.Mixin()
 	feedMixinHooks0 := feedMixin[0].Hooks()
 	feed.Hooks[0] = feedMixinHooks0[0]
@@ -106,6 +174,34 @@ func init() {
 	feedDescFloor := feedFields[1].Descriptor()
 	// feed.DefaultFloor holds the default value on creation for the floor field.
 	feed.DefaultFloor = feedDescFloor.Default.(int64)
+	fileimportMixin := schema.FileImport{}.Mixin()
+	fileimportMixinHooks0 := fileimportMixin[0].Hooks()
+	fileimport.Hooks[0] = fileimportMixinHooks0[0]
+	fileimportMixinInters0 := fileimportMixin[0].Interceptors()
+	fileimport.Interceptors[0] = fileimportMixinInters0[0]
+	fileimportFields := schema.FileImport{}.Fields()
+	_ = fileimportFields
+	// fileimportDescReport is the schema descriptor for report field.
+	fileimportDescReport := fileimportFields[5].Descriptor()
+	// fileimport.DefaultReport holds the default value on creation for the report field.
+	fileimport.DefaultReport = fileimportDescReport.Default.(string)
+	// fileimportDescScrollID is the schema descriptor for scroll_id field.
+	fileimportDescScrollID := fileimportFields[6].Descriptor()
+	// fileimport.DefaultScrollID holds the default value on creation for the scroll_id field.
+	fileimport.DefaultScrollID = fileimportDescScrollID.Default.(int64)
+	// fileimportDescAttempt is the schema descriptor for attempt field.
+	fileimportDescAttempt := fileimportFields[8].Descriptor()
+	// fileimport.DefaultAttempt holds the default value on creation for the attempt field.
+	fileimport.DefaultAttempt = fileimportDescAttempt.Default.(int)
+	// fileimportDescHeartbeatAt is the schema descriptor for heartbeat_at field.
+	fileimportDescHeartbeatAt := fileimportFields[9].Descriptor()
+	// fileimport.DefaultHeartbeatAt holds the default value on creation for the heartbeat_at field.
+	fileimport.DefaultHeartbeatAt = fileimportDescHeartbeatAt.Default.(int64)
+	importpartMixin := schema.ImportPart{}.Mixin()
+	importpartMixinHooks0 := importpartMixin[0].Hooks()
+	importpart.Hooks[0] = importpartMixinHooks0[0]
+	importpartMixinInters0 := importpartMixin[0].Interceptors()
+	importpart.Interceptors[0] = importpartMixinInters0[0]
 	jobFields := schema.Job{}.Fields()
 	_ = jobFields
 	// jobDescAttempt is the schema descriptor for attempt field.
@@ -208,25 +304,6 @@ func init() {
 	ruleset.Hooks[0] = rulesetMixinHooks0[0]
 	rulesetMixinInters0 := rulesetMixin[0].Interceptors()
 	ruleset.Interceptors[0] = rulesetMixinInters0[0]
-	sandboxcallMixin := schema.SandboxCall{}.Mixin()
-	sandboxcallMixinHooks0 := sandboxcallMixin[0].Hooks()
-	sandboxcall.Hooks[0] = sandboxcallMixinHooks0[0]
-	sandboxcallMixinInters0 := sandboxcallMixin[0].Interceptors()
-	sandboxcall.Interceptors[0] = sandboxcallMixinInters0[0]
-	sandboxcallFields := schema.SandboxCall{}.Fields()
-	_ = sandboxcallFields
-	// sandboxcallDescRuns is the schema descriptor for runs field.
-	sandboxcallDescRuns := sandboxcallFields[1].Descriptor()
-	// sandboxcall.DefaultRuns holds the default value on creation for the runs field.
-	sandboxcall.DefaultRuns = sandboxcallDescRuns.Default.(int)
-	// sandboxcallDescHeld is the schema descriptor for held field.
-	sandboxcallDescHeld := sandboxcallFields[2].Descriptor()
-	// sandboxcall.DefaultHeld holds the default value on creation for the held field.
-	sandboxcall.DefaultHeld = sandboxcallDescHeld.Default.(int64)
-	// sandboxcallDescRan is the schema descriptor for ran field.
-	sandboxcallDescRan := sandboxcallFields[3].Descriptor()
-	// sandboxcall.DefaultRan holds the default value on creation for the ran field.
-	sandboxcall.DefaultRan = sandboxcallDescRan.Default.(bool)
 	sandboxfileMixin := schema.SandboxFile{}.Mixin()
 	sandboxfileMixinHooks0 := sandboxfileMixin[0].Hooks()
 	sandboxfile.Hooks[0] = sandboxfileMixinHooks0[0]
@@ -309,6 +386,11 @@ func init() {
 	subscriptionDescSynced := subscriptionFields[5].Descriptor()
 	// subscription.DefaultSynced holds the default value on creation for the synced field.
 	subscription.DefaultSynced = subscriptionDescSynced.Default.(int64)
+	tombstoneMixin := schema.Tombstone{}.Mixin()
+	tombstoneMixinHooks0 := tombstoneMixin[0].Hooks()
+	tombstone.Hooks[0] = tombstoneMixinHooks0[0]
+	tombstoneMixinInters0 := tombstoneMixin[0].Interceptors()
+	tombstone.Interceptors[0] = tombstoneMixinInters0[0]
 	trendMixin := schema.Trend{}.Mixin()
 	trendMixinHooks0 := trendMixin[0].Hooks()
 	trend.Hooks[0] = trendMixinHooks0[0]
@@ -348,6 +430,17 @@ func init() {
 	uncountedvideo.Hooks[0] = uncountedvideoMixinHooks0[0]
 	uncountedvideoMixinInters0 := uncountedvideoMixin[0].Interceptors()
 	uncountedvideo.Interceptors[0] = uncountedvideoMixinInters0[0]
+	unscoredlibraryMixin := schema.UnscoredLibrary{}.Mixin()
+	unscoredlibraryMixinHooks0 := unscoredlibraryMixin[0].Hooks()
+	unscoredlibrary.Hooks[0] = unscoredlibraryMixinHooks0[0]
+	unscoredlibraryMixinInters0 := unscoredlibraryMixin[0].Interceptors()
+	unscoredlibrary.Interceptors[0] = unscoredlibraryMixinInters0[0]
+	unscoredlibraryFields := schema.UnscoredLibrary{}.Fields()
+	_ = unscoredlibraryFields
+	// unscoredlibraryDescChanges is the schema descriptor for changes field.
+	unscoredlibraryDescChanges := unscoredlibraryFields[0].Descriptor()
+	// unscoredlibrary.DefaultChanges holds the default value on creation for the changes field.
+	unscoredlibrary.DefaultChanges = unscoredlibraryDescChanges.Default.(int64)
 	usagecounterMixin := schema.UsageCounter{}.Mixin()
 	usagecounterMixinHooks0 := usagecounterMixin[0].Hooks()
 	usagecounter.Hooks[0] = usagecounterMixinHooks0[0]
@@ -451,6 +544,14 @@ func init() {
 	videoDescOpening := videoFields[31].Descriptor()
 	// video.DefaultOpening holds the default value on creation for the opening field.
 	video.DefaultOpening = videoDescOpening.Default.(string)
+	// videoDescOutlierWeek is the schema descriptor for outlier_week field.
+	videoDescOutlierWeek := videoFields[33].Descriptor()
+	// video.DefaultOutlierWeek holds the default value on creation for the outlier_week field.
+	video.DefaultOutlierWeek = videoDescOutlierWeek.Default.(int64)
+	// videoDescPostedWeek is the schema descriptor for posted_week field.
+	videoDescPostedWeek := videoFields[34].Descriptor()
+	// video.DefaultPostedWeek holds the default value on creation for the posted_week field.
+	video.DefaultPostedWeek = videoDescPostedWeek.Default.(int64)
 	videodocMixin := schema.VideoDoc{}.Mixin()
 	videodocMixinHooks0 := videodocMixin[0].Hooks()
 	videodoc.Hooks[0] = videodocMixinHooks0[0]
@@ -459,7 +560,7 @@ func init() {
 	videodocFields := schema.VideoDoc{}.Fields()
 	_ = videodocFields
 	// videodocDescKeys is the schema descriptor for keys field.
-	videodocDescKeys := videodocFields[2].Descriptor()
+	videodocDescKeys := videodocFields[3].Descriptor()
 	// videodoc.DefaultKeys holds the default value on creation for the keys field.
 	videodoc.DefaultKeys = videodocDescKeys.Default.(string)
 	webhookMixin := schema.Webhook{}.Mixin()

@@ -75,6 +75,14 @@ func (Video) Fields() []ent.Field {
 			Comment("When the evidence last changed; 0 without evidence."),
 		field.Text("opening").Default("").
 			Comment("The first 20 letters and digits of the evidence; empty where there are fewer."),
+		field.Int64("outlier_since").Optional().Nillable().
+			Comment("Time of the reading with which it first was an outlier; kept when it is none any more."),
+		field.Int64("outlier_week").Default(0).
+			Comment("The whole weeks since 1970 of outlier_since."),
+		field.Int64("posted_week").Default(0).
+			Comment("The whole weeks since 1970 of posted_at."),
+		field.Bytes("rising_order").Optional().Nillable().
+			Comment("0, or 1 if the views look bought; views at 7 days, highest first, then id; null if it was older at its newest usable reading."),
 		field.Bytes("outlier_order").Optional().Nillable().
 			Comment("The outlier's sort key of 49 bytes; then twice the baseline and the samples, for show. Null unless listed."),
 	}
@@ -91,6 +99,8 @@ func (Video) Indexes() []ent.Index {
 		index.Fields("account_id", "growth_kind", "by_niche", "posted_at", "id"),
 		index.Fields("account_id", "hook_hidden", "hook_order"),
 		index.Fields("account_id", "archived", "kind", "outlier_order"),
+		index.Fields("account_id", "archived", "kind", "outlier_week", "outlier_order").StorageKey("video_new"), // named in statements
+		index.Fields("account_id", "archived", "kind", "posted_week", "rising_order").StorageKey("video_rising"),
 		index.Fields("account_id", "archived", "kind", "seen_order"),
 		index.Fields("account_id", "archived", "platform", "kind", "seen_order"),
 	}

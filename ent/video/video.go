@@ -78,6 +78,14 @@ const (
 	FieldHookChangedAt = "hook_changed_at"
 	// FieldOpening holds the string denoting the opening field in the database.
 	FieldOpening = "opening"
+	// FieldOutlierSince holds the string denoting the outlier_since field in the database.
+	FieldOutlierSince = "outlier_since"
+	// FieldOutlierWeek holds the string denoting the outlier_week field in the database.
+	FieldOutlierWeek = "outlier_week"
+	// FieldPostedWeek holds the string denoting the posted_week field in the database.
+	FieldPostedWeek = "posted_week"
+	// FieldRisingOrder holds the string denoting the rising_order field in the database.
+	FieldRisingOrder = "rising_order"
 	// FieldOutlierOrder holds the string denoting the outlier_order field in the database.
 	FieldOutlierOrder = "outlier_order"
 	// Table holds the table name of the video in the database.
@@ -120,6 +128,10 @@ var Columns = []string{
 	FieldHookOrder,
 	FieldHookChangedAt,
 	FieldOpening,
+	FieldOutlierSince,
+	FieldOutlierWeek,
+	FieldPostedWeek,
+	FieldRisingOrder,
 	FieldOutlierOrder,
 }
 
@@ -173,6 +185,10 @@ var (
 	DefaultHookChangedAt int64
 	// DefaultOpening holds the default value on creation for the "opening" field.
 	DefaultOpening string
+	// DefaultOutlierWeek holds the default value on creation for the "outlier_week" field.
+	DefaultOutlierWeek int64
+	// DefaultPostedWeek holds the default value on creation for the "posted_week" field.
+	DefaultPostedWeek int64
 )
 
 // OrderOption defines the ordering options for the Video queries.
@@ -336,4 +352,19 @@ func ByHookChangedAt(opts ...sql.OrderTermOption) OrderOption {
 // ByOpening orders the results by the opening field.
 func ByOpening(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldOpening, opts...).ToFunc()
+}
+
+// ByOutlierSince orders the results by the outlier_since field.
+func ByOutlierSince(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldOutlierSince, opts...).ToFunc()
+}
+
+// ByOutlierWeek orders the results by the outlier_week field.
+func ByOutlierWeek(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldOutlierWeek, opts...).ToFunc()
+}
+
+// ByPostedWeek orders the results by the posted_week field.
+func ByPostedWeek(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPostedWeek, opts...).ToFunc()
 }

@@ -217,6 +217,26 @@ func Opening(v string) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldOpening, v))
 }
 
+// OutlierSince applies equality check predicate on the "outlier_since" field. It's identical to OutlierSinceEQ.
+func OutlierSince(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOutlierSince, v))
+}
+
+// OutlierWeek applies equality check predicate on the "outlier_week" field. It's identical to OutlierWeekEQ.
+func OutlierWeek(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOutlierWeek, v))
+}
+
+// PostedWeek applies equality check predicate on the "posted_week" field. It's identical to PostedWeekEQ.
+func PostedWeek(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldPostedWeek, v))
+}
+
+// RisingOrder applies equality check predicate on the "rising_order" field. It's identical to RisingOrderEQ.
+func RisingOrder(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldRisingOrder, v))
+}
+
 // OutlierOrder applies equality check predicate on the "outlier_order" field. It's identical to OutlierOrderEQ.
 func OutlierOrder(v []byte) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldOutlierOrder, v))
@@ -1795,6 +1815,186 @@ func OpeningEqualFold(v string) predicate.Video {
 // OpeningContainsFold applies the ContainsFold predicate on the "opening" field.
 func OpeningContainsFold(v string) predicate.Video {
 	return predicate.Video(sql.FieldContainsFold(FieldOpening, v))
+}
+
+// OutlierSinceEQ applies the EQ predicate on the "outlier_since" field.
+func OutlierSinceEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOutlierSince, v))
+}
+
+// OutlierSinceNEQ applies the NEQ predicate on the "outlier_since" field.
+func OutlierSinceNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldOutlierSince, v))
+}
+
+// OutlierSinceIn applies the In predicate on the "outlier_since" field.
+func OutlierSinceIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldOutlierSince, vs...))
+}
+
+// OutlierSinceNotIn applies the NotIn predicate on the "outlier_since" field.
+func OutlierSinceNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldOutlierSince, vs...))
+}
+
+// OutlierSinceGT applies the GT predicate on the "outlier_since" field.
+func OutlierSinceGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldOutlierSince, v))
+}
+
+// OutlierSinceGTE applies the GTE predicate on the "outlier_since" field.
+func OutlierSinceGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldOutlierSince, v))
+}
+
+// OutlierSinceLT applies the LT predicate on the "outlier_since" field.
+func OutlierSinceLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldOutlierSince, v))
+}
+
+// OutlierSinceLTE applies the LTE predicate on the "outlier_since" field.
+func OutlierSinceLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldOutlierSince, v))
+}
+
+// OutlierSinceIsNil applies the IsNil predicate on the "outlier_since" field.
+func OutlierSinceIsNil() predicate.Video {
+	return predicate.Video(sql.FieldIsNull(FieldOutlierSince))
+}
+
+// OutlierSinceNotNil applies the NotNil predicate on the "outlier_since" field.
+func OutlierSinceNotNil() predicate.Video {
+	return predicate.Video(sql.FieldNotNull(FieldOutlierSince))
+}
+
+// OutlierWeekEQ applies the EQ predicate on the "outlier_week" field.
+func OutlierWeekEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldOutlierWeek, v))
+}
+
+// OutlierWeekNEQ applies the NEQ predicate on the "outlier_week" field.
+func OutlierWeekNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldOutlierWeek, v))
+}
+
+// OutlierWeekIn applies the In predicate on the "outlier_week" field.
+func OutlierWeekIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldOutlierWeek, vs...))
+}
+
+// OutlierWeekNotIn applies the NotIn predicate on the "outlier_week" field.
+func OutlierWeekNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldOutlierWeek, vs...))
+}
+
+// OutlierWeekGT applies the GT predicate on the "outlier_week" field.
+func OutlierWeekGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldOutlierWeek, v))
+}
+
+// OutlierWeekGTE applies the GTE predicate on the "outlier_week" field.
+func OutlierWeekGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldOutlierWeek, v))
+}
+
+// OutlierWeekLT applies the LT predicate on the "outlier_week" field.
+func OutlierWeekLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldOutlierWeek, v))
+}
+
+// OutlierWeekLTE applies the LTE predicate on the "outlier_week" field.
+func OutlierWeekLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldOutlierWeek, v))
+}
+
+// PostedWeekEQ applies the EQ predicate on the "posted_week" field.
+func PostedWeekEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldPostedWeek, v))
+}
+
+// PostedWeekNEQ applies the NEQ predicate on the "posted_week" field.
+func PostedWeekNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldPostedWeek, v))
+}
+
+// PostedWeekIn applies the In predicate on the "posted_week" field.
+func PostedWeekIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldPostedWeek, vs...))
+}
+
+// PostedWeekNotIn applies the NotIn predicate on the "posted_week" field.
+func PostedWeekNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldPostedWeek, vs...))
+}
+
+// PostedWeekGT applies the GT predicate on the "posted_week" field.
+func PostedWeekGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldPostedWeek, v))
+}
+
+// PostedWeekGTE applies the GTE predicate on the "posted_week" field.
+func PostedWeekGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldPostedWeek, v))
+}
+
+// PostedWeekLT applies the LT predicate on the "posted_week" field.
+func PostedWeekLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldPostedWeek, v))
+}
+
+// PostedWeekLTE applies the LTE predicate on the "posted_week" field.
+func PostedWeekLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldPostedWeek, v))
+}
+
+// RisingOrderEQ applies the EQ predicate on the "rising_order" field.
+func RisingOrderEQ(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldRisingOrder, v))
+}
+
+// RisingOrderNEQ applies the NEQ predicate on the "rising_order" field.
+func RisingOrderNEQ(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldRisingOrder, v))
+}
+
+// RisingOrderIn applies the In predicate on the "rising_order" field.
+func RisingOrderIn(vs ...[]byte) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldRisingOrder, vs...))
+}
+
+// RisingOrderNotIn applies the NotIn predicate on the "rising_order" field.
+func RisingOrderNotIn(vs ...[]byte) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldRisingOrder, vs...))
+}
+
+// RisingOrderGT applies the GT predicate on the "rising_order" field.
+func RisingOrderGT(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldRisingOrder, v))
+}
+
+// RisingOrderGTE applies the GTE predicate on the "rising_order" field.
+func RisingOrderGTE(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldRisingOrder, v))
+}
+
+// RisingOrderLT applies the LT predicate on the "rising_order" field.
+func RisingOrderLT(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldRisingOrder, v))
+}
+
+// RisingOrderLTE applies the LTE predicate on the "rising_order" field.
+func RisingOrderLTE(v []byte) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldRisingOrder, v))
+}
+
+// RisingOrderIsNil applies the IsNil predicate on the "rising_order" field.
+func RisingOrderIsNil() predicate.Video {
+	return predicate.Video(sql.FieldIsNull(FieldRisingOrder))
+}
+
+// RisingOrderNotNil applies the NotNil predicate on the "rising_order" field.
+func RisingOrderNotNil() predicate.Video {
+	return predicate.Video(sql.FieldNotNull(FieldRisingOrder))
 }
 
 // OutlierOrderEQ applies the EQ predicate on the "outlier_order" field.

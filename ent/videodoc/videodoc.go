@@ -18,6 +18,8 @@ const (
 	FieldDoc = "doc"
 	// FieldHook holds the string denoting the hook field in the database.
 	FieldHook = "hook"
+	// FieldHookText holds the string denoting the hook_text field in the database.
+	FieldHookText = "hook_text"
 	// FieldKeys holds the string denoting the keys field in the database.
 	FieldKeys = "keys"
 	// Table holds the table name of the videodoc in the database.
@@ -30,6 +32,7 @@ var Columns = []string{
 	FieldAccountID,
 	FieldDoc,
 	FieldHook,
+	FieldHookText,
 	FieldKeys,
 }
 
@@ -76,6 +79,11 @@ func ByDoc(opts ...sql.OrderTermOption) OrderOption {
 // ByHook orders the results by the hook field.
 func ByHook(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldHook, opts...).ToFunc()
+}
+
+// ByHookText orders the results by the hook_text field.
+func ByHookText(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldHookText, opts...).ToFunc()
 }
 
 // ByKeys orders the results by the keys field.

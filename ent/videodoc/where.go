@@ -67,6 +67,11 @@ func Hook(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldEQ(FieldHook, v))
 }
 
+// HookText applies equality check predicate on the "hook_text" field. It's identical to HookTextEQ.
+func HookText(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldEQ(FieldHookText, v))
+}
+
 // Keys applies equality check predicate on the "keys" field. It's identical to KeysEQ.
 func Keys(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldEQ(FieldKeys, v))
@@ -250,6 +255,81 @@ func HookEqualFold(v string) predicate.VideoDoc {
 // HookContainsFold applies the ContainsFold predicate on the "hook" field.
 func HookContainsFold(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldContainsFold(FieldHook, v))
+}
+
+// HookTextEQ applies the EQ predicate on the "hook_text" field.
+func HookTextEQ(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldEQ(FieldHookText, v))
+}
+
+// HookTextNEQ applies the NEQ predicate on the "hook_text" field.
+func HookTextNEQ(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldNEQ(FieldHookText, v))
+}
+
+// HookTextIn applies the In predicate on the "hook_text" field.
+func HookTextIn(vs ...string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldIn(FieldHookText, vs...))
+}
+
+// HookTextNotIn applies the NotIn predicate on the "hook_text" field.
+func HookTextNotIn(vs ...string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldNotIn(FieldHookText, vs...))
+}
+
+// HookTextGT applies the GT predicate on the "hook_text" field.
+func HookTextGT(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldGT(FieldHookText, v))
+}
+
+// HookTextGTE applies the GTE predicate on the "hook_text" field.
+func HookTextGTE(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldGTE(FieldHookText, v))
+}
+
+// HookTextLT applies the LT predicate on the "hook_text" field.
+func HookTextLT(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldLT(FieldHookText, v))
+}
+
+// HookTextLTE applies the LTE predicate on the "hook_text" field.
+func HookTextLTE(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldLTE(FieldHookText, v))
+}
+
+// HookTextContains applies the Contains predicate on the "hook_text" field.
+func HookTextContains(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldContains(FieldHookText, v))
+}
+
+// HookTextHasPrefix applies the HasPrefix predicate on the "hook_text" field.
+func HookTextHasPrefix(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldHasPrefix(FieldHookText, v))
+}
+
+// HookTextHasSuffix applies the HasSuffix predicate on the "hook_text" field.
+func HookTextHasSuffix(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldHasSuffix(FieldHookText, v))
+}
+
+// HookTextIsNil applies the IsNil predicate on the "hook_text" field.
+func HookTextIsNil() predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldIsNull(FieldHookText))
+}
+
+// HookTextNotNil applies the NotNil predicate on the "hook_text" field.
+func HookTextNotNil() predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldNotNull(FieldHookText))
+}
+
+// HookTextEqualFold applies the EqualFold predicate on the "hook_text" field.
+func HookTextEqualFold(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldEqualFold(FieldHookText, v))
+}
+
+// HookTextContainsFold applies the ContainsFold predicate on the "hook_text" field.
+func HookTextContainsFold(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldContainsFold(FieldHookText, v))
 }
 
 // KeysEQ applies the EQ predicate on the "keys" field.

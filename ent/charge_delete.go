@@ -8,30 +8,30 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/predicate"
-	"github.com/scrollery/scrollery/ent/sandboxcall"
 )
 
-// SandboxCallDelete is the builder for deleting a SandboxCall entity.
-type SandboxCallDelete struct {
+// ChargeDelete is the builder for deleting a Charge entity.
+type ChargeDelete struct {
 	config
 	hooks    []Hook
-	mutation *SandboxCallMutation
+	mutation *ChargeMutation
 }
 
-// Where appends a list predicates to the SandboxCallDelete builder.
-func (_d *SandboxCallDelete) Where(ps ...predicate.SandboxCall) *SandboxCallDelete {
+// Where appends a list predicates to the ChargeDelete builder.
+func (_d *ChargeDelete) Where(ps ...predicate.Charge) *ChargeDelete {
 	_d.mutation.Where(ps...)
 	return _d
 }
 
 // Exec executes the deletion query and returns how many vertices were deleted.
-func (_d *SandboxCallDelete) Exec(ctx context.Context) (int, error) {
+func (_d *ChargeDelete) Exec(ctx context.Context) (int, error) {
 	return withHooks(ctx, _d.sqlExec, _d.mutation, _d.hooks)
 }
 
 // ExecX is like Exec, but panics if an error occurs.
-func (_d *SandboxCallDelete) ExecX(ctx context.Context) int {
+func (_d *ChargeDelete) ExecX(ctx context.Context) int {
 	n, err := _d.Exec(ctx)
 	if err != nil {
 		panic(err)
@@ -39,8 +39,8 @@ func (_d *SandboxCallDelete) ExecX(ctx context.Context) int {
 	return n
 }
 
-func (_d *SandboxCallDelete) sqlExec(ctx context.Context) (int, error) {
-	_spec := sqlgraph.NewDeleteSpec(sandboxcall.Table, sqlgraph.NewFieldSpec(sandboxcall.FieldID, field.TypeInt64))
+func (_d *ChargeDelete) sqlExec(ctx context.Context) (int, error) {
+	_spec := sqlgraph.NewDeleteSpec(charge.Table, sqlgraph.NewFieldSpec(charge.FieldID, field.TypeInt64))
 	if ps := _d.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
 			for i := range ps {
@@ -56,32 +56,32 @@ func (_d *SandboxCallDelete) sqlExec(ctx context.Context) (int, error) {
 	return affected, err
 }
 
-// SandboxCallDeleteOne is the builder for deleting a single SandboxCall entity.
-type SandboxCallDeleteOne struct {
-	_d *SandboxCallDelete
+// ChargeDeleteOne is the builder for deleting a single Charge entity.
+type ChargeDeleteOne struct {
+	_d *ChargeDelete
 }
 
-// Where appends a list predicates to the SandboxCallDelete builder.
-func (_d *SandboxCallDeleteOne) Where(ps ...predicate.SandboxCall) *SandboxCallDeleteOne {
+// Where appends a list predicates to the ChargeDelete builder.
+func (_d *ChargeDeleteOne) Where(ps ...predicate.Charge) *ChargeDeleteOne {
 	_d._d.mutation.Where(ps...)
 	return _d
 }
 
 // Exec executes the deletion query.
-func (_d *SandboxCallDeleteOne) Exec(ctx context.Context) error {
+func (_d *ChargeDeleteOne) Exec(ctx context.Context) error {
 	n, err := _d._d.Exec(ctx)
 	switch {
 	case err != nil:
 		return err
 	case n == 0:
-		return &NotFoundError{sandboxcall.Label}
+		return &NotFoundError{charge.Label}
 	default:
 		return nil
 	}
 }
 
 // ExecX is like Exec, but panics if an error occurs.
-func (_d *SandboxCallDeleteOne) ExecX(ctx context.Context) {
+func (_d *ChargeDeleteOne) ExecX(ctx context.Context) {
 	if err := _d.Exec(ctx); err != nil {
 		panic(err)
 	}

@@ -12,67 +12,67 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/scrollery/scrollery/ent/predicate"
-	"github.com/scrollery/scrollery/ent/sandboxcall"
+	"github.com/scrollery/scrollery/ent/unscoredlibrary"
 )
 
-// SandboxCallQuery is the builder for querying SandboxCall entities.
-type SandboxCallQuery struct {
+// UnscoredLibraryQuery is the builder for querying UnscoredLibrary entities.
+type UnscoredLibraryQuery struct {
 	config
 	ctx        *QueryContext
-	order      []sandboxcall.OrderOption
+	order      []unscoredlibrary.OrderOption
 	inters     []Interceptor
-	predicates []predicate.SandboxCall
+	predicates []predicate.UnscoredLibrary
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
 }
 
-// Where adds a new predicate for the SandboxCallQuery builder.
-func (_q *SandboxCallQuery) Where(ps ...predicate.SandboxCall) *SandboxCallQuery {
+// Where adds a new predicate for the UnscoredLibraryQuery builder.
+func (_q *UnscoredLibraryQuery) Where(ps ...predicate.UnscoredLibrary) *UnscoredLibraryQuery {
 	_q.predicates = append(_q.predicates, ps...)
 	return _q
 }
 
 // Limit the number of records to be returned by this query.
-func (_q *SandboxCallQuery) Limit(limit int) *SandboxCallQuery {
+func (_q *UnscoredLibraryQuery) Limit(limit int) *UnscoredLibraryQuery {
 	_q.ctx.Limit = &limit
 	return _q
 }
 
 // Offset to start from.
-func (_q *SandboxCallQuery) Offset(offset int) *SandboxCallQuery {
+func (_q *UnscoredLibraryQuery) Offset(offset int) *UnscoredLibraryQuery {
 	_q.ctx.Offset = &offset
 	return _q
 }
 
 // Unique configures the query builder to filter duplicate records on query.
 // By default, unique is set to true, and can be disabled using this method.
-func (_q *SandboxCallQuery) Unique(unique bool) *SandboxCallQuery {
+func (_q *UnscoredLibraryQuery) Unique(unique bool) *UnscoredLibraryQuery {
 	_q.ctx.Unique = &unique
 	return _q
 }
 
 // Order specifies how the records should be ordered.
-func (_q *SandboxCallQuery) Order(o ...sandboxcall.OrderOption) *SandboxCallQuery {
+func (_q *UnscoredLibraryQuery) Order(o ...unscoredlibrary.OrderOption) *UnscoredLibraryQuery {
 	_q.order = append(_q.order, o...)
 	return _q
 }
 
-// First returns the first SandboxCall entity from the query.
-// Returns a *NotFoundError when no SandboxCall was found.
-func (_q *SandboxCallQuery) First(ctx context.Context) (*SandboxCall, error) {
+// First returns the first UnscoredLibrary entity from the query.
+// Returns a *NotFoundError when no UnscoredLibrary was found.
+func (_q *UnscoredLibraryQuery) First(ctx context.Context) (*UnscoredLibrary, error) {
 	nodes, err := _q.Limit(1).All(setContextOp(ctx, _q.ctx, ent.OpQueryFirst))
 	if err != nil {
 		return nil, err
 	}
 	if len(nodes) == 0 {
-		return nil, &NotFoundError{sandboxcall.Label}
+		return nil, &NotFoundError{unscoredlibrary.Label}
 	}
 	return nodes[0], nil
 }
 
 // FirstX is like First, but panics if an error occurs.
-func (_q *SandboxCallQuery) FirstX(ctx context.Context) *SandboxCall {
+func (_q *UnscoredLibraryQuery) FirstX(ctx context.Context) *UnscoredLibrary {
 	node, err := _q.First(ctx)
 	if err != nil && !IsNotFound(err) {
 		panic(err)
@@ -80,22 +80,22 @@ func (_q *SandboxCallQuery) FirstX(ctx context.Context) *SandboxCall {
 	return node
 }
 
-// FirstID returns the first SandboxCall ID from the query.
-// Returns a *NotFoundError when no SandboxCall ID was found.
-func (_q *SandboxCallQuery) FirstID(ctx context.Context) (id int64, err error) {
+// FirstID returns the first UnscoredLibrary ID from the query.
+// Returns a *NotFoundError when no UnscoredLibrary ID was found.
+func (_q *UnscoredLibraryQuery) FirstID(ctx context.Context) (id int64, err error) {
 	var ids []int64
 	if ids, err = _q.Limit(1).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryFirstID)); err != nil {
 		return
 	}
 	if len(ids) == 0 {
-		err = &NotFoundError{sandboxcall.Label}
+		err = &NotFoundError{unscoredlibrary.Label}
 		return
 	}
 	return ids[0], nil
 }
 
 // FirstIDX is like FirstID, but panics if an error occurs.
-func (_q *SandboxCallQuery) FirstIDX(ctx context.Context) int64 {
+func (_q *UnscoredLibraryQuery) FirstIDX(ctx context.Context) int64 {
 	id, err := _q.FirstID(ctx)
 	if err != nil && !IsNotFound(err) {
 		panic(err)
@@ -103,10 +103,10 @@ func (_q *SandboxCallQuery) FirstIDX(ctx context.Context) int64 {
 	return id
 }
 
-// Only returns a single SandboxCall entity found by the query, ensuring it only returns one.
-// Returns a *NotSingularError when more than one SandboxCall entity is found.
-// Returns a *NotFoundError when no SandboxCall entities are found.
-func (_q *SandboxCallQuery) Only(ctx context.Context) (*SandboxCall, error) {
+// Only returns a single UnscoredLibrary entity found by the query, ensuring it only returns one.
+// Returns a *NotSingularError when more than one UnscoredLibrary entity is found.
+// Returns a *NotFoundError when no UnscoredLibrary entities are found.
+func (_q *UnscoredLibraryQuery) Only(ctx context.Context) (*UnscoredLibrary, error) {
 	nodes, err := _q.Limit(2).All(setContextOp(ctx, _q.ctx, ent.OpQueryOnly))
 	if err != nil {
 		return nil, err
@@ -115,14 +115,14 @@ func (_q *SandboxCallQuery) Only(ctx context.Context) (*SandboxCall, error) {
 	case 1:
 		return nodes[0], nil
 	case 0:
-		return nil, &NotFoundError{sandboxcall.Label}
+		return nil, &NotFoundError{unscoredlibrary.Label}
 	default:
-		return nil, &NotSingularError{sandboxcall.Label}
+		return nil, &NotSingularError{unscoredlibrary.Label}
 	}
 }
 
 // OnlyX is like Only, but panics if an error occurs.
-func (_q *SandboxCallQuery) OnlyX(ctx context.Context) *SandboxCall {
+func (_q *UnscoredLibraryQuery) OnlyX(ctx context.Context) *UnscoredLibrary {
 	node, err := _q.Only(ctx)
 	if err != nil {
 		panic(err)
@@ -130,10 +130,10 @@ func (_q *SandboxCallQuery) OnlyX(ctx context.Context) *SandboxCall {
 	return node
 }
 
-// OnlyID is like Only, but returns the only SandboxCall ID in the query.
-// Returns a *NotSingularError when more than one SandboxCall ID is found.
+// OnlyID is like Only, but returns the only UnscoredLibrary ID in the query.
+// Returns a *NotSingularError when more than one UnscoredLibrary ID is found.
 // Returns a *NotFoundError when no entities are found.
-func (_q *SandboxCallQuery) OnlyID(ctx context.Context) (id int64, err error) {
+func (_q *UnscoredLibraryQuery) OnlyID(ctx context.Context) (id int64, err error) {
 	var ids []int64
 	if ids, err = _q.Limit(2).IDs(setContextOp(ctx, _q.ctx, ent.OpQueryOnlyID)); err != nil {
 		return
@@ -142,15 +142,15 @@ func (_q *SandboxCallQuery) OnlyID(ctx context.Context) (id int64, err error) {
 	case 1:
 		id = ids[0]
 	case 0:
-		err = &NotFoundError{sandboxcall.Label}
+		err = &NotFoundError{unscoredlibrary.Label}
 	default:
-		err = &NotSingularError{sandboxcall.Label}
+		err = &NotSingularError{unscoredlibrary.Label}
 	}
 	return
 }
 
 // OnlyIDX is like OnlyID, but panics if an error occurs.
-func (_q *SandboxCallQuery) OnlyIDX(ctx context.Context) int64 {
+func (_q *UnscoredLibraryQuery) OnlyIDX(ctx context.Context) int64 {
 	id, err := _q.OnlyID(ctx)
 	if err != nil {
 		panic(err)
@@ -158,18 +158,18 @@ func (_q *SandboxCallQuery) OnlyIDX(ctx context.Context) int64 {
 	return id
 }
 
-// All executes the query and returns a list of SandboxCalls.
-func (_q *SandboxCallQuery) All(ctx context.Context) ([]*SandboxCall, error) {
+// All executes the query and returns a list of UnscoredLibraries.
+func (_q *UnscoredLibraryQuery) All(ctx context.Context) ([]*UnscoredLibrary, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryAll)
 	if err := _q.prepareQuery(ctx); err != nil {
 		return nil, err
 	}
-	qr := querierAll[[]*SandboxCall, *SandboxCallQuery]()
-	return withInterceptors[[]*SandboxCall](ctx, _q, qr, _q.inters)
+	qr := querierAll[[]*UnscoredLibrary, *UnscoredLibraryQuery]()
+	return withInterceptors[[]*UnscoredLibrary](ctx, _q, qr, _q.inters)
 }
 
 // AllX is like All, but panics if an error occurs.
-func (_q *SandboxCallQuery) AllX(ctx context.Context) []*SandboxCall {
+func (_q *UnscoredLibraryQuery) AllX(ctx context.Context) []*UnscoredLibrary {
 	nodes, err := _q.All(ctx)
 	if err != nil {
 		panic(err)
@@ -177,20 +177,20 @@ func (_q *SandboxCallQuery) AllX(ctx context.Context) []*SandboxCall {
 	return nodes
 }
 
-// IDs executes the query and returns a list of SandboxCall IDs.
-func (_q *SandboxCallQuery) IDs(ctx context.Context) (ids []int64, err error) {
+// IDs executes the query and returns a list of UnscoredLibrary IDs.
+func (_q *UnscoredLibraryQuery) IDs(ctx context.Context) (ids []int64, err error) {
 	if _q.ctx.Unique == nil && _q.path != nil {
 		_q.Unique(true)
 	}
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryIDs)
-	if err = _q.Select(sandboxcall.FieldID).Scan(ctx, &ids); err != nil {
+	if err = _q.Select(unscoredlibrary.FieldID).Scan(ctx, &ids); err != nil {
 		return nil, err
 	}
 	return ids, nil
 }
 
 // IDsX is like IDs, but panics if an error occurs.
-func (_q *SandboxCallQuery) IDsX(ctx context.Context) []int64 {
+func (_q *UnscoredLibraryQuery) IDsX(ctx context.Context) []int64 {
 	ids, err := _q.IDs(ctx)
 	if err != nil {
 		panic(err)
@@ -199,16 +199,16 @@ func (_q *SandboxCallQuery) IDsX(ctx context.Context) []int64 {
 }
 
 // Count returns the count of the given query.
-func (_q *SandboxCallQuery) Count(ctx context.Context) (int, error) {
+func (_q *UnscoredLibraryQuery) Count(ctx context.Context) (int, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryCount)
 	if err := _q.prepareQuery(ctx); err != nil {
 		return 0, err
 	}
-	return withInterceptors[int](ctx, _q, querierCount[*SandboxCallQuery](), _q.inters)
+	return withInterceptors[int](ctx, _q, querierCount[*UnscoredLibraryQuery](), _q.inters)
 }
 
 // CountX is like Count, but panics if an error occurs.
-func (_q *SandboxCallQuery) CountX(ctx context.Context) int {
+func (_q *UnscoredLibraryQuery) CountX(ctx context.Context) int {
 	count, err := _q.Count(ctx)
 	if err != nil {
 		panic(err)
@@ -217,7 +217,7 @@ func (_q *SandboxCallQuery) CountX(ctx context.Context) int {
 }
 
 // Exist returns true if the query has elements in the graph.
-func (_q *SandboxCallQuery) Exist(ctx context.Context) (bool, error) {
+func (_q *UnscoredLibraryQuery) Exist(ctx context.Context) (bool, error) {
 	ctx = setContextOp(ctx, _q.ctx, ent.OpQueryExist)
 	switch _, err := _q.FirstID(ctx); {
 	case IsNotFound(err):
@@ -230,7 +230,7 @@ func (_q *SandboxCallQuery) Exist(ctx context.Context) (bool, error) {
 }
 
 // ExistX is like Exist, but panics if an error occurs.
-func (_q *SandboxCallQuery) ExistX(ctx context.Context) bool {
+func (_q *UnscoredLibraryQuery) ExistX(ctx context.Context) bool {
 	exist, err := _q.Exist(ctx)
 	if err != nil {
 		panic(err)
@@ -238,18 +238,18 @@ func (_q *SandboxCallQuery) ExistX(ctx context.Context) bool {
 	return exist
 }
 
-// Clone returns a duplicate of the SandboxCallQuery builder, including all associated steps. It can be
+// Clone returns a duplicate of the UnscoredLibraryQuery builder, including all associated steps. It can be
 // used to prepare common query builders and use them differently after the clone is made.
-func (_q *SandboxCallQuery) Clone() *SandboxCallQuery {
+func (_q *UnscoredLibraryQuery) Clone() *UnscoredLibraryQuery {
 	if _q == nil {
 		return nil
 	}
-	return &SandboxCallQuery{
+	return &UnscoredLibraryQuery{
 		config:     _q.config,
 		ctx:        _q.ctx.Clone(),
-		order:      append([]sandboxcall.OrderOption{}, _q.order...),
+		order:      append([]unscoredlibrary.OrderOption{}, _q.order...),
 		inters:     append([]Interceptor{}, _q.inters...),
-		predicates: append([]predicate.SandboxCall{}, _q.predicates...),
+		predicates: append([]predicate.UnscoredLibrary{}, _q.predicates...),
 		// clone intermediate query.
 		sql:  _q.sql.Clone(),
 		path: _q.path,
@@ -266,15 +266,15 @@ func (_q *SandboxCallQuery) Clone() *SandboxCallQuery {
 //		Count int `json:"count,omitempty"`
 //	}
 //
-//	client.SandboxCall.Query().
-//		GroupBy(sandboxcall.FieldAccountID).
+//	client.UnscoredLibrary.Query().
+//		GroupBy(unscoredlibrary.FieldAccountID).
 //		Aggregate(ent.Count()).
 //		Scan(ctx, &v)
-func (_q *SandboxCallQuery) GroupBy(field string, fields ...string) *SandboxCallGroupBy {
+func (_q *UnscoredLibraryQuery) GroupBy(field string, fields ...string) *UnscoredLibraryGroupBy {
 	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &SandboxCallGroupBy{build: _q}
+	grbuild := &UnscoredLibraryGroupBy{build: _q}
 	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = sandboxcall.Label
+	grbuild.label = unscoredlibrary.Label
 	grbuild.scan = grbuild.Scan
 	return grbuild
 }
@@ -288,23 +288,23 @@ func (_q *SandboxCallQuery) GroupBy(field string, fields ...string) *SandboxCall
 //		AccountID int64 `json:"account_id,omitempty"`
 //	}
 //
-//	client.SandboxCall.Query().
-//		Select(sandboxcall.FieldAccountID).
+//	client.UnscoredLibrary.Query().
+//		Select(unscoredlibrary.FieldAccountID).
 //		Scan(ctx, &v)
-func (_q *SandboxCallQuery) Select(fields ...string) *SandboxCallSelect {
+func (_q *UnscoredLibraryQuery) Select(fields ...string) *UnscoredLibrarySelect {
 	_q.ctx.Fields = append(_q.ctx.Fields, fields...)
-	sbuild := &SandboxCallSelect{SandboxCallQuery: _q}
-	sbuild.label = sandboxcall.Label
+	sbuild := &UnscoredLibrarySelect{UnscoredLibraryQuery: _q}
+	sbuild.label = unscoredlibrary.Label
 	sbuild.flds, sbuild.scan = &_q.ctx.Fields, sbuild.Scan
 	return sbuild
 }
 
-// Aggregate returns a SandboxCallSelect configured with the given aggregations.
-func (_q *SandboxCallQuery) Aggregate(fns ...AggregateFunc) *SandboxCallSelect {
+// Aggregate returns a UnscoredLibrarySelect configured with the given aggregations.
+func (_q *UnscoredLibraryQuery) Aggregate(fns ...AggregateFunc) *UnscoredLibrarySelect {
 	return _q.Select().Aggregate(fns...)
 }
 
-func (_q *SandboxCallQuery) prepareQuery(ctx context.Context) error {
+func (_q *UnscoredLibraryQuery) prepareQuery(ctx context.Context) error {
 	for _, inter := range _q.inters {
 		if inter == nil {
 			return fmt.Errorf("ent: uninitialized interceptor (forgotten import ent/runtime?)")
@@ -316,7 +316,7 @@ func (_q *SandboxCallQuery) prepareQuery(ctx context.Context) error {
 		}
 	}
 	for _, f := range _q.ctx.Fields {
-		if !sandboxcall.ValidColumn(f) {
+		if !unscoredlibrary.ValidColumn(f) {
 			return &ValidationError{Name: f, err: fmt.Errorf("ent: invalid field %q for query", f)}
 		}
 	}
@@ -330,16 +330,16 @@ func (_q *SandboxCallQuery) prepareQuery(ctx context.Context) error {
 	return nil
 }
 
-func (_q *SandboxCallQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*SandboxCall, error) {
+func (_q *UnscoredLibraryQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*UnscoredLibrary, error) {
 	var (
-		nodes = []*SandboxCall{}
+		nodes = []*UnscoredLibrary{}
 		_spec = _q.querySpec()
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
-		return (*SandboxCall).scanValues(nil, columns)
+		return (*UnscoredLibrary).scanValues(nil, columns)
 	}
 	_spec.Assign = func(columns []string, values []any) error {
-		node := &SandboxCall{config: _q.config}
+		node := &UnscoredLibrary{config: _q.config}
 		nodes = append(nodes, node)
 		return node.assignValues(columns, values)
 	}
@@ -355,7 +355,7 @@ func (_q *SandboxCallQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*
 	return nodes, nil
 }
 
-func (_q *SandboxCallQuery) sqlCount(ctx context.Context) (int, error) {
+func (_q *UnscoredLibraryQuery) sqlCount(ctx context.Context) (int, error) {
 	_spec := _q.querySpec()
 	_spec.Node.Columns = _q.ctx.Fields
 	if len(_q.ctx.Fields) > 0 {
@@ -364,8 +364,8 @@ func (_q *SandboxCallQuery) sqlCount(ctx context.Context) (int, error) {
 	return sqlgraph.CountNodes(ctx, _q.driver, _spec)
 }
 
-func (_q *SandboxCallQuery) querySpec() *sqlgraph.QuerySpec {
-	_spec := sqlgraph.NewQuerySpec(sandboxcall.Table, sandboxcall.Columns, sqlgraph.NewFieldSpec(sandboxcall.FieldID, field.TypeInt64))
+func (_q *UnscoredLibraryQuery) querySpec() *sqlgraph.QuerySpec {
+	_spec := sqlgraph.NewQuerySpec(unscoredlibrary.Table, unscoredlibrary.Columns, sqlgraph.NewFieldSpec(unscoredlibrary.FieldID, field.TypeInt64))
 	_spec.From = _q.sql
 	if unique := _q.ctx.Unique; unique != nil {
 		_spec.Unique = *unique
@@ -374,9 +374,9 @@ func (_q *SandboxCallQuery) querySpec() *sqlgraph.QuerySpec {
 	}
 	if fields := _q.ctx.Fields; len(fields) > 0 {
 		_spec.Node.Columns = make([]string, 0, len(fields))
-		_spec.Node.Columns = append(_spec.Node.Columns, sandboxcall.FieldID)
+		_spec.Node.Columns = append(_spec.Node.Columns, unscoredlibrary.FieldID)
 		for i := range fields {
-			if fields[i] != sandboxcall.FieldID {
+			if fields[i] != unscoredlibrary.FieldID {
 				_spec.Node.Columns = append(_spec.Node.Columns, fields[i])
 			}
 		}
@@ -404,12 +404,12 @@ func (_q *SandboxCallQuery) querySpec() *sqlgraph.QuerySpec {
 	return _spec
 }
 
-func (_q *SandboxCallQuery) sqlQuery(ctx context.Context) *sql.Selector {
+func (_q *UnscoredLibraryQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	builder := sql.Dialect(_q.driver.Dialect())
-	t1 := builder.Table(sandboxcall.Table)
+	t1 := builder.Table(unscoredlibrary.Table)
 	columns := _q.ctx.Fields
 	if len(columns) == 0 {
-		columns = sandboxcall.Columns
+		columns = unscoredlibrary.Columns
 	}
 	selector := builder.Select(t1.Columns(columns...)...).From(t1)
 	if _q.sql != nil {
@@ -436,28 +436,28 @@ func (_q *SandboxCallQuery) sqlQuery(ctx context.Context) *sql.Selector {
 	return selector
 }
 
-// SandboxCallGroupBy is the group-by builder for SandboxCall entities.
-type SandboxCallGroupBy struct {
+// UnscoredLibraryGroupBy is the group-by builder for UnscoredLibrary entities.
+type UnscoredLibraryGroupBy struct {
 	selector
-	build *SandboxCallQuery
+	build *UnscoredLibraryQuery
 }
 
 // Aggregate adds the given aggregation functions to the group-by query.
-func (_g *SandboxCallGroupBy) Aggregate(fns ...AggregateFunc) *SandboxCallGroupBy {
+func (_g *UnscoredLibraryGroupBy) Aggregate(fns ...AggregateFunc) *UnscoredLibraryGroupBy {
 	_g.fns = append(_g.fns, fns...)
 	return _g
 }
 
 // Scan applies the selector query and scans the result into the given value.
-func (_g *SandboxCallGroupBy) Scan(ctx context.Context, v any) error {
+func (_g *UnscoredLibraryGroupBy) Scan(ctx context.Context, v any) error {
 	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
 	if err := _g.build.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SandboxCallQuery, *SandboxCallGroupBy](ctx, _g.build, _g, _g.build.inters, v)
+	return scanWithInterceptors[*UnscoredLibraryQuery, *UnscoredLibraryGroupBy](ctx, _g.build, _g, _g.build.inters, v)
 }
 
-func (_g *SandboxCallGroupBy) sqlScan(ctx context.Context, root *SandboxCallQuery, v any) error {
+func (_g *UnscoredLibraryGroupBy) sqlScan(ctx context.Context, root *UnscoredLibraryQuery, v any) error {
 	selector := root.sqlQuery(ctx).Select()
 	aggregation := make([]string, 0, len(_g.fns))
 	for _, fn := range _g.fns {
@@ -484,28 +484,28 @@ func (_g *SandboxCallGroupBy) sqlScan(ctx context.Context, root *SandboxCallQuer
 	return sql.ScanSlice(rows, v)
 }
 
-// SandboxCallSelect is the builder for selecting fields of SandboxCall entities.
-type SandboxCallSelect struct {
-	*SandboxCallQuery
+// UnscoredLibrarySelect is the builder for selecting fields of UnscoredLibrary entities.
+type UnscoredLibrarySelect struct {
+	*UnscoredLibraryQuery
 	selector
 }
 
 // Aggregate adds the given aggregation functions to the selector query.
-func (_s *SandboxCallSelect) Aggregate(fns ...AggregateFunc) *SandboxCallSelect {
+func (_s *UnscoredLibrarySelect) Aggregate(fns ...AggregateFunc) *UnscoredLibrarySelect {
 	_s.fns = append(_s.fns, fns...)
 	return _s
 }
 
 // Scan applies the selector query and scans the result into the given value.
-func (_s *SandboxCallSelect) Scan(ctx context.Context, v any) error {
+func (_s *UnscoredLibrarySelect) Scan(ctx context.Context, v any) error {
 	ctx = setContextOp(ctx, _s.ctx, ent.OpQuerySelect)
 	if err := _s.prepareQuery(ctx); err != nil {
 		return err
 	}
-	return scanWithInterceptors[*SandboxCallQuery, *SandboxCallSelect](ctx, _s.SandboxCallQuery, _s, _s.inters, v)
+	return scanWithInterceptors[*UnscoredLibraryQuery, *UnscoredLibrarySelect](ctx, _s.UnscoredLibraryQuery, _s, _s.inters, v)
 }
 
-func (_s *SandboxCallSelect) sqlScan(ctx context.Context, root *SandboxCallQuery, v any) error {
+func (_s *UnscoredLibrarySelect) sqlScan(ctx context.Context, root *UnscoredLibraryQuery, v any) error {
 	selector := root.sqlQuery(ctx)
 	aggregation := make([]string, 0, len(_s.fns))
 	for _, fn := range _s.fns {

@@ -10,32 +10,32 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/predicate"
-	"github.com/scrollery/scrollery/ent/sandboxcall"
 )
 
-// SandboxCallUpdate is the builder for updating SandboxCall entities.
-type SandboxCallUpdate struct {
+// ChargeUpdate is the builder for updating Charge entities.
+type ChargeUpdate struct {
 	config
 	hooks    []Hook
-	mutation *SandboxCallMutation
+	mutation *ChargeMutation
 }
 
-// Where appends a list predicates to the SandboxCallUpdate builder.
-func (_u *SandboxCallUpdate) Where(ps ...predicate.SandboxCall) *SandboxCallUpdate {
+// Where appends a list predicates to the ChargeUpdate builder.
+func (_u *ChargeUpdate) Where(ps ...predicate.Charge) *ChargeUpdate {
 	_u.mutation.Where(ps...)
 	return _u
 }
 
 // SetRuns sets the "runs" field.
-func (_u *SandboxCallUpdate) SetRuns(v int) *SandboxCallUpdate {
+func (_u *ChargeUpdate) SetRuns(v int) *ChargeUpdate {
 	_u.mutation.ResetRuns()
 	_u.mutation.SetRuns(v)
 	return _u
 }
 
 // SetNillableRuns sets the "runs" field if the given value is not nil.
-func (_u *SandboxCallUpdate) SetNillableRuns(v *int) *SandboxCallUpdate {
+func (_u *ChargeUpdate) SetNillableRuns(v *int) *ChargeUpdate {
 	if v != nil {
 		_u.SetRuns(*v)
 	}
@@ -43,20 +43,20 @@ func (_u *SandboxCallUpdate) SetNillableRuns(v *int) *SandboxCallUpdate {
 }
 
 // AddRuns adds value to the "runs" field.
-func (_u *SandboxCallUpdate) AddRuns(v int) *SandboxCallUpdate {
+func (_u *ChargeUpdate) AddRuns(v int) *ChargeUpdate {
 	_u.mutation.AddRuns(v)
 	return _u
 }
 
 // SetHeld sets the "held" field.
-func (_u *SandboxCallUpdate) SetHeld(v int64) *SandboxCallUpdate {
+func (_u *ChargeUpdate) SetHeld(v int64) *ChargeUpdate {
 	_u.mutation.ResetHeld()
 	_u.mutation.SetHeld(v)
 	return _u
 }
 
 // SetNillableHeld sets the "held" field if the given value is not nil.
-func (_u *SandboxCallUpdate) SetNillableHeld(v *int64) *SandboxCallUpdate {
+func (_u *ChargeUpdate) SetNillableHeld(v *int64) *ChargeUpdate {
 	if v != nil {
 		_u.SetHeld(*v)
 	}
@@ -64,19 +64,19 @@ func (_u *SandboxCallUpdate) SetNillableHeld(v *int64) *SandboxCallUpdate {
 }
 
 // AddHeld adds value to the "held" field.
-func (_u *SandboxCallUpdate) AddHeld(v int64) *SandboxCallUpdate {
+func (_u *ChargeUpdate) AddHeld(v int64) *ChargeUpdate {
 	_u.mutation.AddHeld(v)
 	return _u
 }
 
 // SetRan sets the "ran" field.
-func (_u *SandboxCallUpdate) SetRan(v bool) *SandboxCallUpdate {
+func (_u *ChargeUpdate) SetRan(v bool) *ChargeUpdate {
 	_u.mutation.SetRan(v)
 	return _u
 }
 
 // SetNillableRan sets the "ran" field if the given value is not nil.
-func (_u *SandboxCallUpdate) SetNillableRan(v *bool) *SandboxCallUpdate {
+func (_u *ChargeUpdate) SetNillableRan(v *bool) *ChargeUpdate {
 	if v != nil {
 		_u.SetRan(*v)
 	}
@@ -84,14 +84,14 @@ func (_u *SandboxCallUpdate) SetNillableRan(v *bool) *SandboxCallUpdate {
 }
 
 // SetBeatAt sets the "beat_at" field.
-func (_u *SandboxCallUpdate) SetBeatAt(v int64) *SandboxCallUpdate {
+func (_u *ChargeUpdate) SetBeatAt(v int64) *ChargeUpdate {
 	_u.mutation.ResetBeatAt()
 	_u.mutation.SetBeatAt(v)
 	return _u
 }
 
 // SetNillableBeatAt sets the "beat_at" field if the given value is not nil.
-func (_u *SandboxCallUpdate) SetNillableBeatAt(v *int64) *SandboxCallUpdate {
+func (_u *ChargeUpdate) SetNillableBeatAt(v *int64) *ChargeUpdate {
 	if v != nil {
 		_u.SetBeatAt(*v)
 	}
@@ -99,23 +99,23 @@ func (_u *SandboxCallUpdate) SetNillableBeatAt(v *int64) *SandboxCallUpdate {
 }
 
 // AddBeatAt adds value to the "beat_at" field.
-func (_u *SandboxCallUpdate) AddBeatAt(v int64) *SandboxCallUpdate {
+func (_u *ChargeUpdate) AddBeatAt(v int64) *ChargeUpdate {
 	_u.mutation.AddBeatAt(v)
 	return _u
 }
 
-// Mutation returns the SandboxCallMutation object of the builder.
-func (_u *SandboxCallUpdate) Mutation() *SandboxCallMutation {
+// Mutation returns the ChargeMutation object of the builder.
+func (_u *ChargeUpdate) Mutation() *ChargeMutation {
 	return _u.mutation
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
-func (_u *SandboxCallUpdate) Save(ctx context.Context) (int, error) {
+func (_u *ChargeUpdate) Save(ctx context.Context) (int, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
 // SaveX is like Save, but panics if an error occurs.
-func (_u *SandboxCallUpdate) SaveX(ctx context.Context) int {
+func (_u *ChargeUpdate) SaveX(ctx context.Context) int {
 	affected, err := _u.Save(ctx)
 	if err != nil {
 		panic(err)
@@ -124,20 +124,20 @@ func (_u *SandboxCallUpdate) SaveX(ctx context.Context) int {
 }
 
 // Exec executes the query.
-func (_u *SandboxCallUpdate) Exec(ctx context.Context) error {
+func (_u *ChargeUpdate) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
 }
 
 // ExecX is like Exec, but panics if an error occurs.
-func (_u *SandboxCallUpdate) ExecX(ctx context.Context) {
+func (_u *ChargeUpdate) ExecX(ctx context.Context) {
 	if err := _u.Exec(ctx); err != nil {
 		panic(err)
 	}
 }
 
-func (_u *SandboxCallUpdate) sqlSave(ctx context.Context) (_node int, err error) {
-	_spec := sqlgraph.NewUpdateSpec(sandboxcall.Table, sandboxcall.Columns, sqlgraph.NewFieldSpec(sandboxcall.FieldID, field.TypeInt64))
+func (_u *ChargeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
+	_spec := sqlgraph.NewUpdateSpec(charge.Table, charge.Columns, sqlgraph.NewFieldSpec(charge.FieldID, field.TypeInt64))
 	if ps := _u.mutation.predicates; len(ps) > 0 {
 		_spec.Predicate = func(selector *sql.Selector) {
 			for i := range ps {
@@ -146,29 +146,29 @@ func (_u *SandboxCallUpdate) sqlSave(ctx context.Context) (_node int, err error)
 		}
 	}
 	if value, ok := _u.mutation.Runs(); ok {
-		_spec.SetField(sandboxcall.FieldRuns, field.TypeInt, value)
+		_spec.SetField(charge.FieldRuns, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.AddedRuns(); ok {
-		_spec.AddField(sandboxcall.FieldRuns, field.TypeInt, value)
+		_spec.AddField(charge.FieldRuns, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.Held(); ok {
-		_spec.SetField(sandboxcall.FieldHeld, field.TypeInt64, value)
+		_spec.SetField(charge.FieldHeld, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.AddedHeld(); ok {
-		_spec.AddField(sandboxcall.FieldHeld, field.TypeInt64, value)
+		_spec.AddField(charge.FieldHeld, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.Ran(); ok {
-		_spec.SetField(sandboxcall.FieldRan, field.TypeBool, value)
+		_spec.SetField(charge.FieldRan, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.BeatAt(); ok {
-		_spec.SetField(sandboxcall.FieldBeatAt, field.TypeInt64, value)
+		_spec.SetField(charge.FieldBeatAt, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.AddedBeatAt(); ok {
-		_spec.AddField(sandboxcall.FieldBeatAt, field.TypeInt64, value)
+		_spec.AddField(charge.FieldBeatAt, field.TypeInt64, value)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
-			err = &NotFoundError{sandboxcall.Label}
+			err = &NotFoundError{charge.Label}
 		} else if sqlgraph.IsConstraintError(err) {
 			err = &ConstraintError{msg: err.Error(), wrap: err}
 		}
@@ -178,23 +178,23 @@ func (_u *SandboxCallUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	return _node, nil
 }
 
-// SandboxCallUpdateOne is the builder for updating a single SandboxCall entity.
-type SandboxCallUpdateOne struct {
+// ChargeUpdateOne is the builder for updating a single Charge entity.
+type ChargeUpdateOne struct {
 	config
 	fields   []string
 	hooks    []Hook
-	mutation *SandboxCallMutation
+	mutation *ChargeMutation
 }
 
 // SetRuns sets the "runs" field.
-func (_u *SandboxCallUpdateOne) SetRuns(v int) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) SetRuns(v int) *ChargeUpdateOne {
 	_u.mutation.ResetRuns()
 	_u.mutation.SetRuns(v)
 	return _u
 }
 
 // SetNillableRuns sets the "runs" field if the given value is not nil.
-func (_u *SandboxCallUpdateOne) SetNillableRuns(v *int) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) SetNillableRuns(v *int) *ChargeUpdateOne {
 	if v != nil {
 		_u.SetRuns(*v)
 	}
@@ -202,20 +202,20 @@ func (_u *SandboxCallUpdateOne) SetNillableRuns(v *int) *SandboxCallUpdateOne {
 }
 
 // AddRuns adds value to the "runs" field.
-func (_u *SandboxCallUpdateOne) AddRuns(v int) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) AddRuns(v int) *ChargeUpdateOne {
 	_u.mutation.AddRuns(v)
 	return _u
 }
 
 // SetHeld sets the "held" field.
-func (_u *SandboxCallUpdateOne) SetHeld(v int64) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) SetHeld(v int64) *ChargeUpdateOne {
 	_u.mutation.ResetHeld()
 	_u.mutation.SetHeld(v)
 	return _u
 }
 
 // SetNillableHeld sets the "held" field if the given value is not nil.
-func (_u *SandboxCallUpdateOne) SetNillableHeld(v *int64) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) SetNillableHeld(v *int64) *ChargeUpdateOne {
 	if v != nil {
 		_u.SetHeld(*v)
 	}
@@ -223,19 +223,19 @@ func (_u *SandboxCallUpdateOne) SetNillableHeld(v *int64) *SandboxCallUpdateOne 
 }
 
 // AddHeld adds value to the "held" field.
-func (_u *SandboxCallUpdateOne) AddHeld(v int64) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) AddHeld(v int64) *ChargeUpdateOne {
 	_u.mutation.AddHeld(v)
 	return _u
 }
 
 // SetRan sets the "ran" field.
-func (_u *SandboxCallUpdateOne) SetRan(v bool) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) SetRan(v bool) *ChargeUpdateOne {
 	_u.mutation.SetRan(v)
 	return _u
 }
 
 // SetNillableRan sets the "ran" field if the given value is not nil.
-func (_u *SandboxCallUpdateOne) SetNillableRan(v *bool) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) SetNillableRan(v *bool) *ChargeUpdateOne {
 	if v != nil {
 		_u.SetRan(*v)
 	}
@@ -243,14 +243,14 @@ func (_u *SandboxCallUpdateOne) SetNillableRan(v *bool) *SandboxCallUpdateOne {
 }
 
 // SetBeatAt sets the "beat_at" field.
-func (_u *SandboxCallUpdateOne) SetBeatAt(v int64) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) SetBeatAt(v int64) *ChargeUpdateOne {
 	_u.mutation.ResetBeatAt()
 	_u.mutation.SetBeatAt(v)
 	return _u
 }
 
 // SetNillableBeatAt sets the "beat_at" field if the given value is not nil.
-func (_u *SandboxCallUpdateOne) SetNillableBeatAt(v *int64) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) SetNillableBeatAt(v *int64) *ChargeUpdateOne {
 	if v != nil {
 		_u.SetBeatAt(*v)
 	}
@@ -258,36 +258,36 @@ func (_u *SandboxCallUpdateOne) SetNillableBeatAt(v *int64) *SandboxCallUpdateOn
 }
 
 // AddBeatAt adds value to the "beat_at" field.
-func (_u *SandboxCallUpdateOne) AddBeatAt(v int64) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) AddBeatAt(v int64) *ChargeUpdateOne {
 	_u.mutation.AddBeatAt(v)
 	return _u
 }
 
-// Mutation returns the SandboxCallMutation object of the builder.
-func (_u *SandboxCallUpdateOne) Mutation() *SandboxCallMutation {
+// Mutation returns the ChargeMutation object of the builder.
+func (_u *ChargeUpdateOne) Mutation() *ChargeMutation {
 	return _u.mutation
 }
 
-// Where appends a list predicates to the SandboxCallUpdate builder.
-func (_u *SandboxCallUpdateOne) Where(ps ...predicate.SandboxCall) *SandboxCallUpdateOne {
+// Where appends a list predicates to the ChargeUpdate builder.
+func (_u *ChargeUpdateOne) Where(ps ...predicate.Charge) *ChargeUpdateOne {
 	_u.mutation.Where(ps...)
 	return _u
 }
 
 // Select allows selecting one or more fields (columns) of the returned entity.
 // The default is selecting all fields defined in the entity schema.
-func (_u *SandboxCallUpdateOne) Select(field string, fields ...string) *SandboxCallUpdateOne {
+func (_u *ChargeUpdateOne) Select(field string, fields ...string) *ChargeUpdateOne {
 	_u.fields = append([]string{field}, fields...)
 	return _u
 }
 
-// Save executes the query and returns the updated SandboxCall entity.
-func (_u *SandboxCallUpdateOne) Save(ctx context.Context) (*SandboxCall, error) {
+// Save executes the query and returns the updated Charge entity.
+func (_u *ChargeUpdateOne) Save(ctx context.Context) (*Charge, error) {
 	return withHooks(ctx, _u.sqlSave, _u.mutation, _u.hooks)
 }
 
 // SaveX is like Save, but panics if an error occurs.
-func (_u *SandboxCallUpdateOne) SaveX(ctx context.Context) *SandboxCall {
+func (_u *ChargeUpdateOne) SaveX(ctx context.Context) *Charge {
 	node, err := _u.Save(ctx)
 	if err != nil {
 		panic(err)
@@ -296,33 +296,33 @@ func (_u *SandboxCallUpdateOne) SaveX(ctx context.Context) *SandboxCall {
 }
 
 // Exec executes the query on the entity.
-func (_u *SandboxCallUpdateOne) Exec(ctx context.Context) error {
+func (_u *ChargeUpdateOne) Exec(ctx context.Context) error {
 	_, err := _u.Save(ctx)
 	return err
 }
 
 // ExecX is like Exec, but panics if an error occurs.
-func (_u *SandboxCallUpdateOne) ExecX(ctx context.Context) {
+func (_u *ChargeUpdateOne) ExecX(ctx context.Context) {
 	if err := _u.Exec(ctx); err != nil {
 		panic(err)
 	}
 }
 
-func (_u *SandboxCallUpdateOne) sqlSave(ctx context.Context) (_node *SandboxCall, err error) {
-	_spec := sqlgraph.NewUpdateSpec(sandboxcall.Table, sandboxcall.Columns, sqlgraph.NewFieldSpec(sandboxcall.FieldID, field.TypeInt64))
+func (_u *ChargeUpdateOne) sqlSave(ctx context.Context) (_node *Charge, err error) {
+	_spec := sqlgraph.NewUpdateSpec(charge.Table, charge.Columns, sqlgraph.NewFieldSpec(charge.FieldID, field.TypeInt64))
 	id, ok := _u.mutation.ID()
 	if !ok {
-		return nil, &ValidationError{Name: "id", err: errors.New(`ent: missing "SandboxCall.id" for update`)}
+		return nil, &ValidationError{Name: "id", err: errors.New(`ent: missing "Charge.id" for update`)}
 	}
 	_spec.Node.ID.Value = id
 	if fields := _u.fields; len(fields) > 0 {
 		_spec.Node.Columns = make([]string, 0, len(fields))
-		_spec.Node.Columns = append(_spec.Node.Columns, sandboxcall.FieldID)
+		_spec.Node.Columns = append(_spec.Node.Columns, charge.FieldID)
 		for _, f := range fields {
-			if !sandboxcall.ValidColumn(f) {
+			if !charge.ValidColumn(f) {
 				return nil, &ValidationError{Name: f, err: fmt.Errorf("ent: invalid field %q for query", f)}
 			}
-			if f != sandboxcall.FieldID {
+			if f != charge.FieldID {
 				_spec.Node.Columns = append(_spec.Node.Columns, f)
 			}
 		}
@@ -335,32 +335,32 @@ func (_u *SandboxCallUpdateOne) sqlSave(ctx context.Context) (_node *SandboxCall
 		}
 	}
 	if value, ok := _u.mutation.Runs(); ok {
-		_spec.SetField(sandboxcall.FieldRuns, field.TypeInt, value)
+		_spec.SetField(charge.FieldRuns, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.AddedRuns(); ok {
-		_spec.AddField(sandboxcall.FieldRuns, field.TypeInt, value)
+		_spec.AddField(charge.FieldRuns, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.Held(); ok {
-		_spec.SetField(sandboxcall.FieldHeld, field.TypeInt64, value)
+		_spec.SetField(charge.FieldHeld, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.AddedHeld(); ok {
-		_spec.AddField(sandboxcall.FieldHeld, field.TypeInt64, value)
+		_spec.AddField(charge.FieldHeld, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.Ran(); ok {
-		_spec.SetField(sandboxcall.FieldRan, field.TypeBool, value)
+		_spec.SetField(charge.FieldRan, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.BeatAt(); ok {
-		_spec.SetField(sandboxcall.FieldBeatAt, field.TypeInt64, value)
+		_spec.SetField(charge.FieldBeatAt, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.AddedBeatAt(); ok {
-		_spec.AddField(sandboxcall.FieldBeatAt, field.TypeInt64, value)
+		_spec.AddField(charge.FieldBeatAt, field.TypeInt64, value)
 	}
-	_node = &SandboxCall{config: _u.config}
+	_node = &Charge{config: _u.config}
 	_spec.Assign = _node.assignValues
 	_spec.ScanValues = _node.scanValues
 	if err = sqlgraph.UpdateNode(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
-			err = &NotFoundError{sandboxcall.Label}
+			err = &NotFoundError{charge.Label}
 		} else if sqlgraph.IsConstraintError(err) {
 			err = &ConstraintError{msg: err.Error(), wrap: err}
 		}

@@ -10,37 +10,43 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/scrollery/scrollery/ent/sandboxcall"
+	"github.com/scrollery/scrollery/ent/charge"
 )
 
-// SandboxCallCreate is the builder for creating a SandboxCall entity.
-type SandboxCallCreate struct {
+// ChargeCreate is the builder for creating a Charge entity.
+type ChargeCreate struct {
 	config
-	mutation *SandboxCallMutation
+	mutation *ChargeMutation
 	hooks    []Hook
 	conflict []sql.ConflictOption
 }
 
 // SetAccountID sets the "account_id" field.
-func (_c *SandboxCallCreate) SetAccountID(v int64) *SandboxCallCreate {
+func (_c *ChargeCreate) SetAccountID(v int64) *ChargeCreate {
 	_c.mutation.SetAccountID(v)
 	return _c
 }
 
+// SetKind sets the "kind" field.
+func (_c *ChargeCreate) SetKind(v string) *ChargeCreate {
+	_c.mutation.SetKind(v)
+	return _c
+}
+
 // SetFee sets the "fee" field.
-func (_c *SandboxCallCreate) SetFee(v int64) *SandboxCallCreate {
+func (_c *ChargeCreate) SetFee(v int64) *ChargeCreate {
 	_c.mutation.SetFee(v)
 	return _c
 }
 
 // SetRuns sets the "runs" field.
-func (_c *SandboxCallCreate) SetRuns(v int) *SandboxCallCreate {
+func (_c *ChargeCreate) SetRuns(v int) *ChargeCreate {
 	_c.mutation.SetRuns(v)
 	return _c
 }
 
 // SetNillableRuns sets the "runs" field if the given value is not nil.
-func (_c *SandboxCallCreate) SetNillableRuns(v *int) *SandboxCallCreate {
+func (_c *ChargeCreate) SetNillableRuns(v *int) *ChargeCreate {
 	if v != nil {
 		_c.SetRuns(*v)
 	}
@@ -48,13 +54,13 @@ func (_c *SandboxCallCreate) SetNillableRuns(v *int) *SandboxCallCreate {
 }
 
 // SetHeld sets the "held" field.
-func (_c *SandboxCallCreate) SetHeld(v int64) *SandboxCallCreate {
+func (_c *ChargeCreate) SetHeld(v int64) *ChargeCreate {
 	_c.mutation.SetHeld(v)
 	return _c
 }
 
 // SetNillableHeld sets the "held" field if the given value is not nil.
-func (_c *SandboxCallCreate) SetNillableHeld(v *int64) *SandboxCallCreate {
+func (_c *ChargeCreate) SetNillableHeld(v *int64) *ChargeCreate {
 	if v != nil {
 		_c.SetHeld(*v)
 	}
@@ -62,13 +68,13 @@ func (_c *SandboxCallCreate) SetNillableHeld(v *int64) *SandboxCallCreate {
 }
 
 // SetRan sets the "ran" field.
-func (_c *SandboxCallCreate) SetRan(v bool) *SandboxCallCreate {
+func (_c *ChargeCreate) SetRan(v bool) *ChargeCreate {
 	_c.mutation.SetRan(v)
 	return _c
 }
 
 // SetNillableRan sets the "ran" field if the given value is not nil.
-func (_c *SandboxCallCreate) SetNillableRan(v *bool) *SandboxCallCreate {
+func (_c *ChargeCreate) SetNillableRan(v *bool) *ChargeCreate {
 	if v != nil {
 		_c.SetRan(*v)
 	}
@@ -76,30 +82,30 @@ func (_c *SandboxCallCreate) SetNillableRan(v *bool) *SandboxCallCreate {
 }
 
 // SetBeatAt sets the "beat_at" field.
-func (_c *SandboxCallCreate) SetBeatAt(v int64) *SandboxCallCreate {
+func (_c *ChargeCreate) SetBeatAt(v int64) *ChargeCreate {
 	_c.mutation.SetBeatAt(v)
 	return _c
 }
 
 // SetCreatedAt sets the "created_at" field.
-func (_c *SandboxCallCreate) SetCreatedAt(v int64) *SandboxCallCreate {
+func (_c *ChargeCreate) SetCreatedAt(v int64) *ChargeCreate {
 	_c.mutation.SetCreatedAt(v)
 	return _c
 }
 
 // SetID sets the "id" field.
-func (_c *SandboxCallCreate) SetID(v int64) *SandboxCallCreate {
+func (_c *ChargeCreate) SetID(v int64) *ChargeCreate {
 	_c.mutation.SetID(v)
 	return _c
 }
 
-// Mutation returns the SandboxCallMutation object of the builder.
-func (_c *SandboxCallCreate) Mutation() *SandboxCallMutation {
+// Mutation returns the ChargeMutation object of the builder.
+func (_c *ChargeCreate) Mutation() *ChargeMutation {
 	return _c.mutation
 }
 
-// Save creates the SandboxCall in the database.
-func (_c *SandboxCallCreate) Save(ctx context.Context) (*SandboxCall, error) {
+// Save creates the Charge in the database.
+func (_c *ChargeCreate) Save(ctx context.Context) (*Charge, error) {
 	if err := _c.defaults(); err != nil {
 		return nil, err
 	}
@@ -107,7 +113,7 @@ func (_c *SandboxCallCreate) Save(ctx context.Context) (*SandboxCall, error) {
 }
 
 // SaveX calls Save and panics if Save returns an error.
-func (_c *SandboxCallCreate) SaveX(ctx context.Context) *SandboxCall {
+func (_c *ChargeCreate) SaveX(ctx context.Context) *Charge {
 	v, err := _c.Save(ctx)
 	if err != nil {
 		panic(err)
@@ -116,62 +122,65 @@ func (_c *SandboxCallCreate) SaveX(ctx context.Context) *SandboxCall {
 }
 
 // Exec executes the query.
-func (_c *SandboxCallCreate) Exec(ctx context.Context) error {
+func (_c *ChargeCreate) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
 }
 
 // ExecX is like Exec, but panics if an error occurs.
-func (_c *SandboxCallCreate) ExecX(ctx context.Context) {
+func (_c *ChargeCreate) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
 		panic(err)
 	}
 }
 
 // defaults sets the default values of the builder before save.
-func (_c *SandboxCallCreate) defaults() error {
+func (_c *ChargeCreate) defaults() error {
 	if _, ok := _c.mutation.Runs(); !ok {
-		v := sandboxcall.DefaultRuns
+		v := charge.DefaultRuns
 		_c.mutation.SetRuns(v)
 	}
 	if _, ok := _c.mutation.Held(); !ok {
-		v := sandboxcall.DefaultHeld
+		v := charge.DefaultHeld
 		_c.mutation.SetHeld(v)
 	}
 	if _, ok := _c.mutation.Ran(); !ok {
-		v := sandboxcall.DefaultRan
+		v := charge.DefaultRan
 		_c.mutation.SetRan(v)
 	}
 	return nil
 }
 
 // check runs all checks and user-defined validators on the builder.
-func (_c *SandboxCallCreate) check() error {
+func (_c *ChargeCreate) check() error {
 	if _, ok := _c.mutation.AccountID(); !ok {
-		return &ValidationError{Name: "account_id", err: errors.New(`ent: missing required field "SandboxCall.account_id"`)}
+		return &ValidationError{Name: "account_id", err: errors.New(`ent: missing required field "Charge.account_id"`)}
+	}
+	if _, ok := _c.mutation.Kind(); !ok {
+		return &ValidationError{Name: "kind", err: errors.New(`ent: missing required field "Charge.kind"`)}
 	}
 	if _, ok := _c.mutation.Fee(); !ok {
-		return &ValidationError{Name: "fee", err: errors.New(`ent: missing required field "SandboxCall.fee"`)}
+		return &ValidationError{Name: "fee", err: errors.New(`ent: missing required field "Charge.fee"`)}
 	}
 	if _, ok := _c.mutation.Runs(); !ok {
-		return &ValidationError{Name: "runs", err: errors.New(`ent: missing required field "SandboxCall.runs"`)}
+		return &ValidationError{Name: "runs", err: errors.New(`ent: missing required field "Charge.runs"`)}
 	}
 	if _, ok := _c.mutation.Held(); !ok {
-		return &ValidationError{Name: "held", err: errors.New(`ent: missing required field "SandboxCall.held"`)}
+		return &ValidationError{Name: "held", err: errors.New(`ent: missing required field "Charge.held"`)}
 	}
 	if _, ok := _c.mutation.Ran(); !ok {
-		return &ValidationError{Name: "ran", err: errors.New(`ent: missing required field "SandboxCall.ran"`)}
+		return &ValidationError{Name: "ran", err: errors.New(`ent: missing required field "Charge.ran"`)}
 	}
 	if _, ok := _c.mutation.BeatAt(); !ok {
-		return &ValidationError{Name: "beat_at", err: errors.New(`ent: missing required field "SandboxCall.beat_at"`)}
+		return &ValidationError{Name: "beat_at", err: errors.New(`ent: missing required field "Charge.beat_at"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
-		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "SandboxCall.created_at"`)}
+		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Charge.created_at"`)}
 	}
 	return nil
 }
 
-func (_c *SandboxCallCreate) sqlSave(ctx context.Context) (*SandboxCall, error) {
+func (_c *ChargeCreate) sqlSave(ctx context.Context) (*Charge, error) {
 	if err := _c.check(); err != nil {
 		return nil, err
 	}
@@ -191,10 +200,10 @@ func (_c *SandboxCallCreate) sqlSave(ctx context.Context) (*SandboxCall, error) 
 	return _node, nil
 }
 
-func (_c *SandboxCallCreate) createSpec() (*SandboxCall, *sqlgraph.CreateSpec) {
+func (_c *ChargeCreate) createSpec() (*Charge, *sqlgraph.CreateSpec) {
 	var (
-		_node = &SandboxCall{config: _c.config}
-		_spec = sqlgraph.NewCreateSpec(sandboxcall.Table, sqlgraph.NewFieldSpec(sandboxcall.FieldID, field.TypeInt64))
+		_node = &Charge{config: _c.config}
+		_spec = sqlgraph.NewCreateSpec(charge.Table, sqlgraph.NewFieldSpec(charge.FieldID, field.TypeInt64))
 	)
 	_spec.OnConflict = _c.conflict
 	if id, ok := _c.mutation.ID(); ok {
@@ -202,64 +211,68 @@ func (_c *SandboxCallCreate) createSpec() (*SandboxCall, *sqlgraph.CreateSpec) {
 		_spec.ID.Value = id
 	}
 	if value, ok := _c.mutation.AccountID(); ok {
-		_spec.SetField(sandboxcall.FieldAccountID, field.TypeInt64, value)
+		_spec.SetField(charge.FieldAccountID, field.TypeInt64, value)
 		_node.AccountID = value
 	}
+	if value, ok := _c.mutation.Kind(); ok {
+		_spec.SetField(charge.FieldKind, field.TypeString, value)
+		_node.Kind = value
+	}
 	if value, ok := _c.mutation.Fee(); ok {
-		_spec.SetField(sandboxcall.FieldFee, field.TypeInt64, value)
+		_spec.SetField(charge.FieldFee, field.TypeInt64, value)
 		_node.Fee = value
 	}
 	if value, ok := _c.mutation.Runs(); ok {
-		_spec.SetField(sandboxcall.FieldRuns, field.TypeInt, value)
+		_spec.SetField(charge.FieldRuns, field.TypeInt, value)
 		_node.Runs = value
 	}
 	if value, ok := _c.mutation.Held(); ok {
-		_spec.SetField(sandboxcall.FieldHeld, field.TypeInt64, value)
+		_spec.SetField(charge.FieldHeld, field.TypeInt64, value)
 		_node.Held = value
 	}
 	if value, ok := _c.mutation.Ran(); ok {
-		_spec.SetField(sandboxcall.FieldRan, field.TypeBool, value)
+		_spec.SetField(charge.FieldRan, field.TypeBool, value)
 		_node.Ran = value
 	}
 	if value, ok := _c.mutation.BeatAt(); ok {
-		_spec.SetField(sandboxcall.FieldBeatAt, field.TypeInt64, value)
+		_spec.SetField(charge.FieldBeatAt, field.TypeInt64, value)
 		_node.BeatAt = value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
-		_spec.SetField(sandboxcall.FieldCreatedAt, field.TypeInt64, value)
+		_spec.SetField(charge.FieldCreatedAt, field.TypeInt64, value)
 		_node.CreatedAt = value
 	}
 	return _node, _spec
 }
 
 // OnConflict configures the `ON CONFLICT` clause of the `INSERT` statement.
-func (_c *SandboxCallCreate) OnConflict(opts ...sql.ConflictOption) *SandboxCallCreate {
+func (_c *ChargeCreate) OnConflict(opts ...sql.ConflictOption) *ChargeCreate {
 	_c.conflict = append(_c.conflict, opts...)
 	return _c
 }
 
-// SandboxCallCreateBulk is the builder for creating many SandboxCall entities in bulk.
-type SandboxCallCreateBulk struct {
+// ChargeCreateBulk is the builder for creating many Charge entities in bulk.
+type ChargeCreateBulk struct {
 	config
 	err      error
-	builders []*SandboxCallCreate
+	builders []*ChargeCreate
 	conflict []sql.ConflictOption
 }
 
-// Save creates the SandboxCall entities in the database.
-func (_c *SandboxCallCreateBulk) Save(ctx context.Context) ([]*SandboxCall, error) {
+// Save creates the Charge entities in the database.
+func (_c *ChargeCreateBulk) Save(ctx context.Context) ([]*Charge, error) {
 	if _c.err != nil {
 		return nil, _c.err
 	}
 	specs := make([]*sqlgraph.CreateSpec, len(_c.builders))
-	nodes := make([]*SandboxCall, len(_c.builders))
+	nodes := make([]*Charge, len(_c.builders))
 	mutators := make([]Mutator, len(_c.builders))
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
 			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
-				mutation, ok := m.(*SandboxCallMutation)
+				mutation, ok := m.(*ChargeMutation)
 				if !ok {
 					return nil, fmt.Errorf("unexpected mutation type %T", m)
 				}
@@ -307,7 +320,7 @@ func (_c *SandboxCallCreateBulk) Save(ctx context.Context) ([]*SandboxCall, erro
 }
 
 // SaveX is like Save, but panics if an error occurs.
-func (_c *SandboxCallCreateBulk) SaveX(ctx context.Context) []*SandboxCall {
+func (_c *ChargeCreateBulk) SaveX(ctx context.Context) []*Charge {
 	v, err := _c.Save(ctx)
 	if err != nil {
 		panic(err)
@@ -316,20 +329,20 @@ func (_c *SandboxCallCreateBulk) SaveX(ctx context.Context) []*SandboxCall {
 }
 
 // Exec executes the query.
-func (_c *SandboxCallCreateBulk) Exec(ctx context.Context) error {
+func (_c *ChargeCreateBulk) Exec(ctx context.Context) error {
 	_, err := _c.Save(ctx)
 	return err
 }
 
 // ExecX is like Exec, but panics if an error occurs.
-func (_c *SandboxCallCreateBulk) ExecX(ctx context.Context) {
+func (_c *ChargeCreateBulk) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
 		panic(err)
 	}
 }
 
 // OnConflict configures the `ON CONFLICT` clause of the `INSERT` statement.
-func (_c *SandboxCallCreateBulk) OnConflict(opts ...sql.ConflictOption) *SandboxCallCreateBulk {
+func (_c *ChargeCreateBulk) OnConflict(opts ...sql.ConflictOption) *ChargeCreateBulk {
 	_c.conflict = append(_c.conflict, opts...)
 	return _c
 }

@@ -8,21 +8,23 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-	"github.com/scrollery/scrollery/ent/sandboxcall"
+	"github.com/scrollery/scrollery/ent/charge"
 )
 
-// SandboxCall is the model entity for the SandboxCall schema.
-type SandboxCall struct {
+// Charge is the model entity for the Charge schema.
+type Charge struct {
 	config `json:"-"`
 	// ID of the ent.
 	ID int64 `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID int64 `json:"account_id,omitempty"`
-	// Credits to refund if the call is not answered.
+	// `agent` or `brief`; begins the references of its entries.
+	Kind string `json:"kind,omitempty"`
+	// Credits to return if the call is not answered.
 	Fee int64 `json:"fee,omitempty"`
 	// Number of started programs; the last one may still run.
 	Runs int `json:"runs,omitempty"`
-	// Credits reserved for the running program, one for each started second.
+	// Credits held for the running program, one for each started second.
 	Held int64 `json:"held,omitempty"`
 	// Whether that program has reached its first step.
 	Ran bool `json:"ran,omitempty"`
@@ -34,14 +36,16 @@ type SandboxCall struct {
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
-func (*SandboxCall) scanValues(columns []string) ([]any, error) {
+func (*Charge) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case sandboxcall.FieldRan:
+		case charge.FieldRan:
 			values[i] = new(sql.NullBool)
-		case sandboxcall.FieldID, sandboxcall.FieldAccountID, sandboxcall.FieldFee, sandboxcall.FieldRuns, sandboxcall.FieldHeld, sandboxcall.FieldBeatAt, sandboxcall.FieldCreatedAt:
+		case charge.FieldID, charge.FieldAccountID, charge.FieldFee, charge.FieldRuns, charge.FieldHeld, charge.FieldBeatAt, charge.FieldCreatedAt:
 			values[i] = new(sql.NullInt64)
+		case charge.FieldKind:
+			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
 		}
@@ -50,56 +54,62 @@ func (*SandboxCall) scanValues(columns []string) ([]any, error) {
 }
 
 // assignValues assigns the values that were returned from sql.Rows (after scanning)
-// to the SandboxCall fields.
-func (_m *SandboxCall) assignValues(columns []string, values []any) error {
+// to the Charge fields.
+func (_m *Charge) assignValues(columns []string, values []any) error {
 	if m, n := len(values), len(columns); m < n {
 		return fmt.Errorf("mismatch number of scan values: %d != %d", m, n)
 	}
 	for i := range columns {
 		switch columns[i] {
-		case sandboxcall.FieldID:
+		case charge.FieldID:
 			value, ok := values[i].(*sql.NullInt64)
 			if !ok {
 				return fmt.Errorf("unexpected type %T for field id", value)
 			}
 			_m.ID = int64(value.Int64)
-		case sandboxcall.FieldAccountID:
+		case charge.FieldAccountID:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field account_id", values[i])
 			} else if value.Valid {
 				_m.AccountID = value.Int64
 			}
-		case sandboxcall.FieldFee:
+		case charge.FieldKind:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field kind", values[i])
+			} else if value.Valid {
+				_m.Kind = value.String
+			}
+		case charge.FieldFee:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field fee", values[i])
 			} else if value.Valid {
 				_m.Fee = value.Int64
 			}
-		case sandboxcall.FieldRuns:
+		case charge.FieldRuns:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field runs", values[i])
 			} else if value.Valid {
 				_m.Runs = int(value.Int64)
 			}
-		case sandboxcall.FieldHeld:
+		case charge.FieldHeld:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field held", values[i])
 			} else if value.Valid {
 				_m.Held = value.Int64
 			}
-		case sandboxcall.FieldRan:
+		case charge.FieldRan:
 			if value, ok := values[i].(*sql.NullBool); !ok {
 				return fmt.Errorf("unexpected type %T for field ran", values[i])
 			} else if value.Valid {
 				_m.Ran = value.Bool
 			}
-		case sandboxcall.FieldBeatAt:
+		case charge.FieldBeatAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field beat_at", values[i])
 			} else if value.Valid {
 				_m.BeatAt = value.Int64
 			}
-		case sandboxcall.FieldCreatedAt:
+		case charge.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
 			} else if value.Valid {
@@ -112,37 +122,40 @@ func (_m *SandboxCall) assignValues(columns []string, values []any) error {
 	return nil
 }
 
-// Value returns the ent.Value that was dynamically selected and assigned to the SandboxCall.
+// Value returns the ent.Value that was dynamically selected and assigned to the Charge.
 // This includes values selected through modifiers, order, etc.
-func (_m *SandboxCall) Value(name string) (ent.Value, error) {
+func (_m *Charge) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this SandboxCall.
-// Note that you need to call SandboxCall.Unwrap() before calling this method if this SandboxCall
+// Update returns a builder for updating this Charge.
+// Note that you need to call Charge.Unwrap() before calling this method if this Charge
 // was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *SandboxCall) Update() *SandboxCallUpdateOne {
-	return NewSandboxCallClient(_m.config).UpdateOne(_m)
+func (_m *Charge) Update() *ChargeUpdateOne {
+	return NewChargeClient(_m.config).UpdateOne(_m)
 }
 
-// Unwrap unwraps the SandboxCall entity that was returned from a transaction after it was closed,
+// Unwrap unwraps the Charge entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
-func (_m *SandboxCall) Unwrap() *SandboxCall {
+func (_m *Charge) Unwrap() *Charge {
 	_tx, ok := _m.config.driver.(*txDriver)
 	if !ok {
-		panic("ent: SandboxCall is not a transactional entity")
+		panic("ent: Charge is not a transactional entity")
 	}
 	_m.config.driver = _tx.drv
 	return _m
 }
 
 // String implements the fmt.Stringer.
-func (_m *SandboxCall) String() string {
+func (_m *Charge) String() string {
 	var builder strings.Builder
-	builder.WriteString("SandboxCall(")
+	builder.WriteString("Charge(")
 	builder.WriteString(fmt.Sprintf("id=%v, ", _m.ID))
 	builder.WriteString("account_id=")
 	builder.WriteString(fmt.Sprintf("%v", _m.AccountID))
+	builder.WriteString(", ")
+	builder.WriteString("kind=")
+	builder.WriteString(_m.Kind)
 	builder.WriteString(", ")
 	builder.WriteString("fee=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Fee))
@@ -165,5 +178,5 @@ func (_m *SandboxCall) String() string {
 	return builder.String()
 }
 
-// SandboxCalls is a parsable slice of SandboxCall.
-type SandboxCalls []*SandboxCall
+// Charges is a parsable slice of Charge.
+type Charges []*Charge

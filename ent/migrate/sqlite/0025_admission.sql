@@ -1,0 +1,3 @@
+-- +goose Up
+-- Nothing on SQLite: only PostgreSQL has told processes of changes.
+SELECT 1;

@@ -1,0 +1,3 @@
+-- +goose Up
+-- a lasting key with every scope of before has every scope
+UPDATE `keys` SET `scopes` = 'workspace:read workspace:write rules:read rules:write scrolls:read scrolls:write library:read library:write usage:read keys:read keys:write webhooks:read webhooks:write account:read account:write account:export sandbox:write agent:run billing:write' WHERE `parent_id` IS NULL AND `scopes` = 'workspace:read workspace:write rules:read rules:write scrolls:read scrolls:write library:read library:write usage:read keys:read keys:write webhooks:read webhooks:write account:read account:write sandbox:write agent:run billing:write';
