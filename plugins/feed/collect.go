@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 

@@ -1,0 +1,189 @@
+package formats
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Bounds of a zip: how many files it may have, how many bytes they may have together, and how
+// many times as large they may be as the zip, once they are larger than ratioFrom.
+const (
+	maxEntries  = 10_000
+	maxUnpacked = 8 << 30
+	maxRatio    = 300
+	ratioFrom   = 64 << 20
+	// maxBook is how large a spreadsheet may be, as it is stored, and maxHeld one that is in
+	// a zip and so has to be held at once.
+	maxBook = 64 << 20
+	maxHeld = 16 << 20
+)
+
+// Entry is a file in a zip.
+type Entry struct {
+	File   string `json:"file"`
+	Videos int    `json:"videos"`
+	Understanding
+}
+
+// maxReportedEntries is how many files of a zip a report describes.
+const maxReportedEntries = 50
+
+// errBomb ends a zip that unpacks to more than may be read.
+var errBomb = errors.New("it unpacks to more than is read: name the files one by one")
+
+// budget is how many bytes of a zip may still be unpacked.
+type budget struct{ left int64 }
+
+// bounded counts what is unpacked.
+type bounded struct {
+	in     io.Reader
+	budget *budget
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	if b.budget.left -= int64(n); b.budget.left < 0 {
+		return 0, errBomb
+	}
+	return n, err
+}
+
+// packed reads a zip or a spreadsheet, which is one. Anything else is left to the caller.
+func (r *reading) packed(file io.Reader, name string) (done bool, err error) {
+	at, ok := file.(io.ReaderAt)
+	sized, ok2 := file.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok || !ok2 {
+		return false, nil
+	}
+	magic := make([]byte, 4)
+	if _, err := at.ReadAt(magic, 0); err != nil || string(magic) != "PK\x03\x04" {
+		return false, nil
+	}
+	info, err := sized.Stat()
+	if err != nil {
+		return true, err
+	}
+	return true, r.zip(at, info.Size(), name)
+}
+
+func (r *reading) zip(at io.ReaderAt, size int64, name string) error {
+	archive, err := zip.NewReader(at, size)
+	if err != nil {
+		return fmt.Errorf("a zip that cannot be read: %w", err)
+	}
+	if len(archive.File) > maxEntries {
+		return fmt.Errorf("a zip of %d files: at most %d are read; unpack it and name the folder", len(archive.File), maxEntries)
+	}
+	if slices.ContainsFunc(archive.File, func(f *zip.File) bool { return f.Name == "xl/workbook.xml" }) {
+		if r.options.Watch != nil {
+			r.options.Watch(int(size))
+		}
+		return r.excel(at, size, name)
+	}
+	if r.inZip {
+		return errors.New("a zip in a zip: unpack it first")
+	}
+	r.report.form("a zip of %d files", len(archive.File))
+	left := &budget{min(maxUnpacked, max(ratioFrom, maxRatio*size))}
+	for _, entry := range archive.File {
+		if err := r.entry(archive, entry, left); err != nil {
+			return err
+		}
+	}
+	if r.options.Watch != nil {
+		r.options.Watch(int(size))
+	}
+	return nil
+}
+
+// entry reads one file of a zip.
+func (r *reading) entry(archive *zip.Reader, entry *zip.File, left *budget) error {
+	base := path.Base(entry.Name)
+	switch {
+	case strings.HasSuffix(entry.Name, "/"), strings.HasPrefix(base, "."), strings.HasPrefix(entry.Name, "__MACOSX/"), strings.HasSuffix(base, ".map.json"):
+		return nil
+	case !Known(entry.Name):
+		r.skip(OtherFile, 0, fmt.Sprintf("%.60s is of no kind that is read", entry.Name))
+		return nil
+	}
+	in, err := entry.Open()
+	if err != nil {
+		r.skip(Unreadable, 0, fmt.Sprintf("%.60s: %v", entry.Name, err))
+		return nil
+	}
+	defer func() { _ = in.Close() }() // only read
+	options := r.options
+	options.Watch = nil
+	if options.FileTime && entry.Modified.Year() >= 2000 && (options.Now == 0 || entry.Modified.UnixMilli() < options.Now) {
+		at := entry.Modified.UnixMilli()
+		options.ObservedAt = &at
+	}
+	inner := newReading(r.ctx, options, func(rec stage.Record) error { return r.emit(rec) })
+	inner.files, inner.inZip, inner.vocabulary, inner.known = archive, true, r.words(), r.tools()
+	var source io.Reader = &bounded{in, left}
+	if strings.EqualFold(path.Ext(entry.Name), ".xlsx") || strings.EqualFold(path.Ext(entry.Name), ".zip") {
+		text, err := io.ReadAll(io.LimitReader(source, maxHeld+1))
+		if err != nil || len(text) > maxHeld {
+			r.skip(TooLong, 0, fmt.Sprintf("%.60s: more than may be held at once", entry.Name))
+			return nil
+		}
+		err = inner.inMemory(text, entry.Name)
+		r.merge(entry.Name, &inner.report)
+		return err
+	}
+	err = inner.stream(source, entry.Name)
+	r.merge(entry.Name, &inner.report)
+	if err == nil && left.left < 0 {
+		return errBomb
+	}
+	return err
+}
+
+// inMemory reads a packed file of a zip.
+func (r *reading) inMemory(text []byte, name string) error {
+	r.name = name
+	r.report.Files++
+	before := r.taken()
+	err := r.zip(bytes.NewReader(text), int64(len(text)), name)
+	return r.end(err, before)
+}
+
+// merge adds the report of a file in a zip.
+func (r *reading) merge(name string, inner *Report) {
+	r.report.Videos += inner.Videos
+	r.report.Doubtful += inner.Doubtful
+	r.report.ObservedInFile += inner.ObservedInFile
+	for form, n := range inner.Formats {
+		r.report.Formats[form] += n
+	}
+	for field, n := range inner.Fields {
+		if r.report.Fields == nil {
+			r.report.Fields = map[string]int{}
+		}
+		r.report.Fields[field] += n
+	}
+	for _, skip := range inner.Sorted() {
+		skip.Detail = name + ": " + skip.Detail
+		known, had := r.report.Skips[skip.Reason]
+		if had {
+			known.Count += skip.Count
+			skip = known
+		}
+		r.report.Skips[skip.Reason] = skip
+	}
+	for _, note := range inner.Notes {
+		r.report.note("%s", note)
+	}
+	if len(r.report.Entries) < maxReportedEntries {
+		r.report.Entries = append(r.report.Entries, Entry{name, inner.Videos, inner.Understanding})
+	}
+}

@@ -1,0 +1,905 @@
+package formats
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Column is what became of one column of a table.
+type Column struct {
+	Name string `json:"name"`
+	// Field is what it was read as; empty if it was not used.
+	Field string `json:"field,omitempty"`
+	// Reason says why, in words.
+	Reason string `json:"reason"`
+}
+
+// understanding is what the columns of a table were taken for, by their names and values.
+type understanding struct {
+	header  []string
+	columns []sampleColumn
+	// at is the column of each field, and of the meanings beside them.
+	at        map[string]int
+	constants map[string]string
+	// languages are those of the names.
+	languages map[string]bool
+	// metadata are further columns to keep, by their property.
+	metadata     map[string]string
+	durationUnit string
+	layouts      []string
+	dateOrder    string
+	tool         *tool
+	// named says that the creators are named by their display names.
+	named bool
+	// doubts say what cannot be decided here. A table with doubts is not read.
+	doubts []string
+}
+
+// sampleColumn is one column with the values of the sample.
+type sampleColumn struct {
+	Column
+	// all has a value for each row of the sample; values leaves out empty ones.
+	all, values []string
+	meaning     meaning
+	known       bool
+	links       int // addresses of videos
+	profiles    int
+	addresses   int
+}
+
+// maxSampleRows is how many rows decide about a table.
+const maxSampleRows = 1000
+
+// noTotals are the rows of a sample without those that begin with a word for a total.
+func (v *vocabulary) noTotals(rows [][]string) (kept [][]string) {
+	for _, row := range rows {
+		first := slices.IndexFunc(row, func(cell string) bool { return strings.TrimSpace(cell) != "" })
+		if first < 0 || len(row[first]) > 60 || !v.total[foldName(row[first])] {
+			kept = append(kept, row)
+		}
+	}
+	return kept
+}
+
+func newUnderstanding(header []string, rows [][]string) *understanding {
+	u := &understanding{header: header, at: map[string]int{}, constants: map[string]string{}, languages: map[string]bool{}}
+	for i, name := range header {
+		c := sampleColumn{Column: Column{Name: name}}
+		for _, row := range rows[:min(len(rows), maxSampleRows)] {
+			text := ""
+			if i < len(row) {
+				text = strings.TrimSpace(row[i])
+			}
+			if c.all = append(c.all, text); text != "" {
+				c.values = append(c.values, text)
+			}
+		}
+		u.columns = append(u.columns, c)
+	}
+	return u
+}
+
+// understand takes each column for what its name and its values say.
+func (r *reading) understand(header []string, rows [][]string) *understanding {
+	v := r.words()
+	u := newUnderstanding(header, v.noTotals(rows))
+	votes := map[string]int{}
+	for i := range u.columns {
+		c := &u.columns[i]
+		c.meaning, c.known = v.of(c.Name)
+		for _, language := range c.meaning.languages {
+			votes[language]++
+		}
+		c.look()
+	}
+	most := 0
+	for _, n := range votes {
+		most = max(most, n)
+	}
+	for language, n := range votes {
+		u.languages[language] = n == most
+	}
+	u.tool = toolOf(r.tools(), header)
+	u.takeTool()
+	u.takeLinks()
+	u.takeFields()
+	style := numberStyle{languages: u.languages, words: v.count}
+	u.takeViews()
+	u.takeTimes()
+	u.takeCreator()
+	u.leaveGains()
+	u.takePlatform(r.name)
+	u.leaveFavorites()
+	u.takeCaption()
+	u.check(style)
+	u.describe()
+	return u
+}
+
+// look counts the addresses among the values.
+func (c *sampleColumn) look() {
+	for _, value := range c.values {
+		switch l := readLink(value); {
+		case l.kind == videoLink || l.kind == shortLink || l.kind == photoLink:
+			c.links++
+		case l.kind == profileLink:
+			c.profiles++
+		case strings.Contains(value, "://"):
+			c.addresses++
+		}
+	}
+}
+
+// mostly reports whether a number is more than half of the values.
+func (c *sampleColumn) mostly(n int) bool { return 2*n > len(c.values) }
+
+// share is how many of the values pass.
+func (c *sampleColumn) share(pass func(string) bool) (n int) {
+	for _, value := range c.values {
+		if pass(value) {
+			n++
+		}
+	}
+	return n
+}
+
+func (u *understanding) take(field string, column int, reason string) {
+	u.at[field] = column
+	u.columns[column].Field, u.columns[column].Reason = field, reason
+}
+
+func (u *understanding) has(field string) bool {
+	_, ok := u.at[field]
+	return ok
+}
+
+func (u *understanding) doubt(format string, args ...any) {
+	u.doubts = append(u.doubts, fmt.Sprintf(format, args...))
+}
+
+// takeTool takes what is known of the tool that wrote the table.
+func (u *understanding) takeTool() {
+	t := u.tool
+	if t == nil {
+		return
+	}
+	reason := "a column of " + t.Tool
+	for _, field := range sortedKeys(t.columns.Columns) {
+		at := columnAt(u.header, t.columns.Columns[field])
+		if at < 0 {
+			continue
+		}
+		u.at[field] = at
+		if c := &u.columns[at]; c.Field == "" {
+			c.Field, c.Reason = field, reason
+		}
+	}
+	if at := columnAt(u.header, t.Type); at >= 0 {
+		u.take(meansType, at, reason)
+	}
+	for _, name := range t.Ignore {
+		if at := columnAt(u.header, name); at >= 0 && u.columns[at].Field == "" {
+			u.columns[at].meaning, u.columns[at].known = meaning{field: meansIgnored}, true
+			u.columns[at].Reason = reason + ", not kept"
+		}
+	}
+	for _, name := range sortedKeys(t.Not) {
+		if columnAt(u.header, name) >= 0 {
+			u.doubt("%s", t.Not[name])
+		}
+	}
+	maps.Copy(u.constants, t.columns.Constants)
+	u.layouts, u.dateOrder = t.columns.TimeLayouts, t.DateOrder
+}
+
+// takeLinks finds the column of addresses by its values.
+func (u *understanding) takeLinks() {
+	best := -1
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field != "" || len(c.values) == 0 || !c.mostly(c.links) || c.meaning.field == "externalId" {
+			continue
+		}
+		named := c.meaning.field == "sourceUrl"
+		if best < 0 || named && u.columns[best].meaning.field != "sourceUrl" || named && c.meaning.rank < u.columns[best].meaning.rank {
+			best = i
+		}
+	}
+	if best < 0 || u.has("sourceUrl") {
+		return
+	}
+	u.take("sourceUrl", best, "addresses of videos")
+	for i := range u.columns {
+		if c := &u.columns[i]; u.columns[best].meaning.field != "sourceUrl" && c.Field == "" && len(c.values) > 0 && c.mostly(c.links) && u.otherVideos(c, &u.columns[best]) {
+			u.doubt("addresses of videos are in %q and, other ones, in %q", u.columns[best].Name, c.Name)
+			return
+		}
+	}
+}
+
+// otherVideos reports a column whose addresses are mostly of other videos than those of another one.
+func (u *understanding) otherVideos(c, than *sampleColumn) bool {
+	other := 0
+	for i, value := range c.all {
+		if a, b := readLink(value), readLink(than.all[i]); a.kind == videoLink && b.kind == videoLink && a.id != b.id {
+			other++
+		}
+	}
+	return c.mostly(other)
+}
+
+// plainFields are those that a column's name decides, if its values do not object.
+var plainFields = []string{
+	"platform", "externalId", "sourceUrl", "creatorId", "handle", "kind", "seededBy", "caption", "title", "hashtags", "soundId", "soundTitle", "language",
+	"likes", "comments", "shares", "saves", "semantics", "followers", "spoken", "onScreenText", "visual", "durationSeconds", meansType, meansVideo, meansPhoto,
+}
+
+func (u *understanding) takeFields() {
+	for _, field := range plainFields {
+		if u.has(field) {
+			continue
+		}
+		if best := u.best(field, func(c *sampleColumn) bool { return u.suits(field, c) }); best >= 0 {
+			u.take(field, best, fmt.Sprintf("named %q", u.columns[best].Name))
+		}
+	}
+	if at, ok := u.at["durationSeconds"]; ok {
+		u.durationUnit = u.unitOfDuration(&u.columns[at])
+	}
+}
+
+// best is the column with the best name for a field; -1 without one.
+func (u *understanding) best(field string, suits func(*sampleColumn) bool) int {
+	best := -1
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field != "" || !c.known || c.meaning.field != field {
+			continue
+		}
+		switch {
+		case !suits(c):
+			c.Reason = "its values are none of " + field
+		case best < 0 || c.better(&u.columns[best]):
+			best = i
+		}
+	}
+	return best
+}
+
+// better reports whether a column is rather the field than another one of the same meaning: of
+// likes and video_likes the latter, since the first are then those of something else; one that
+// is mostly empty is not; else the one with the better name.
+func (c *sampleColumn) better(than *sampleColumn) bool {
+	switch {
+	case 2*len(c.values) < len(than.values), 2*len(than.values) < len(c.values):
+		return len(c.values) > len(than.values)
+	case c.ofVideo() != than.ofVideo() && slices.Contains(countFields, c.meaning.field):
+		return c.ofVideo()
+	}
+	return c.meaning.rank < than.meaning.rank
+}
+
+// saysID reports a name that says that it is of ids.
+func (c *sampleColumn) saysID() bool {
+	name := foldName(c.Name)
+	return strings.Contains(name, "id") && name != "video" || strings.Contains(name, "code") || strings.Contains(name, "key")
+}
+
+// ofVideo reports a name that says that it is about the video.
+func (c *sampleColumn) ofVideo() bool {
+	tokens := nameTokens(c.Name)
+	return len(tokens) > 1 && slices.Contains([]string{"video", "vid", "post", "reel", "aweme", "clip"}, tokens[0])
+}
+
+// suits reports whether the values of a column may be those of a field.
+func (u *understanding) suits(field string, c *sampleColumn) bool {
+	if len(c.values) == 0 {
+		return true
+	}
+	switch field {
+	case "platform":
+		return c.mostly(c.share(func(s string) bool { return platformOf(s) != "" }))
+	case "externalId":
+		if !c.mostly(c.links) && !c.saysID() && c.mostly(c.share(func(s string) bool { return idForm(s) == "other" && !allDigits(s) })) {
+			return false // a column Content or Post of texts in one word
+		}
+		return c.mostly(c.links) || c.mostly(c.share(func(s string) bool { return idForm(s) != "" })) && (!c.counts() || c.meaning.rank == 0)
+	case "sourceUrl":
+		return c.mostly(c.links) || c.mostly(c.addresses) && !u.knownPlatform()
+	case "creatorId", "soundId":
+		return !c.mostly(c.share(func(s string) bool { return strings.ContainsAny(s, "{[ ") || s[0] == '@' }))
+	case "handle":
+		return !c.mostly(c.share(func(s string) bool { return strings.ContainsAny(s, "{[") || len(s) > 100 }))
+	case "kind":
+		return c.share(func(s string) bool { return slices.Contains([]string{"own", "competitor", "niche"}, s) }) == len(c.values)
+	case "likes", "comments", "shares", "saves", "followers":
+		return c.mostly(c.share(u.isCount))
+	case "durationSeconds":
+		return c.mostly(c.share(func(s string) bool { _, ok := parseDuration(s, ""); return ok || s == "0" }))
+	case "caption", "title":
+		return !c.mostly(c.links) && !c.mostly(c.share(func(s string) bool { return yesOrNo(s) != 0 && len(s) > 1 }))
+	case meansVideo, meansPhoto:
+		return c.share(func(s string) bool { return yesOrNo(s) != 0 }) == len(c.values)
+	}
+	return true
+}
+
+func (u *understanding) isCount(s string) bool {
+	style := numberStyle{languages: u.languages}
+	c := style.count(s)
+	return !c.bad || c.hidden || style.amountLike(s)
+}
+
+// amountLike reports a text that begins as a number and is none in this style alone.
+func (s *numberStyle) amountLike(text string) bool {
+	text = plainDigits(strings.TrimSpace(plainCell(text)))
+	n := numberPart(text)
+	return n > 0 && !strings.ContainsAny(text[n:], ":/-") && len(text) < 40
+}
+
+// counts reports a column of row numbers: 1, 2, 3.
+func (c *sampleColumn) counts() bool {
+	return c.share(func(s string) bool { return allDigits(s) && len(s) < 10 }) == len(c.values)
+}
+
+// knownPlatform reports whether all that is said of the platform is one of the known three.
+func (u *understanding) knownPlatform() bool {
+	at, ok := u.at["platform"]
+	if !ok {
+		return true
+	}
+	return u.columns[at].share(func(s string) bool { return ownIDs(platformOf(s)) }) == len(u.columns[at].values)
+}
+
+// ownIDs reports a platform whose ids are known by their form.
+func ownIDs(platform string) bool {
+	return platform == "tiktok" || platform == "youtube" || platform == "instagram"
+}
+
+// idForm is the form of an id: that of a platform, "code" for what may be Instagram's or
+// YouTube's, "other" for any other, or empty for what is no id.
+func idForm(s string) string {
+	s = strings.TrimSuffix(plainCell(s), ".0")
+	switch {
+	case strings.ContainsAny(s, " \t{[") || s == "" || len(s) > 200:
+		return ""
+	case allDigits(s) && len(s) >= 17 && len(s) <= 20 && stage.PostedByID(stage.Ref{Platform: "tiktok", ExternalID: s}) != nil:
+		return "tiktok"
+	case youtubeID(s) && strings.ContainsRune("BCD", rune(s[0])):
+		return "code"
+	case youtubeID(s):
+		return "youtube"
+	}
+	return "other"
+}
+
+func (u *understanding) unitOfDuration(c *sampleColumn) string {
+	tokens := nameTokens(c.Name)
+	for _, token := range tokens {
+		switch token {
+		case "ms", "millis", "milliseconds", "msec":
+			return "milliseconds"
+		case "min", "mins", "minutes", "minuten", "minutos":
+			return "minutes"
+		case "s", "sec", "secs", "seconds", "durationseconds", "sekunden":
+			return "seconds"
+		}
+	}
+	plain := func(least, most float64) int {
+		return c.share(func(s string) bool {
+			n, ok := parseDuration(s, "")
+			return ok && strings.Trim(s, "0123456789.,") == "" && n >= least && n < most
+		})
+	}
+	switch {
+	case len(c.values) > 0 && plain(1000, 1e9) == len(c.values) && plain(3600, 1e9) > 0:
+		return "milliseconds"
+	case len(c.values) > 0 && plain(0, 0.2) == len(c.values):
+		return "days"
+	}
+	return "seconds"
+}
+
+// takeViews decides which count the views are.
+func (u *understanding) takeViews() {
+	if u.has("views") {
+		return
+	}
+	counts := func(c *sampleColumn) bool { return len(c.values) == 0 || c.mostly(c.share(u.isCount)) }
+	views, plays := u.best("views", counts), u.best(meansPlays, counts)
+	switch {
+	case views < 0 && plays < 0:
+		return
+	case views < 0:
+		views = plays
+	case plays >= 0 && 2*len(u.columns[views].values) < len(u.columns[plays].values):
+		views = plays
+	case plays >= 0 && 2*len(u.columns[plays].values) < len(u.columns[views].values):
+	case plays >= 0 && u.only("instagram"):
+		views = plays
+	case plays >= 0 && !slices.Equal(u.columns[plays].all, u.columns[views].all):
+		u.doubt("the views may be in %q or in %q", u.columns[views].Name, u.columns[plays].Name)
+	}
+	for i := range u.columns {
+		if c := &u.columns[i]; views != plays && i != views && c.Field == "" && c.known && c.meaning.field == "views" && counts(c) && u.rival(c, &u.columns[views]) {
+			u.doubt("the views may be in %q or in %q", u.columns[views].Name, c.Name)
+			break
+		}
+	}
+	u.take("views", views, fmt.Sprintf("named %q", u.columns[views].Name))
+}
+
+// leaveFavorites leaves a count of favorites on YouTube, where it is always 0.
+func (u *understanding) leaveFavorites() {
+	at, ok := u.at["saves"]
+	if !ok || u.tool != nil || !strings.Contains(foldName(u.header[at]), "favo") || !u.only("youtube") {
+		return
+	}
+	delete(u.at, "saves")
+	u.columns[at].Field, u.columns[at].Reason = "", "YouTube no longer counts favorites, and writes 0"
+}
+
+// only reports whether the table is of one platform alone.
+func (u *understanding) only(platform string) bool {
+	if u.constants["platform"] == platform {
+		return true
+	}
+	for _, field := range []string{"platform", "sourceUrl", "externalId"} {
+		if at, ok := u.at[field]; ok {
+			c := &u.columns[at]
+			if n := c.share(func(s string) bool {
+				return readLink(s).platform == platform || field == "platform" && platformOf(s) == platform
+			}); n > 0 && n == len(c.values) {
+				return true
+			}
+			if foldName(c.Name) == "shortcode" {
+				return platform == "instagram"
+			}
+		}
+	}
+	return false
+}
+
+// takeTimes finds the time of the post and that of the counts.
+func (u *understanding) takeTimes() {
+	timed := func(c *sampleColumn) bool {
+		return len(c.values) == 0 || 4*c.share(func(s string) bool { return timeLike(s, u.layouts) }) >= len(c.values)
+	}
+	for _, field := range []string{"postedAt", "observedAt"} {
+		if !u.has(field) {
+			if best := u.best(field, timed); best >= 0 {
+				u.take(field, best, fmt.Sprintf("named %q", u.columns[best].Name))
+			}
+		}
+	}
+	plain := u.best(meansTime, timed)
+	if plain < 0 {
+		u.takeRecurring()
+		return
+	}
+	name := u.columns[plain].Name
+	switch {
+	case !u.has("postedAt") && u.columns[plain].ofVideo():
+		u.take("postedAt", plain, fmt.Sprintf("named %q", name))
+	case u.has("postedAt") && u.has("observedAt"):
+	case !u.has("postedAt") && u.recurs(plain):
+		u.take("observedAt", plain, fmt.Sprintf("%q differs where a video recurs", name))
+	case !u.has("postedAt"):
+		switch u.agrees(plain) {
+		case 1:
+			u.take("postedAt", plain, "the times in the ids")
+		case -1:
+			u.take("observedAt", plain, "later than the times in the ids")
+		default:
+			u.take("postedAt", plain, fmt.Sprintf("named %q, and nothing else is the time of the post", name))
+		}
+	case u.later(plain, u.at["postedAt"]):
+		u.take("observedAt", plain, fmt.Sprintf("named %q, and never before the post", name))
+	}
+}
+
+// takeRecurring takes a column of times under any name for that of the counts, if it differs
+// where a video recurs.
+func (u *understanding) takeRecurring() {
+	if u.has("observedAt") {
+		return
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field == "" && !c.known && len(c.values) > 0 && c.share(func(s string) bool { return timeLike(s, nil) && !allDigits(s) }) == len(c.values) && u.recurs(i) {
+			u.take("observedAt", i, "times that differ where a video recurs")
+			return
+		}
+	}
+}
+
+// timeLike reports a text that is a time, whatever the order of its day and month.
+func timeLike(s string, layouts []string) bool {
+	style := timeStyle{layouts: layouts}
+	if _, ok := style.read(s); ok {
+		return true
+	}
+	d, ok := readDate(strings.TrimSpace(plainCell(s)))
+	return ok && len(d.orders()) > 0
+}
+
+// key is the column that tells the videos apart: the addresses if each row has one, since a
+// spreadsheet may have rounded the ids; not ok without any.
+func (u *understanding) key() (column int, ok bool) {
+	id, hasID := u.at["externalId"]
+	url, hasURL := u.at["sourceUrl"]
+	if hasURL && (!hasID || u.columns[url].links > 0 && u.everyLink(url, id)) {
+		return url, true
+	}
+	return id, hasID
+}
+
+// recurs reports whether a video has several values in a column.
+func (u *understanding) recurs(column int) bool {
+	at, ok := u.key()
+	if !ok {
+		return false
+	}
+	first := map[string]string{}
+	for i, id := range u.columns[at].all {
+		value := u.columns[column].all[i]
+		if id == "" || value == "" {
+			continue
+		}
+		if had, seen := first[id]; seen && had != value {
+			return true
+		}
+		first[id] = value
+	}
+	return false
+}
+
+// agrees compares a column of times with those in TikTok's ids: 1 if they are the same day,
+// -1 if they are later, 0 if there is nothing to compare.
+func (u *understanding) agrees(column int) int {
+	same, later, days := 0, 0, map[int64]bool{}
+	for i, value := range u.columns[column].all {
+		by := u.postedByID(i)
+		style := timeStyle{layouts: u.layouts, order: "dmy"}
+		at, ok := style.read(value)
+		if by == 0 || !ok {
+			continue
+		}
+		switch {
+		case abs(at.at-by) <= 36*3600*1000:
+			same++
+		case at.at > by:
+			later++
+			days[at.at/(24*3600*1000)] = true
+		}
+	}
+	switch {
+	case same > later:
+		return 1
+	case later > same && later >= 20 && 5*len(days) <= later: // a few days of collecting for all videos
+		return -1
+	}
+	return 0
+}
+
+func abs(n int64) int64 { return max(n, -n) }
+
+// postedByID is the time in the id of a row of TikTok; 0 without one.
+func (u *understanding) postedByID(row int) int64 {
+	for _, field := range []string{"externalId", "sourceUrl"} {
+		at, ok := u.at[field]
+		if !ok {
+			continue
+		}
+		id := plainCell(u.columns[at].all[row])
+		if l := readLink(id); l.platform == "tiktok" && l.id != "" {
+			id = l.id
+		}
+		if len(id) < 17 {
+			continue
+		}
+		if by := stage.PostedByID(stage.Ref{Platform: "tiktok", ExternalID: id}); by != nil {
+			return *by
+		}
+	}
+	return 0
+}
+
+// later reports whether no time of a column is before that of another one.
+func (u *understanding) later(column, than int) bool {
+	compared := 0
+	for i, value := range u.columns[column].all {
+		style := timeStyle{layouts: u.layouts, order: "dmy"}
+		a, ok := style.read(value)
+		b, ok2 := style.read(u.columns[than].all[i])
+		if !ok || !ok2 {
+			continue
+		}
+		if compared++; a.at < b.at {
+			return false
+		}
+	}
+	return compared > 0
+}
+
+// orderOf is the order of day and month in a column of times: what all of its dates allow,
+// then what the ids, the present or the language of the table say. Empty if it stays open.
+func (u *understanding) orderOf(column int, now int64) string {
+	if column < 0 {
+		return ""
+	}
+	open := map[string]bool{"dmy": true, "mdy": true, "ymd": true}
+	ambiguous := false
+	fits := map[string]int{}
+	for i, value := range u.columns[column].all {
+		d, ok := readDate(strings.TrimSpace(plainCell(value)))
+		if !ok || d.month > 0 || d.width[0] == 4 {
+			continue
+		}
+		orders := d.orders()
+		if len(orders) == 1 && d.numbers[0] == d.numbers[1] {
+			continue
+		}
+		ambiguous = ambiguous || len(orders) > 1
+		by := u.postedByID(i)
+		for _, order := range []string{"dmy", "mdy", "ymd"} {
+			if !slices.Contains(orders, order) {
+				open[order] = false
+				continue
+			}
+			at := d.time(order, time.UTC).at
+			if at > now+36*3600*1000 && now > 0 {
+				open[order] = false
+			}
+			if by > 0 && abs(at-by) <= 36*3600*1000 {
+				fits[order]++
+			}
+		}
+	}
+	var left []string
+	for _, order := range []string{"dmy", "mdy", "ymd"} {
+		if open[order] {
+			left = append(left, order)
+		}
+	}
+	switch {
+	case len(left) == 1:
+		return left[0]
+	case len(left) == 0 || !ambiguous:
+		return ""
+	}
+	slices.SortFunc(left, func(a, b string) int { return cmp.Compare(fits[b], fits[a]) })
+	switch {
+	case fits[left[0]] > fits[left[1]]:
+		return left[0]
+	case u.dateOrder != "" && open[u.dateOrder]:
+		return u.dateOrder
+	case len(u.languages) > 0 && !u.languages["ja"] && !u.languages["zh"] && !u.languages["ko"] && open["dmy"]:
+		return "dmy"
+	}
+	return ""
+}
+
+// takeCreator takes a display name for want of a handle, and profiles for both.
+func (u *understanding) takeCreator() {
+	if u.has("handle") {
+		return
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field == "" && len(c.values) > 0 && c.mostly(c.profiles) {
+			u.take("handle", i, "addresses of profiles")
+			return
+		}
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field == "" && c.known && c.meaning.field == "creatorId" && len(c.values) > 0 && c.mostly(c.share(func(s string) bool { return s[0] == '@' })) {
+			u.take("handle", i, "handles, by their @")
+			return
+		}
+	}
+	if best := u.best(meansName, func(*sampleColumn) bool { return true }); best >= 0 {
+		u.take("handle", best, fmt.Sprintf("named %q: a display name, for want of a handle", u.columns[best].Name))
+		u.named = true
+	}
+}
+
+// leaveGains leaves a column of followers where nothing says whose they are: tables of a
+// channel's own videos, as YouTube's, have those that each video brought under that name.
+func (u *understanding) leaveGains() {
+	at, ok := u.at["followers"]
+	if !ok || u.tool != nil || u.has("handle") || u.has("creatorId") || u.has("sourceUrl") || creatorWords[nameTokens(u.header[at])[0]] {
+		return
+	}
+	delete(u.at, "followers")
+	u.columns[at].Field, u.columns[at].Reason = "", "no column says whose followers: it may have those that each video brought"
+}
+
+// takeCaption takes the title for the caption if there is no other text, and on YouTube, where
+// the other text is a description.
+func (u *understanding) takeCaption() {
+	title, ok := u.at["title"]
+	if !ok && !u.has("caption") && u.tool == nil { // a column Content of texts
+		for i := range u.columns {
+			if c := &u.columns[i]; c.Field == "" && c.known && c.meaning.field == "externalId" && !c.saysID() && len(c.values) > 0 && !u.suits("externalId", c) {
+				u.take("caption", i, "texts, and no ids")
+				return
+			}
+		}
+	}
+	if !ok || u.tool != nil {
+		return
+	}
+	caption, has := u.at["caption"]
+	if has && u.constants["platform"] != "youtube" {
+		return
+	}
+	u.at["caption"] = title
+	if has {
+		u.metadata = map[string]string{"description": u.header[caption]}
+		u.columns[caption].Field = "metadata.description"
+	}
+}
+
+// platformHints are words in names of columns that only one platform's tables have.
+var platformHints = map[string]string{
+	"channelid": "youtube", "channeltitle": "youtube", "subscribers": "youtube", "dislikes": "youtube", "categoryid": "youtube", "youtubeid": "youtube", "ytid": "youtube", "channelname": "youtube",
+	"shortcode": "instagram", "takenat": "instagram", "reelid": "instagram", "ownerusername": "instagram", "tiktokid": "tiktok", "awemeid": "tiktok", "diggcount": "tiktok", "videodiggcount": "tiktok", "playcount": "",
+}
+
+// takePlatform finds out whose videos a table has if no column says it.
+func (u *understanding) takePlatform(file string) {
+	if u.has("platform") || u.constants["platform"] != "" {
+		return
+	}
+	id, hasID := u.at["externalId"]
+	if url, ok := u.at["sourceUrl"]; ok && (!hasID || u.everyLink(url, id)) {
+		if u.columns[url].links > 0 {
+			return // each address says it
+		}
+	}
+	if !hasID {
+		return
+	}
+	c := &u.columns[id]
+	forms := map[string]int{}
+	for _, value := range c.values {
+		switch l := readLink(value); {
+		case l.platform != "":
+			forms["link"]++
+		case scientific.MatchString(plainCell(value)):
+			forms["rounded"]++ // each is refused
+		default:
+			forms[idForm(value)]++
+		}
+	}
+	hints := map[string]bool{}
+	for _, name := range u.header {
+		if hint := platformHints[foldName(name)]; hint != "" {
+			hints[hint] = true
+		}
+	}
+	named := map[string]bool{}
+	for _, token := range nameTokens(file + " " + strings.Join(u.header, " ")) {
+		if platform := platformWords[token]; platform != "" {
+			named[platform] = true
+		}
+	}
+	only := func(all map[string]bool, platform string) bool { return len(all) == 1 && all[platform] }
+	switch codes := forms["youtube"] + forms["code"]; {
+	case forms["link"] > 0 && c.mostly(forms["link"]):
+	case c.mostly(forms["tiktok"]), forms["tiktok"] > 0 && c.mostly(forms["tiktok"]+forms["rounded"]):
+		u.constants["platform"] = "tiktok"
+	case c.mostly(codes) && hints["instagram"] && !hints["youtube"], foldName(c.Name) == "shortcode":
+		u.constants["platform"] = "instagram"
+	case c.mostly(codes) && (hints["youtube"] && !hints["instagram"] || only(named, "youtube")):
+		u.constants["platform"] = "youtube"
+	case c.mostly(codes) && only(named, "instagram"):
+		u.constants["platform"] = "instagram"
+	case c.mostly(codes) && forms["youtube"] > 0 && 5*forms["youtube"] > forms["code"]:
+		u.constants["platform"] = "youtube" // Instagram's begin with B, C or D
+	case len(hints) == 1 && !c.mostly(codes):
+		for platform := range hints {
+			u.constants["platform"] = platform
+		}
+	case only(named, "tiktok"):
+		u.constants["platform"] = "tiktok"
+	}
+	if u.constants["platform"] == "" && len(c.values) > 0 && c.share(func(s string) bool { return scientific.MatchString(plainCell(s)) }) == len(c.values) {
+		u.doubt("a spreadsheet has rounded the ids in %q, as %s: export the column as text, or add the column of addresses", c.Name, c.values[0])
+		return
+	}
+	if u.constants["platform"] == "" && forms["link"] == 0 {
+		u.doubt("no column says which platform the videos are of, and their ids do not show it")
+	}
+}
+
+// everyLink reports whether each row with an id has an address.
+func (u *understanding) everyLink(url, id int) bool {
+	for i, value := range u.columns[id].all {
+		if value != "" && u.columns[url].all[i] == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// types are the columns that say what kind of post a row is.
+func (u *understanding) types() (all []int) {
+	best, ok := u.at[meansType]
+	for i := range u.columns {
+		if ok && i == best || u.tool == nil && u.columns[i].Field == "" && u.columns[i].known && u.columns[i].meaning.field == meansType {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// describe says of each column that was not used why.
+func (u *understanding) describe() {
+	for i := range u.columns {
+		c := &u.columns[i]
+		switch {
+		case c.Field != "" || c.Reason != "":
+		case len(c.values) == 0:
+			c.Reason = "empty"
+		case c.known && c.meaning.field == meansIgnored:
+			c.Reason = "known, not kept"
+		case c.known:
+			c.Reason = "another column is the " + c.meaning.field
+		default:
+			c.Reason = "not known"
+		}
+	}
+}
+
+// list are the columns as the report has them.
+func (u *understanding) list() []Column {
+	out := make([]Column, len(u.columns))
+	for i := range u.columns {
+		out[i] = u.columns[i].Column
+	}
+	return out
+}
+
+// mapOf is the understanding as a column map. With a doubt it is one to start from.
+func (u *understanding) mapOf() *Map {
+	m := &Map{Columns: map[string]string{}, Constants: map[string]string{}, TimeLayouts: u.layouts, DurationUnit: u.durationUnit, Metadata: u.metadata}
+	for field, at := range u.at {
+		if slices.Contains(fields, field) {
+			m.Columns[field] = u.header[at]
+		}
+	}
+	maps.Copy(m.Constants, u.constants)
+	if len(u.doubts) > 0 { // what is to be filled in
+		for _, field := range []string{"externalId", "views"} {
+			if m.Columns[field] == "" && (field == "views" || m.Columns["sourceUrl"] == "") {
+				m.Columns[field] = ""
+			}
+		}
+		if m.Columns["platform"] == "" && m.Columns["sourceUrl"] == "" && m.Constants["platform"] == "" {
+			m.Constants["platform"] = ""
+		}
+	}
+	if m.DurationUnit == "seconds" || m.DurationUnit == "days" {
+		m.DurationUnit = ""
+	}
+	if u.tool != nil {
+		m.Metadata = map[string]string{}
+		for name, column := range u.tool.columns.Metadata {
+			if at := columnAt(u.header, column); at >= 0 {
+				m.Metadata[name] = u.header[at]
+			}
+		}
+	}
+	return m
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,380 @@
+package formats
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// timeStyle is how one column writes its times.
+type timeStyle struct {
+	layouts []string
+	zone    *time.Location
+	// order of day, month and year in dates of numbers: "dmy", "mdy" or "ymd"; empty if
+	// no value of the column shows it.
+	order string
+	// latest is the latest time that makes sense, in Unix milliseconds; 0 for any.
+	latest int64
+}
+
+// stamp is a time that was read.
+type stamp struct {
+	at int64
+	// dated says that it is a date without a time of day.
+	dated bool
+}
+
+// read reads a time in Unix milliseconds.
+func (t *timeStyle) read(s string) (when stamp, ok bool) {
+	s = strings.TrimSpace(plainCell(s))
+	if s == "" {
+		return stamp{}, false
+	}
+	zone := t.zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	for _, layouts := range [][]string{t.layouts, isoFor(s)} {
+		for _, layout := range layouts {
+			if at, err := time.ParseInLocation(layout, s, zone); err == nil {
+				return t.bound(stamp{at.UnixMilli(), !strings.Contains(layout, "15") && !strings.Contains(layout, "3")})
+			}
+		}
+	}
+	if n, err := strconv.ParseFloat(s, 64); err == nil {
+		return t.bound(numberedTime(n, s, zone))
+	}
+	if days, part, cut := strings.Cut(s, ","); cut && len(days) == 5 && allDigits(days) && allDigits(part) { // days of a spreadsheet
+		n, _ := strconv.ParseFloat(days+"."+part, 64)
+		return t.bound(numberedTime(n, s, zone))
+	}
+	d, ok := readDate(s)
+	if !ok {
+		return stamp{}, false
+	}
+	orders := d.orders()
+	switch {
+	case len(orders) == 0:
+		return stamp{}, false
+	case len(orders) > 1:
+		for _, order := range orders {
+			if order == t.order {
+				orders = []string{order}
+			}
+		}
+	}
+	if len(orders) > 1 {
+		return stamp{}, false
+	}
+	return t.bound(d.time(orders[0], zone))
+}
+
+// earliest is the year 2000, before which none of the platforms was.
+const earliest = 946_684_800_000
+
+// bound refuses times before the platforms and after the latest.
+func (t *timeStyle) bound(w stamp) (stamp, bool) {
+	return w, w.at >= earliest && w.at < most && (t.latest == 0 || w.at <= t.latest)
+}
+
+// numberedTime is a time written as one number: Unix seconds, milliseconds, microseconds or
+// nanoseconds, or days as spreadsheets count them.
+func numberedTime(n float64, text string, zone *time.Location) stamp {
+	const firstSerial, lastSerial = 20_000, 80_000 // 1954 to 2119
+	switch {
+	case !(n > 0):
+		return stamp{at: -1}
+	case n >= firstSerial && n < lastSerial:
+		days := int(n)
+		at := time.Date(1899, 12, 30+days, 0, 0, 0, 0, zone).Add(time.Duration((n - float64(days)) * float64(24*time.Hour))).Round(time.Second)
+		return stamp{at.UnixMilli(), n == float64(days)}
+	case len(text) == 14 && allDigits(text):
+		if at, err := time.ParseInLocation("20060102150405", text, zone); err == nil && at.Year() >= 2000 && at.Year() < 2100 {
+			return stamp{at: at.UnixMilli()}
+		}
+		fallthrough
+	case n >= 1e11 && n < 1e14:
+		return stamp{at: int64(n)}
+	case n < 1e11:
+		return stamp{at: int64(n * 1000)}
+	case n < 1e17:
+		return stamp{at: int64(n / 1e3)}
+	}
+	return stamp{at: int64(n / 1e6)}
+}
+
+// date is a date and time taken apart, before it is known which number is the day.
+type date struct {
+	// numbers are those of the date, as they follow each other; width how many digits they have.
+	numbers [3]int
+	width   [3]int
+	count   int
+	// month is that of a name, else 0.
+	month int
+	// dotted and slashed say that points or slashes divide the numbers.
+	dotted, slashed      bool
+	hour, minute, second int
+	nanos                int
+	timed, pm, am        bool
+	// offset is the zone in seconds, if zoned.
+	offset int
+	zoned  bool
+}
+
+// readDate takes a date apart; not ok if it is none.
+func readDate(s string) (d date, ok bool) {
+	s = plainDigits(s)
+	if len(s) > 80 {
+		return d, false
+	}
+	for i := 0; i < len(s); {
+		r := rune(s[i])
+		switch {
+		case isDigit(r):
+			n := i
+			for n < len(s) && isDigit(rune(s[n])) {
+				n++
+			}
+			value, err := strconv.Atoi(s[i:n])
+			if err != nil {
+				return d, false
+			}
+			next := byte(0)
+			if n < len(s) {
+				next = s[n]
+			}
+			if !d.timed && (next == ':' || (next == 'h' || next == '.') && d.complete()) {
+				clock := clockLength(s[i:])
+				if !d.clock(s[i : i+clock]) {
+					return d, false
+				}
+				i += clock
+				continue
+			}
+			if d.count == 3 {
+				return d, false
+			}
+			d.numbers[d.count], d.width[d.count] = value, n-i
+			d.count++
+			d.dotted, d.slashed = d.dotted || next == '.', d.slashed || next == '/'
+			i = n
+		case (r == '+' || r == '-') && d.timed && !d.zoned:
+			length, seconds, ok := zoneOffset(s[i:])
+			if !ok {
+				return d, false
+			}
+			d.offset, d.zoned = seconds, true
+			i += length
+		case r < 0x80 && !unicode.IsLetter(r):
+			i++
+		default:
+			word := leadingLetters(s[i:])
+			if word == "" {
+				_, size := firstRune(s[i:])
+				i += size
+				continue
+			}
+			if !d.word(word) {
+				return d, false
+			}
+			i += len(word)
+		}
+	}
+	return d, d.complete()
+}
+
+func firstRune(s string) (r rune, size int) {
+	for _, r := range s {
+		return r, len(string(r))
+	}
+	return 0, 1
+}
+
+func (d *date) complete() bool {
+	return d.count == 3 && d.month == 0 || d.count == 2 && d.month > 0
+}
+
+// clockLength is the length of a time of day at the start of s: 15:05, 15:05:09.5, 15h05.
+func clockLength(s string) int {
+	n := 0
+	for n < len(s) && (isDigit(rune(s[n])) || (s[n] == ':' || s[n] == '.' || s[n] == 'h') && n+1 < len(s) && isDigit(rune(s[n+1]))) {
+		n++
+	}
+	return n
+}
+
+func (d *date) clock(s string) bool {
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r == ':' || r == 'h' })
+	if len(parts) == 1 {
+		parts = strings.Split(s, ".")
+	}
+	if len(parts) < 2 || len(parts) > 3 {
+		return false
+	}
+	var err [3]error
+	d.hour, err[0] = strconv.Atoi(parts[0])
+	d.minute, err[1] = strconv.Atoi(parts[1])
+	if len(parts) == 3 {
+		var seconds float64
+		seconds, err[2] = strconv.ParseFloat(parts[2], 64)
+		d.second = int(seconds)
+		d.nanos = int((seconds - float64(d.second)) * 1e9)
+	}
+	d.timed = true
+	return err == [3]error{} && d.hour < 24 && d.minute < 60 && d.second < 61
+}
+
+// zoneOffset reads +02, +0200 and +02:00.
+func zoneOffset(s string) (length, seconds int, ok bool) {
+	n := 1
+	for n < len(s) && n < 6 && (isDigit(rune(s[n])) || s[n] == ':') {
+		n++
+	}
+	digits := strings.ReplaceAll(s[1:n], ":", "")
+	hours, minutes := digits, "0"
+	if len(digits) > 2 {
+		hours, minutes = digits[:len(digits)-2], digits[len(digits)-2:]
+	}
+	h, err := strconv.Atoi(hours)
+	m, err2 := strconv.Atoi(minutes)
+	if err != nil || err2 != nil || h > 14 || m > 59 {
+		return 0, 0, false
+	}
+	seconds = h*3600 + m*60
+	if s[0] == '-' {
+		seconds = -seconds
+	}
+	return n, seconds, true
+}
+
+// zoneNames are abbreviations with one meaning, in hours from UTC.
+var zoneNames = map[string]float64{
+	"utc": 0, "gmt": 0, "z": 0, "est": -5, "edt": -4, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7, "cet": 1, "cest": 2, "eet": 2, "eest": 3, "msk": 3,
+	"jst": 9, "kst": 9, "wib": 7, "aest": 10, "aedt": 11, "brt": -3, "hkt": 8, "sgt": 8, "wet": 0, "west": 1,
+}
+
+// monthNames are the starts of months' names, folded.
+var monthNames = map[string]int{
+	"jan": 1, "ene": 1, "gen": 1, "oca": 1, "sty": 1, "янв": 1, "janv": 1, "led": 1, "feb": 2, "fev": 2, "fevr": 2, "sub": 2, "lut": 2, "фев": 2, "uno": 2,
+	"mar": 3, "mrt": 3, "marz": 3, "maer": 3, "мар": 3, "bre": 3, "apr": 4, "abr": 4, "avr": 4, "kwi": 4, "nis": 4, "апр": 4, "dub": 4,
+	"may": 5, "mai": 5, "mag": 5, "mei": 5, "maj": 5, "мая": 5, "маи": 5, "kve": 5, "jun": 6, "juin": 6, "giu": 6, "haz": 6, "cze": 6, "июн": 6, "jul": 7, "juil": 7, "lug": 7, "tem": 7, "lip": 7, "июл": 7,
+	"aug": 8, "ago": 8, "aou": 8, "agu": 8, "sie": 8, "agt": 8, "авг": 8, "srp": 8, "sep": 9, "set": 9, "eyl": 9, "wrz": 9, "сен": 9, "zar": 9,
+	"oct": 10, "okt": 10, "out": 10, "ott": 10, "eki": 10, "paz": 10, "окт": 10, "rij": 10, "nov": 11, "kas": 11, "lis": 11, "ноя": 11, "nop": 11, "dec": 12, "dez": 12, "dic": 12, "des": 12, "ara": 12, "gru": 12, "дек": 12, "pro": 12,
+}
+
+// word takes a word of a date: the name of a month, a zone, a half of a day, or a small word.
+func (d *date) word(word string) bool {
+	name := foldName(word)
+	runes := []rune(name)
+	switch {
+	case name == "am" || name == "a" && d.timed || name == "上午" || name == "午前" || name == "오전":
+		d.am = true
+		return true
+	case name == "pm" || name == "p" && d.timed || name == "下午" || name == "午後" || name == "오후":
+		d.pm = true
+		return true
+	case name == "m" && (d.am || d.pm), name == "t", name == "年", name == "月", name == "日", name == "년", name == "월", name == "일", name == "時", name == "分":
+		return true
+	}
+	if hours, ok := zoneNames[name]; ok && d.timed {
+		if !d.zoned {
+			d.offset, d.zoned = int(hours*3600), name != "utc" && name != "gmt"
+		}
+		d.zoned = d.zoned || name == "z"
+		return true
+	}
+	if smallDateWords[name] {
+		return true
+	}
+	for n := min(4, len(runes)); n >= 3; n-- {
+		if month, ok := monthNames[string(runes[:n])]; ok && d.month == 0 && !weekdays[string(runes[:3])] {
+			d.month = month
+			return true
+		}
+	}
+	// A day of the week stands first.
+	return d.count == 0 && d.month == 0 && len(runes) >= 2
+}
+
+var weekdays = map[string]bool{"mon": true, "tue": true, "wed": true, "thu": true, "fri": true, "sat": true, "sun": true}
+
+var smallDateWords = map[string]bool{
+	"de": true, "del": true, "of": true, "at": true, "a": true, "as": true, "um": true, "uhr": true, "kl": true, "st": true, "nd": true, "rd": true, "th": true, "г": true, "в": true, "h": true, "om": true,
+	"the": true, "on": true, "las": true, "ore": true, "alle": true, "o": true, "godz": true, "dan": true, "pukul": true, "den": true, "er": true, "le": true, "el": true,
+}
+
+// orders are the orders of day, month and year that a date may have.
+func (d *date) orders() (orders []string) {
+	if d.month > 0 {
+		if d.valid("nm") {
+			return []string{"nm"}
+		}
+		return nil
+	}
+	candidates := []string{"dmy", "mdy", "ymd"}
+	switch {
+	case d.width[0] == 4:
+		candidates = []string{"ymd"}
+	case d.width[2] == 4 && d.dotted:
+		candidates = []string{"dmy"}
+	case d.width[2] == 4 || d.slashed:
+		candidates = []string{"dmy", "mdy"}
+	case d.dotted:
+		candidates = []string{"dmy", "ymd"}
+	}
+	for _, order := range candidates {
+		if d.valid(order) {
+			orders = append(orders, order)
+		}
+	}
+	if len(orders) > 1 && d.numbers[0] == d.numbers[1] && d.width[2] == 4 {
+		return orders[:1] // 05/05/2025 is the same day in both
+	}
+	return orders
+}
+
+// parts are year, month and day in an order.
+func (d *date) parts(order string) (year, month, day, width int) {
+	n := d.numbers
+	switch order {
+	case "nm":
+		year, day, width = n[1], n[0], d.width[1]
+		if d.width[0] == 4 || n[0] > 31 {
+			year, day, width = n[0], n[1], d.width[0]
+		}
+		month = d.month
+	case "dmy":
+		day, month, year, width = n[0], n[1], n[2], d.width[2]
+	case "mdy":
+		month, day, year, width = n[0], n[1], n[2], d.width[2]
+	default:
+		year, month, day, width = n[0], n[1], n[2], d.width[0]
+	}
+	if width <= 2 {
+		year += 2000
+	}
+	return year, month, day, width
+}
+
+func (d *date) valid(order string) bool {
+	year, month, day, width := d.parts(order)
+	return (width == 2 || width == 4) && year >= 2000 && year < 2100 && month >= 1 && month <= 12 && day >= 1 && day <= time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+func (d *date) time(order string, zone *time.Location) stamp {
+	year, month, day, _ := d.parts(order)
+	hour := d.hour
+	switch {
+	case d.pm && hour < 12:
+		hour += 12
+	case d.am && hour == 12:
+		hour = 0
+	case (d.pm || d.am) && hour > 12:
+		return stamp{at: -1}
+	}
+	if d.zoned {
+		zone = time.FixedZone("", d.offset)
+	}
+	return stamp{time.Date(year, time.Month(month), day, hour, d.minute, d.second, d.nanos, zone).Round(time.Millisecond).UnixMilli(), !d.timed}
+}

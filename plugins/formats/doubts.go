@@ -1,0 +1,174 @@
+package formats
+
+import (
+	"slices"
+	"strings"
+)
+
+// check adds the doubts that remain.
+func (u *understanding) check(style numberStyle) {
+	_, hasID := u.at["externalId"]
+	url, hasURL := u.at["sourceUrl"]
+	if !hasID && (!hasURL || u.columns[url].links == 0) {
+		u.doubts = slices.Insert(u.doubts, 0, "no column has ids or addresses of videos")
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		words := func(s string) bool {
+			return !u.isCount(s) && !hiddenWords[strings.ToLower(s)] && yesOrNo(s) == 0 && s[0] != '#'
+		}
+		if u.tool == nil && c.known && (c.meaning.field == meansComment || c.meaning.field == "comments" && len(c.values) > 0 && c.mostly(c.share(words))) {
+			u.doubt("%q is a column of comments, not of videos", c.Name)
+			break
+		}
+	}
+	if caption, ok := u.at["caption"]; ok && (hasID || hasURL) && u.tool == nil && !u.has("observedAt") && u.recurs(caption) {
+		u.doubt("rows with the same video have other texts in %q: they may be comments", u.columns[caption].Name)
+	}
+	if url, ok := u.at["sourceUrl"]; ok && !hasID && u.tool == nil && u.oneOfMany(url) {
+		u.doubt("%q has one video of each account, so that the counts may be those of the accounts", u.columns[url].Name)
+	}
+	if u.accounts() {
+		u.doubt("each row may be an account, with its followers and its number of videos")
+	}
+	if posted, ok := u.at["postedAt"]; ok && u.tool == nil && !u.has("views") && u.has("likes") && u.after(posted) {
+		u.doubt("the times in %q are after those of the videos: each row may be a comment", u.columns[posted].Name)
+	}
+	if several := u.platforms(); len(several) > 1 && u.tool == nil {
+		u.doubt("a row has columns of several platforms (%s): make a row of each video", strings.Join(several, ", "))
+	}
+	u.checkViews(style)
+	if u.falls(style) {
+		u.doubt("the counts in %q often fall where a video recurs: they may be those of single days", u.columns[u.at["views"]].Name)
+	}
+}
+
+// rival reports a column that is as good as another one of the same count, and has other numbers.
+func (u *understanding) rival(c, than *sampleColumn) bool {
+	if 2*len(c.values) < len(than.values) || c.ofVideo() != than.ofVideo() {
+		return false
+	}
+	style, differ := numberStyle{languages: u.languages}, 0
+	for i, value := range c.all {
+		a, b := style.count(value), style.count(than.all[i])
+		if a.value != nil && b.value != nil && 20*abs(*a.value-*b.value) > max(*a.value, *b.value) {
+			differ++
+		}
+	}
+	return c.mostly(2 * differ)
+}
+
+// oneOfMany reports a column of addresses that is named for one video of an account, such as the last.
+func (u *understanding) oneOfMany(column int) bool {
+	return slices.ContainsFunc(nameTokens(u.columns[column].Name), func(token string) bool {
+		return slices.Contains([]string{"last", "latest", "top", "best", "pinned", "newest", "recent", "example", "sample"}, token)
+	})
+}
+
+// platforms are those that the names of counts and addresses say, if they are not the same.
+func (u *understanding) platforms() (named []string) {
+	for i := range u.columns {
+		c := &u.columns[i]
+		if len(c.values) == 0 || !c.mostly(c.links) && (!c.known || !slices.Contains(append(countFields[:4:4], meansPlays), c.meaning.field)) {
+			continue
+		}
+		for _, token := range nameTokens(c.Name) {
+			if platform := platformWords[token]; platform != "" && !slices.Contains(named, platform) {
+				named = append(named, platform)
+			}
+		}
+	}
+	return named
+}
+
+// falls reports views that fall from one reading of a video to the next in three of ten cases.
+func (u *understanding) falls(style numberStyle) bool {
+	views, ok := u.at["views"]
+	seen, has := u.at["observedAt"]
+	id, hasID := u.key()
+	if !ok || !has || !hasID {
+		return false
+	}
+	type reading struct{ at, views int64 }
+	last := map[string]reading{}
+	steps, falls := 0, 0
+	for i, name := range u.columns[id].all {
+		clock := timeStyle{layouts: u.layouts, order: "dmy"}
+		at, ok := clock.read(u.columns[seen].all[i])
+		n := style.count(u.columns[views].all[i])
+		if !ok || n.value == nil || *n.value == 0 {
+			continue
+		}
+		if had, again := last[name]; again && had.at != at.at {
+			steps++
+			if (*n.value < had.views) == (at.at > had.at) && *n.value != had.views {
+				falls++
+			}
+		}
+		last[name] = reading{at.at, *n.value}
+	}
+	return steps >= 3 && 10*falls >= 3*steps
+}
+
+// checkViews asks about a column of numbers that may be the views.
+func (u *understanding) checkViews(style numberStyle) {
+	if u.has("views") {
+		return
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field != "" || c.known || len(c.values) == 0 || !c.mostly(c.share(func(s string) bool {
+			n := style.count(s)
+			return n.value != nil && len(s) < 15
+		})) {
+			continue
+		}
+		above := true
+		if likes, ok := u.at["likes"]; ok {
+			n := 0
+			for row, value := range c.all {
+				a, b := style.count(value), style.count(u.columns[likes].all[row])
+				if a.value != nil && b.value != nil && *a.value >= *b.value {
+					n++
+				}
+			}
+			above = c.mostly(n)
+		}
+		if above {
+			u.doubt("no column is known to have the views; %q may have them", c.Name)
+			return
+		}
+	}
+}
+
+// accounts reports a table whose only ids may be those of accounts, as it has their numbers of
+// followers and videos, and nothing that only a video has.
+func (u *understanding) accounts() bool {
+	if u.tool != nil || !u.has("followers") && !u.columnOf("followers") || u.has("sourceUrl") || u.has("caption") || u.has("title") || u.has("postedAt") || u.has("durationSeconds") {
+		return false
+	}
+	at, ok := u.at["externalId"]
+	return ok && !u.columns[at].ofVideo() && slices.ContainsFunc(u.header, func(name string) bool {
+		return slices.Contains([]string{"videocount", "videos", "videoscount", "mediacount", "media", "posts", "postcount", "postscount", "numberofvideos"}, foldName(name))
+	})
+}
+
+// columnOf reports a column that is named as a field, whether or not it was taken.
+func (u *understanding) columnOf(field string) bool {
+	return slices.ContainsFunc(u.columns, func(c sampleColumn) bool { return c.known && c.meaning.field == field })
+}
+
+// after reports a column of times that are mostly later than those in TikTok's ids.
+func (u *understanding) after(column int) bool {
+	compared, later := 0, 0
+	for i, value := range u.columns[column].all {
+		style := timeStyle{layouts: u.layouts, order: "dmy"}
+		by := u.postedByID(i)
+		if at, ok := style.read(value); ok && by > 0 && !at.dated {
+			if compared++; at.at > by+24*3600*1000 {
+				later++
+			}
+		}
+	}
+	return compared > 0 && 2*later > compared
+}

@@ -1,0 +1,185 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// maxSheet is how many bytes the parts of a spreadsheet may unpack to; beyond maxSheetHeld a
+// part is kept in a temporary file.
+const (
+	maxSheet     = 512 << 20
+	maxSheetHeld = 32 << 20
+)
+
+// excel reads the first sheet of a spreadsheet that has a table of videos.
+func (r *reading) excel(at io.ReaderAt, size int64, name string) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil { // the library meets strangers' XML
+			err = fmt.Errorf("a spreadsheet that cannot be read: %v", cause)
+		}
+	}()
+	if size > maxBook {
+		return fmt.Errorf("a spreadsheet of more than %d MiB: save its sheet as CSV", maxBook>>20)
+	}
+	m, err := r.findMap(name)
+	if err != nil {
+		return err
+	}
+	book, err := excelize.OpenReader(io.NewSectionReader(at, 0, size), excelize.Options{UnzipSizeLimit: maxSheet, UnzipXMLSizeLimit: maxSheetHeld, RawCellValue: true})
+	if err != nil {
+		return fmt.Errorf("a spreadsheet that cannot be read: %w", err)
+	}
+	defer func() { _ = book.Close() }() // only temporary files
+	best := ""
+	sheets := book.GetSheetList()
+	for _, sheet := range sheets {
+		_, header, sample, err := r.sheet(book, sheet, m)
+		if err != nil {
+			return err
+		}
+		if header == nil || header.score < 20 {
+			continue
+		}
+		if best == "" {
+			best = sheet
+		}
+		if m != nil || header.valid() == nil && len(r.understand(header.names, sample).doubts) == 0 {
+			best = sheet // the first that can be read, after a summary
+			break
+		}
+	}
+	if best == "" {
+		if len(sheets) == 0 {
+			return errors.New("a spreadsheet without sheets")
+		}
+		best = sheets[0]
+	}
+	rows, header, sample, err := r.sheet(book, best, m)
+	if err != nil {
+		return err
+	}
+	if header == nil {
+		r.skip(Empty, 0, "no rows: there are no videos in it")
+		return nil
+	}
+	r.report.form("the sheet %.40q of a spreadsheet", best)
+	for i, sheet := range sheets {
+		if sheet != best && i < 5 {
+			r.report.form("its sheet %.40q was not read", sheet)
+		}
+	}
+	if header.line > 1 {
+		r.report.form("the header in row %d", header.line)
+	}
+	if err := header.valid(); err != nil {
+		return err
+	}
+	t, err := r.lay(m, header.names, sample)
+	if err != nil || r.options.check {
+		return err
+	}
+	rows.skipTo(header.line)
+	rows.width = len(header.names)
+	return r.tableRows(t, rows)
+}
+
+// sheet opens a sheet and looks at its first rows.
+func (r *reading) sheet(book *excelize.File, name string, m *Map) (*sheetRows, *headerRow, [][]string, error) {
+	look, err := openSheet(book, name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var all [][]string
+	var lines []int
+	for len(all) < maxSampleRows+maxHeader {
+		row, err := look.texts()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if len(row) > 0 {
+			all, lines = append(all, row), append(lines, look.line)
+		}
+	}
+	_ = look.rows.Close() // only read
+	header := r.header(all, lines, m)
+	if header == nil {
+		return nil, nil, nil, nil
+	}
+	again, err := openSheet(book, name)
+	return again, header, all[header.row+1:], err
+}
+
+// sheetRows are the rows of a sheet.
+type sheetRows struct {
+	rows *excelize.Rows
+	line int
+	// width is how many columns the table has: cells that are not stored are empty.
+	width int
+	cells [][]byte
+}
+
+func openSheet(book *excelize.File, name string) (*sheetRows, error) {
+	rows, err := book.Rows(name)
+	if err != nil {
+		return nil, fmt.Errorf("sheet %.40q: %w", name, err)
+	}
+	return &sheetRows{rows: rows}, nil
+}
+
+// texts are the cells of the next row, without empty ones at its end.
+func (s *sheetRows) texts() ([]string, error) {
+	if !s.rows.Next() {
+		if err := s.rows.Error(); err != nil {
+			return nil, err
+		}
+		return nil, io.EOF
+	}
+	s.line++
+	row, err := s.rows.Columns()
+	if err != nil {
+		return nil, fmt.Errorf("row %d: %w", s.line, err)
+	}
+	for len(row) > 0 && row[len(row)-1] == "" {
+		row = row[:len(row)-1]
+	}
+	return row, nil
+}
+
+func (s *sheetRows) skipTo(line int) {
+	for s.line < line {
+		if _, err := s.texts(); err != nil {
+			return
+		}
+	}
+}
+
+func (s *sheetRows) next() ([][]byte, error) {
+	for {
+		row, err := s.texts()
+		if err != nil {
+			return nil, err
+		}
+		if len(row) == 0 {
+			continue
+		}
+		s.cells = s.cells[:0]
+		for _, text := range row {
+			s.cells = append(s.cells, []byte(cleanText(text)))
+		}
+		for len(s.cells) < s.width {
+			s.cells = append(s.cells, nil)
+		}
+		return s.cells, nil
+	}
+}
+
+func (s *sheetRows) at() int { return s.line }
+
+func (s *sheetRows) lost() []int { return nil }

@@ -1,0 +1,236 @@
+package formats
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// identify finds out which video a row is of.
+func (t *rowTable) identify(rec *stage.Record) *fault {
+	name, id, address := t.text("platform"), strings.TrimSpace(t.text("externalId")), strings.TrimSpace(t.text("sourceUrl"))
+	if f := t.noVideo(id, address); f != nil {
+		return f
+	}
+	found := readLink(address)
+	if before, rest, two := strings.Cut(address, " http"); two && found.kind == videoLink {
+		if other := readLink("http" + rest); other.kind == videoLink && other.id != found.id && readLink(before).kind == videoLink {
+			return &fault{NoID, "two addresses of videos in one cell"}
+		}
+	}
+	if inID := readLink(id); inID.kind != noLink {
+		if id = inID.id; found.kind == noLink || found.kind == profileLink {
+			found = inID
+		}
+	}
+	platform := platformOf(name)
+	if platform == "" {
+		if platform = found.platform; platform == "" {
+			return &fault{NoID, fmt.Sprintf("platform: %.20q is missing or cannot name one", name)}
+		}
+	}
+	if found.platform != platform {
+		found = link{}
+	}
+	if found.kind == photoLink {
+		return &fault{NotVideo, "an address of photos, a story or a page"}
+	}
+	id, problem := t.mend(platform, id)
+	switch {
+	case found.kind == videoLink && (id == "" || problem != "" || platform == "instagram"):
+		id, problem = found.id, ""
+	case found.kind == videoLink && id != found.id:
+		return &fault{NoID, fmt.Sprintf("externalId %.30q and the address name different videos", id)}
+	case found.kind == shortLink && id == "":
+		problem = "a short address, which the platform alone can resolve: export the full address or the id"
+	}
+	if problem != "" {
+		return &fault{NoID, "externalId: " + problem}
+	}
+	if !usableID(id) {
+		return &fault{NoID, fmt.Sprintf("externalId: %.20q is missing or cannot name a video", id)}
+	}
+	rec.Ref = stage.Ref{Platform: platform, ExternalID: id}
+	if rec.SourceURL = webAddress(address); rec.SourceURL == "" && found.kind == videoLink {
+		rec.SourceURL = webAddress(found.address)
+	}
+	t.link = found
+	return nil
+}
+
+// noVideo recognises rows that are about no video: blank ones, totals and repeated headers.
+func (t *rowTable) noVideo(id, address string) *fault {
+	if id != "" && len(id) < 60 && !strings.ContainsAny(id, "0123456789") && t.words.total[foldName(id)] {
+		return &fault{NotVideo, "a row of totals"}
+	}
+	if at, ok := t.at["externalId"]; ok && id != "" && id == t.header[at] {
+		return &fault{NotVideo, "the header again"}
+	}
+	if id != "" || address != "" {
+		return nil
+	}
+	blank := true
+	for _, cell := range t.row {
+		text := strings.TrimSpace(string(cell))
+		if len(text) < 60 && t.words.total[foldName(text)] {
+			return &fault{NotVideo, "a row of totals"}
+		}
+		blank = blank && text == ""
+	}
+	if blank {
+		return &fault{NotVideo, "an empty row"}
+	}
+	return nil
+}
+
+var (
+	scientific  = regexp.MustCompile(`^\d([.,]\d+)?[eE]\+?\d+$`)
+	zeroDecimal = regexp.MustCompile(`^\d+[.,]0+$`)
+	errorCell   = regexp.MustCompile(`^#([A-Z]+[!?/]|N/A)`)
+)
+
+// mend undoes what spreadsheets do to ids, and says in words what cannot be undone.
+func (t *rowTable) mend(platform, text string) (id, problem string) {
+	id = strings.TrimSpace(plainCell(text))
+	switch {
+	case id == "":
+		return "", ""
+	case strings.IndexByte("eE.,#", id[0]) < 0 && !strings.ContainsAny(id[1:], "eE.,"): // none of the next
+	case scientific.MatchString(id):
+		return id, fmt.Sprintf("a spreadsheet has rounded it to %.30s: export the column as text, or add the column of addresses", id)
+	case errorCell.MatchString(id):
+		return id, fmt.Sprintf("%.20s is an error of a spreadsheet: export the column as text", id)
+	case zeroDecimal.MatchString(id):
+		id = id[:strings.IndexAny(id, ".,")]
+	}
+	switch {
+	case platform == "youtube" && !youtubeID(id):
+		return id, fmt.Sprintf("%.30q is none: an id of YouTube has 11 characters", id)
+	case platform == "tiktok" && !allDigits(id):
+		return id, fmt.Sprintf("%.30q is none: ids of TikTok are digits", id)
+	case platform == "tiktok" && t.rounded && len(id) >= 17:
+		return id, "a spreadsheet has rounded the ids, all end in zeros: export the column as text, or add the column of addresses"
+	case platform == "instagram" && (allDigits(strings.ReplaceAll(id, "_", "")) && len(id) > 14):
+		return t.instagramNumber(id)
+	}
+	return id, ""
+}
+
+// instagramNumber is the shortcode of Instagram's number of a media.
+func (t *rowTable) instagramNumber(id string) (code, problem string) {
+	number, _, _ := strings.Cut(id, "_")
+	switch {
+	case len(number) == 17:
+		return id, "an id of the Graph API, which says nothing to others: add the column of addresses or shortcodes"
+	case t.rounded:
+		return id, "a spreadsheet has rounded the ids, all end in zeros: export the column as text, or add the column of addresses"
+	}
+	return codeOf(number), ""
+}
+
+// kindTexts are what a row says of its kind of post: a column may say `Post`, and another `Photo`.
+func (t *rowTable) kindTexts(yield func(string) bool) {
+	for _, at := range t.types {
+		if len(t.row[at]) > 0 && !yield(string(t.row[at])) {
+			return
+		}
+	}
+}
+
+// notVideoWords are kinds of posts that are no videos; liveWords are running streams.
+var (
+	notVideoWords = wordSet("photo photos image images picture carousel carouselalbum album sidecar graphsidecar graphimage xdtgraphimage xdtgraphsidecar story stories slideshow igimage igphoto " +
+		"igcarousel igstory igalbum text link links status article poll imagepost photopost foto fotos bild bilder imagen imagem immagine afbeelding karussell carrusel carrossel channel playlist " +
+		"instagramimage instagramcarousel instagramphoto instagramstory postimage postcarousel feedimage imagecarousel 写真 画像 图片 사진 фото resim zdjecie")
+	liveWords     = wordSet("live islive livestream")
+	upcomingWords = wordSet("upcoming isupcoming premiere scheduled")
+)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[foldName(word)] = true
+	}
+	return set
+}
+
+// kindFault refuses a row that says that it is no video, or none yet.
+func (t *rowTable) kindFault(platform string) *fault {
+	for text := range t.kindTexts {
+		if platform == "instagram" && (text == "1" || text == "8" || text == "1.0" || text == "8.0") {
+			return &fault{NotVideo, "a photo or an album, by Instagram's number of its kind"}
+		}
+		switch kind := foldName(text); {
+		case notVideoWords[kind]:
+			return &fault{NotVideo, fmt.Sprintf("a post of the kind %.30q", text)}
+		case upcomingWords[kind]:
+			return &fault{Unavailable, "not published yet"}
+		}
+	}
+	if at, ok := t.at[meansVideo]; ok && yesOrNo(string(t.row[at])) < 0 {
+		return &fault{NotVideo, "no video, by its own column"}
+	}
+	if at, ok := t.at[meansPhoto]; ok && yesOrNo(string(t.row[at])) > 0 {
+		return &fault{NotVideo, "a post of photos, by its own column"}
+	}
+	return nil
+}
+
+// yesOrNo is 1 for a yes, -1 for a no and 0 for anything else.
+func yesOrNo(s string) int {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "true", "yes", "1", "y", "t", "wahr", "ja", "si", "sim", "oui":
+		return 1
+	case "false", "no", "0", "n", "f", "falsch", "nein", "nao", "non":
+		return -1
+	}
+	return 0
+}
+
+// handle is the creator's handle in a row, also out of the address of a profile or a video.
+func (t *rowTable) handle(rec *stage.Record) string {
+	text := strings.TrimSpace(t.text("handle"))
+	if l := readLink(text); l.kind != noLink {
+		if l.creator != "" && rec.CreatorID == "" {
+			rec.CreatorID = l.creator
+		}
+		text = l.handle
+	}
+	if id := strings.TrimSpace(t.text("creatorId")); t.inferred && text == "" && !creatorIDOf(rec.Platform, id) {
+		text = id // some call the handle an id
+	}
+	if known := t.link.handle; known != "" && (text == "" || !strings.EqualFold(strings.TrimPrefix(text, "@"), known) && (t.named || t.inferred && !handleForm(text))) {
+		text = known
+	}
+	return text
+}
+
+// handleForm reports a text in the form of TikTok's and Instagram's handles, which have no capitals.
+func handleForm(text string) bool {
+	return strings.Trim(strings.TrimPrefix(text, "@"), "abcdefghijklmnopqrstuvwxyz0123456789._") == ""
+}
+
+// creatorIDOf reports whether an id of a creator may be one of the platform: those of TikTok and
+// Instagram are digits, or TikTok's longer form.
+func creatorIDOf(platform, id string) bool {
+	if platform != "tiktok" && platform != "instagram" {
+		return true
+	}
+	return id == "" || strings.Trim(id, "0123456789.,eE+") == "" || strings.HasPrefix(id, "MS4w")
+}
+
+// creator is the platform's id of the creator in a row.
+func (t *rowTable) creator(platform string) string {
+	text := strings.TrimSpace(plainCell(t.text("creatorId")))
+	switch l := readLink(text); {
+	case l.creator != "":
+		return l.creator
+	case l.kind != noLink, scientific.MatchString(text), t.inferred && !creatorIDOf(platform, text):
+		return ""
+	case zeroDecimal.MatchString(text):
+		return text[:strings.IndexAny(text, ".,")]
+	}
+	return text
+}

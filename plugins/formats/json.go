@@ -1,0 +1,281 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	jsonx "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// documentLimit is the largest single value of a JSON file that is held at once:
+// a video's info JSON with all its formats fits many times over.
+const documentLimit = 32 << 20
+
+// lenient takes what exports have in them: names given twice, the last in force.
+var lenient = jsontext.AllowDuplicateNames(true)
+
+func (r *reading) json(in *bufio.Reader, named bool) error {
+	start, err := in.Peek(sniffed)
+	byLine, flat := sniff(named, start, err != nil)
+	if byLine {
+		return r.jsonLines(in)
+	}
+	f := newFrames(in, 1, documentLimit)
+	f.flat = flat
+	return r.document(f)
+}
+
+// jsonLines reads one value a line. A list with one value a line is read alike.
+func (r *reading) jsonLines(in *bufio.Reader) error {
+	lines := newLines(in, r.lineLimit())
+	for {
+		line, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errLong):
+			r.skip(TooLong, lines.number, "a line of more than the limit")
+			continue
+		case err != nil:
+			return err
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || (lines.number == 1 && string(line) == "[") || (!lines.ended && string(line) == "]") {
+			continue
+		}
+		if string(line) == "]" {
+			if _, err := in.Peek(1); err != nil {
+				continue
+			}
+		}
+		line = bytes.TrimSuffix(line, []byte(","))
+		if err := r.line(line, lines.number, !lines.ended); err != nil {
+			return err
+		}
+	}
+}
+
+// line takes one line; last says that nothing ends it but the file.
+func (r *reading) line(line []byte, number int, last bool) error {
+	value := jsontext.Value(cleanJSON(line))
+	kind := value.Kind()
+	switch {
+	case kind != '{' && kind != '[':
+		r.skip(Malformed, number, "no JSON object")
+		return nil
+	case kind == '[' && value.IsValid(lenient) && len(bytes.Trim(value, "[] \t")) > 0:
+		return r.list(newFrames(bytes.NewReader(value), number, documentLimit), scope{}, 0)
+	case kind == '[':
+		r.skip(Malformed, number, "a list instead of an object")
+		return nil
+	case last && !value.IsValid(lenient):
+		r.skip(Truncated, number, "the file ends in the middle of it")
+		return nil
+	}
+	return r.value(value, scope{}, number, 0)
+}
+
+// document reads JSON as it comes: values one after another, lists of them, and
+// objects that hold lists. What is damaged costs itself; see [frames].
+func (r *reading) document(f *frames) error {
+	for {
+		next, err := f.peek()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line, lead := f.line, f.lead
+		switch next {
+		case '{':
+			err = r.object(f, scope{})
+		case '[':
+			err = r.list(f, scope{}, 0)
+		case ',':
+			f.skip()
+		default:
+			if _, err = f.value(); err == nil {
+				r.skip(Malformed, line, "no JSON object")
+			}
+		}
+		if err = r.recover(f, err, line, lead); err != nil || r.ended {
+			return err
+		}
+	}
+}
+
+// recover counts a value that could not be framed and goes on behind it; any other
+// error is returned. At the end of the file it sets r.ended.
+func (r *reading) recover(f *frames, err error, line, lead int) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errLong):
+		r.skip(TooLong, line, "a value of more than the limit")
+		return nil
+	case errors.Is(err, errCut):
+		r.skip(Truncated, line, errCut.Error())
+		r.ended = true
+		return nil
+	case errors.Is(err, errBroken):
+		r.skip(Malformed, line, errBroken.Error())
+		found, err := f.resync(lead)
+		if !found && errors.Is(err, io.EOF) {
+			r.ended = true
+			return nil
+		}
+		return err
+	}
+	return err
+}
+
+// listNames are the members that hold lists of videos.
+var listNames = []string{"entries", "items", "videos", "data", "itemList", "latestPosts", "aweme_list", "results", "posts"}
+
+// nestNames are the members under which an object holds the list, or one video.
+var nestNames = []string{"data", "business_discovery", "media", "node", "itemInfo", "itemStruct"}
+
+// object reads an object member by member, so that a list in it streams; what
+// is before the list is inherited by what is in it.
+func (r *reading) object(f *frames, c scope) error {
+	line := f.line
+	f.skip()
+	var rest properties
+	listed, repaired := false, map[string]bool{}
+	for {
+		next, err := f.peek()
+		if err != nil {
+			return cut(err)
+		}
+		if next == '}' {
+			f.skip()
+			break
+		}
+		if next == ',' {
+			f.skip()
+			continue
+		}
+		if next != '"' || f.fresh() {
+			return errBroken
+		}
+		name, err := f.name()
+		if err != nil {
+			return err
+		}
+		next, err = f.peek()
+		if err != nil {
+			return cut(err)
+		}
+		if f.fresh() {
+			return errBroken
+		}
+		if next == '[' && slices.Contains(listNames, name) {
+			listed = true
+			if err := r.list(f, c.inside(rest.whole()), 0); err != nil || r.ended {
+				return err
+			}
+			continue
+		}
+		raw, err := f.value()
+		if err != nil {
+			return cut(err)
+		}
+		if len(rest.body)+len(raw) > documentLimit {
+			return errLong
+		}
+		if strings.ContainsRune(name, utf8.RuneError) {
+			if repaired[name] { // another name has become the same
+				continue
+			}
+			repaired[name] = true
+		}
+		rest.raw(name, cleanJSON(raw))
+	}
+	if listed {
+		return nil
+	}
+	return r.value(rest.whole(), c, line, 0)
+}
+
+// name gives a member's name and takes the colon behind it.
+func (f *frames) name() (string, error) {
+	raw, err := f.value()
+	if err != nil {
+		return "", cut(err)
+	}
+	var name text
+	if jsonx.Unmarshal(cleanJSON(raw), &name) != nil {
+		return "", errBroken
+	}
+	switch next, err := f.peek(); {
+	case err != nil:
+		return "", cut(err)
+	case next != ':':
+		return "", errBroken
+	}
+	f.skip()
+	return string(name), nil
+}
+
+// maxDepth is how deep lists of videos may be nested.
+const maxDepth = 8
+
+// list reads the values of a list.
+func (r *reading) list(f *frames, c scope, depth int) error {
+	f.skip()
+	for {
+		next, err := f.peek()
+		if err != nil {
+			return cut(err)
+		}
+		switch next {
+		case ']':
+			f.skip()
+			return nil
+		case ',':
+			f.skip()
+			continue
+		}
+		line, lead := f.line, f.lead
+		if next == '[' && depth < maxDepth {
+			err = r.list(f, c, depth+1)
+		} else {
+			var raw []byte
+			if raw, err = f.value(); err == nil {
+				err = r.element(cleanJSON(raw), c, line, depth)
+			}
+		}
+		if err = r.recover(f, err, line, lead); err != nil || r.ended {
+			return err
+		}
+	}
+}
+
+func (r *reading) element(raw []byte, c scope, line, depth int) error {
+	switch jsontext.Value(raw).Kind() {
+	case '{':
+		return r.value(raw, c, line, depth)
+	case '[':
+		if c.quiet && depth < maxSearch {
+			return r.list(newFrames(bytes.NewReader(raw), line, documentLimit), c, depth+1)
+		}
+		r.skip(Malformed, line, "no JSON object")
+	case 'n':
+		if c.quiet {
+			return nil
+		}
+		r.skip(Unavailable, line, "an empty entry")
+	default:
+		if !c.quiet {
+			r.skip(Malformed, line, "no JSON object")
+		}
+	}
+	return nil
+}

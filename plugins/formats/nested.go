@@ -1,0 +1,350 @@
+package formats
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	jsonx "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// scope is what an object inherits of what it is in.
+type scope struct {
+	// list is a playlist of yt-dlp.
+	list *info
+	// owner is the account that a whole answer is about.
+	owner string
+	// business says that it is an answer of Instagram's Business Discovery.
+	business bool
+	// observed is when an envelope was written, in Unix milliseconds.
+	observed *int64
+	// format is that of the envelope.
+	format Format
+	// quiet says that videos are looked for anywhere: what is none is not counted.
+	quiet bool
+	// listed says that the object is in a list of a name that lists of videos have: if it is
+	// in no known form, its members may be understood.
+	listed bool
+}
+
+// inside is the scope of the list in an object whose other members are raw.
+func (c scope) inside(raw []byte) scope {
+	var list info
+	if jsonx.Unmarshal(raw, &list, lenient) == nil {
+		c.list = &list
+	}
+	return c
+}
+
+// value takes one JSON object: a video in some format, or something that holds
+// videos. What is neither is counted. The error is emit's.
+func (r *reading) value(raw []byte, c scope, line, depth int) error {
+	o, err := r.parser.parse(raw)
+	if err != nil && c.quiet {
+		return nil
+	}
+	if err != nil {
+		r.skip(Malformed, line, err.Error())
+		return nil
+	}
+	if o.has("source_platform") && o.kind("data") == '{' {
+		return r.envelope(o, line, depth)
+	}
+	if o.kind("__import_meta") == '{' && c.observed == nil { // 4CAT keeps the envelope here
+		c.observed = written(o.sub("__import_meta"))
+	}
+	form := r.table.detect(o)
+	if r.maps(o, form) {
+		return r.objects.object(r, o, line)
+	}
+	if form == nil && c.list != nil && c.list.platform() != "" && r.table.named(YTDLP, o) == nil && o.has("id") {
+		form = r.table.byName(YTDLP) // an entry that leaves the rest to its playlist
+	}
+	if form == nil || o.kind("entries") == '[' {
+		found, err := r.inside(o, c, line, depth)
+		if found || err != nil {
+			return err
+		}
+	}
+	if forced := r.options.Format; forced != "" && c.format != forced {
+		form = r.table.named(forced, o)
+	}
+	if form == nil || form.read == nil {
+		return r.unknown(o, c, line)
+	}
+	d := draft{now: r.options.Now, sample: r.options.Sample, scope: c}
+	if err := form.read(&d, o); err != nil {
+		var known *fault
+		if !errors.As(err, &known) {
+			known = &fault{Malformed, err.Error()}
+		}
+		r.skip(known.reason, line, known.detail)
+		return nil
+	}
+	name := form.Name
+	if c.format != "" {
+		name = c.format
+	}
+	return r.draft(&d, name, line)
+}
+
+// maps reports whether the column map reads an object: one in no format that has a mark
+// of its own, and that is no list of videos.
+func (r *reading) maps(o *object, form *format) bool {
+	forced := r.options.Format
+	return r.objects.fits(o) && (forced == Mapped || forced == "" && form == nil) &&
+		!slices.ContainsFunc(listNames, func(name string) bool { return o.kind(name) == '[' })
+}
+
+// holds are the members of an answer that hold videos.
+func holds(o *object) (names []string) {
+	for _, name := range listNames {
+		if o.kind(name) == '[' {
+			names = append(names, name)
+		}
+	}
+	for _, name := range nestNames {
+		if o.kind(name) == '{' {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isError reports an error; an answer of TikTok says `ok` in the same place.
+func isError(o *object) bool {
+	if o.kind("error") != '{' {
+		return o.has("error")
+	}
+	return o.text("error.code") != "ok"
+}
+
+// inside looks for videos in an object that is none itself: in the members that are known to
+// hold them, then anywhere. It reports whether the object is dealt with.
+func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err error) {
+	if c.quiet && o.kind("error") != 0 && len(o.members) < 4 {
+		return true, nil
+	}
+	switch archive := ownArchive(o); {
+	case archive != "":
+		for _, post := range ownPosts(o, r.options.Now) {
+			if err := r.draft(&post, TikTokArchive, line); err != nil {
+				return true, err
+			}
+		}
+		r.skip(OwnArchive, line, archive)
+		return true, nil
+	case isError(o):
+		r.skip(ErrorAnswer, line, "an error instead of a video")
+		return true, nil
+	}
+	before := r.taken()
+	rows := o.columnwise()
+	if rows == nil {
+		rows = r.keyed(o)
+	}
+	if rows != nil && depth < maxDepth {
+		for _, row := range rows {
+			if err := r.value(row, c, line, depth+1); err != nil {
+				return true, err
+			}
+		}
+		return true, nil
+	}
+	names, members := holds(o), o.inOrder()
+	if owner := o.text("username"); owner != "" {
+		c.owner = string(owner)
+	}
+	account := o.any("followers_count", "media_count", "follower_count", "followersCount")
+	raw := o.raw // the object is used again for what is inside
+	if depth < maxDepth && len(names) > 0 {
+		if err := r.nested(raw, members, func(name string) bool { return slices.Contains(names, name) }, c, line, depth); err != nil {
+			return true, err
+		}
+		if r.taken() > before {
+			return true, nil
+		}
+	}
+	if depth < maxSearch && !r.ended {
+		anywhere := c
+		anywhere.quiet = true
+		if err := r.nested(raw, members, func(name string) bool { return !slices.Contains(names, name) }, anywhere, line, depth); err != nil {
+			return true, err
+		}
+	}
+	switch {
+	case r.taken() > before:
+		return true, nil
+	case account && !c.quiet:
+		r.skip(NotVideo, line, "an account")
+		return true, nil
+	}
+	return c.quiet && (!c.listed || len(names) > 0), nil
+}
+
+// maxSearch is how deep videos are looked for.
+const maxSearch = 16
+
+// taken counts what was read or recognised so far.
+func (r *reading) taken() int {
+	n := r.report.Videos + len(r.pending)
+	for _, skip := range r.report.Skips {
+		n += skip.Count
+	}
+	return n
+}
+
+// member is one of an object, with its place in the object's text.
+type member struct {
+	name  string
+	value []byte
+	at    int
+}
+
+// inOrder are the members that are objects or lists, as they follow each other.
+func (o *object) inOrder() (all []member) {
+	for name, value := range o.members {
+		at := cap(o.raw) - cap(value)
+		if len(value) > 100 && (value[1] == '{' || value[1] == '[') && value.Kind() == '"' { // JSON in a text, as in a HAR
+			if inner := jsontext.Value(textOf(value)); inner.IsValid(lenient) {
+				value = inner
+			}
+		}
+		if kind := value.Kind(); kind == '{' || kind == '[' {
+			all = append(all, member{name, value, at})
+		}
+	}
+	slices.SortFunc(all, func(a, b member) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+// columnwise are the rows of a table that is written column by column, as pandas does:
+// `{"id": {"0": …, "1": …}, "views": {"0": …}}`. Nil if the object is none.
+func (o *object) columnwise() (rows [][]byte) {
+	names := sortedKeys(o.members)
+	if len(names) < 2 || len(names) > maxColumns {
+		return nil
+	}
+	var table []properties
+	for _, name := range names {
+		if o.kind(name) != '{' {
+			return nil
+		}
+		cells := o.within(o.members[name]).members
+		if table == nil {
+			table = make([]properties, len(cells))
+		}
+		if len(cells) != len(table) || len(cells) == 0 {
+			return nil
+		}
+		for i := range table {
+			value, ok := cells[strconv.Itoa(i)]
+			if !ok {
+				return nil
+			}
+			table[i].raw(name, value)
+		}
+	}
+	for i := range table {
+		rows = append(rows, table[i].whole())
+	}
+	return rows
+}
+
+// keyed are objects in no known form under the ids or addresses of their videos, each with its
+// name in it. Nil if the members of an object are named otherwise.
+func (r *reading) keyed(o *object) (rows [][]byte) {
+	for _, name := range sortedKeys(o.members) {
+		if o.kind(name) != '{' || readLink(name).kind != videoLink && idForm(name) != "tiktok" {
+			return nil
+		}
+		inner := o.within(o.members[name])
+		if len(inner.inOrder()) > 0 || inner.any("id", "video_id", "videoId", "aweme_id", "url") {
+			return nil
+		}
+		var row properties
+		row.text("video_id", name)
+		for _, member := range sortedKeys(inner.members) {
+			row.raw(member, inner.members[member])
+		}
+		rows = append(rows, row.whole())
+	}
+	return rows
+}
+
+// nested takes the videos in some members of an object in memory.
+func (r *reading) nested(raw []byte, members []member, wanted func(string) bool, c scope, line, depth int) error {
+	rest := properties{}
+	if o, err := r.parser.parse(raw); err == nil && !c.quiet {
+		for name, value := range o.members {
+			if kind := value.Kind(); kind != '[' && kind != '{' {
+				rest.raw(name, value)
+			}
+		}
+	}
+	for _, m := range members {
+		if !wanted(m.name) {
+			continue
+		}
+		inner, at := c, line+bytes.Count(raw[:min(m.at, len(raw))], []byte("\n"))
+		inner.business = inner.business || m.name == "business_discovery"
+		inner.listed = m.value[0] == '[' && slices.Contains(listNames, m.name)
+		r.path = append(r.path, m.name)
+		var err error
+		if m.value[0] == '[' {
+			if !c.quiet {
+				inner = inner.inside(rest.whole())
+			}
+			err = r.list(newFrames(bytes.NewReader(m.value), at, documentLimit), inner, depth+1)
+		} else {
+			err = r.value(m.value, inner, at, depth+1)
+		}
+		r.path = r.path[:len(r.path)-1]
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place is where in a JSON file the present object is. Ids as names are one place.
+func (r *reading) place() string {
+	if len(r.path) == 0 {
+		return ""
+	}
+	parts := slices.Clone(r.path)
+	for i, part := range parts {
+		if len(part) > 5 && strings.Trim(part, "0123456789_") == "" || len(part) > 60 {
+			parts[i] = "*"
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// envelope reads the item that Zeeschuimer captured from a page.
+func (r *reading) envelope(o *object, line, depth int) error {
+	platform := strings.ToLower(string(o.text("source_platform")))
+	switch forced := r.options.Format; {
+	case forced != "" && forced != Zeeschuimer:
+		r.skip(UnknownForm, line, "an envelope of Zeeschuimer")
+	case platform != "tiktok.com" && platform != "instagram.com":
+		r.skip(OtherPlatform, line, "captured on a platform that is not read")
+	case depth >= maxDepth:
+		r.skip(Malformed, line, "envelopes in envelopes")
+	default:
+		return r.value(o.at("data"), scope{observed: written(o), format: Zeeschuimer}, line, depth+1)
+	}
+	return nil
+}
+
+// written is when the data in an envelope was captured, or replaced by a later page.
+func written(o *object) *int64 {
+	if at := o.number("last_updated").value; at != nil {
+		return at
+	}
+	return o.number("timestamp_collected").value
+}

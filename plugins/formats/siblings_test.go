@@ -1,0 +1,211 @@
+package formats
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// brief is what matters of a record in one line: id, views, likes, followers, day of the post.
+func brief(rec stage.Record) string {
+	count := func(n *int64) string {
+		if n == nil {
+			return "-"
+		}
+		return fmt.Sprint(*n)
+	}
+	day := "-"
+	if rec.PostedAt != nil {
+		day = fmt.Sprint(*rec.PostedAt / (24 * 3600 * 1000))
+	}
+	return strings.Join([]string{rec.ExternalID, count(rec.Metrics.Views), count(rec.Metrics.Likes), count(rec.Metrics.Followers), day}, " ")
+}
+
+// TestTablesThatPeopleHave reads invented tables in the ways of tools and spreadsheets. What
+// is not read is named: a row by a skip, a table by its doubt, a column as not used.
+func TestTablesThatPeopleHave(t *testing.T) {
+	t.Parallel()
+	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
+	for _, c := range []struct {
+		name, file, text string
+		want             []string
+		said             string
+	}{
+		{
+			"YouTube Studio in German", "a.csv",
+			"Inhalt,Videotitel,Veröffentlichungszeitpunkt des Videos,Dauer,Aufrufe,Abonnenten,Impressionen\nGesamt,,,,61685,10,1000\nAAAAAAAAS01,A pour,29. Apr. 2025,29,58005,9,900\nAAAAAAAAS02,B pour,17. Juni 2025,37,395,1,100\n",
+			[]string{"AAAAAAAAS01 58005 - - 20207", "AAAAAAAAS02 395 - - 20256"},
+			"a row of totals",
+		},
+		{
+			"YouTube Studio in Spanish: subscribers are those that a video brought", "a.csv",
+			"Contenido,Título del vídeo,Hora de publicación del vídeo,Visualizaciones,Suscriptores\nTotal,,,61685,10\nAAAAAAAAS01,A pour,29 abr 2025,58005,9\nAAAAAAAAS02,B pour,17 jun 2025,395,1\n",
+			[]string{"AAAAAAAAS01 58005 - - 20207", "AAAAAAAAS02 395 - - 20256"},
+			"no column says whose followers",
+		},
+		{
+			"followers beside a creator", "a.csv",
+			"Creator,Link,Views,Followers\n@a.example," + tiktok + "0001,500,1000\n",
+			[]string{"7521900000000000001 500 - 1000 -"},
+			"",
+		},
+		{"every id rounded", "a.csv", "id,views\n7.5219E+18,5\n7.5219E+18,6\n", nil, "a spreadsheet has rounded the ids"},
+		{"some ids rounded", "a.csv", "video_id,video_playcount\n7521900000000000008,5\n7.5219E+18,6\n7521900000000000009,7\n", []string{"7521900000000000008 5 - - -", "7521900000000000009 7 - - -"}, "7.5219E+18"},
+		{"a comma is decimal before K", "a.csv", "video_id;video_playcount;video_diggcount\n7521900000000000002;12,3K;1,2K\n7521900000000000003;987;45\n", []string{"7521900000000000002 12300 1200 - -", "7521900000000000003 987 45 - -"}, ""},
+		{"ten thousands", "a.csv", "链接,播放量,点赞\n" + tiktok + "0005,1.2万,345\n" + tiktok + "0006,3.4万,1万\n", []string{"7521900000000000005 12000 345 - -", "7521900000000000006 34000 10000 - -"}, ""},
+		{"digits of Arabic", "a.csv", "الرابط,المشاهدات\n" + tiktok + "0007,١٢٣٤\n", []string{"7521900000000000007 1234 - - -"}, ""},
+		{"days of a spreadsheet", "a.csv", "url,views,posted\nhttps://youtu.be/AAAAAAAAS03,5,45839\nhttps://youtu.be/AAAAAAAAS04,6,45839.5\n", []string{"AAAAAAAAS03 5 - - 20270", "AAAAAAAAS04 6 - - 20270"}, ""},
+		{"day and month told apart by the column", "a.csv", "url,views,posted on\nhttps://youtu.be/AAAAAAAAS03,5,3/4/2025\nhttps://youtu.be/AAAAAAAAS04,6,13/4/2025\n", []string{"AAAAAAAAS03 5 - - 20181", "AAAAAAAAS04 6 - - 20191"}, ""},
+		{"a preamble and a total", "a.csv", "Report: top\n\nRank,Video URL,Plays,Hearts\n1," + tiktok + "0014,\"53,300\",900\n2," + tiktok + "0015,\"5,300\",90\nTotal,,\"58,600\",990\n", []string{"7521900000000000014 53300 900 - -", "7521900000000000015 5300 90 - -"}, "a row of totals"},
+		{"hidden counts", "a.csv", "url,views,likes\n" + tiktok + "0029,N/A,5\n" + tiktok + "0030,-1,6\n" + tiktok + "0031,7,--\n", []string{"7521900000000000029 - 5 - -", "7521900000000000030 - 6 - -", "7521900000000000031 7 - - -"}, ""},
+		{"counts of single days", "a.csv", "date,video_id,views\n2025-07-01,7521900000000000018,100\n2025-07-02,7521900000000000018,40\n2025-07-03,7521900000000000018,60\n2025-07-04,7521900000000000018,20\n", nil, "often fall where a video recurs"},
+		{"comments", "a.csv", "video_id,comment_id,comment_text,likes\n7521900000000000019,1,nice,5\n7521900000000000019,2,good,7\n", nil, "a column of comments"},
+		{"a kind of post", "a.csv", "Permalink,Post type,Views\nhttps://www.instagram.com/reel/DMETA000001/,IG reel,88000\nhttps://www.instagram.com/p/DMETA000002/,IG image,500\n", []string{"DMETA000001 88000 - - -"}, "not_a_video"},
+		{"a second column says that it is a photo", "a.csv", "Link,Post type,Content type,Views\nhttps://www.instagram.com/reel/DMETA000001/,Post,Reel,88000\nhttps://www.instagram.com/p/DMETA000002/,Post,Photo,500\n", []string{"DMETA000001 88000 - - -"}, "not_a_video"},
+		{"Instagram's numbers of photos and albums", "a.csv", "code,media_type,taken_at,play_count\nDMETA000001,2,1754384400,88000\nDMETA000002,1,1754384400,5\nDMETA000003,8,1754384400,6\n", []string{"DMETA000001 88000 - - 20305"}, "Instagram's number of its kind"},
+		{"a post that is no reel", "a.csv", "url,isReel,views\nhttps://www.instagram.com/p/DMETA000001/,true,5\nhttps://www.instagram.com/p/DMETA000002/,false,6\n", []string{"DMETA000001 5 - - -"}, "not_a_video"},
+		{"counts of several platforms in a row", "a.csv", "Title,TikTok link,TikTok views,YouTube link,YouTube views\npour," + tiktok + "0032,100,https://youtu.be/AAAAAAAAS03,300\n", nil, "several platforms"},
+		{"the platform in the names of all columns", "a.csv", "TikTok link,TikTok views\n" + tiktok + "0032,100\n", []string{"7521900000000000032 100 - - -"}, ""},
+		{"one video of each account", "a.csv", "username,likes,last_video_url\na.example,99999," + tiktok + "0033\n", nil, "one video of each account"},
+		{"two columns of views", "a.csv", "url,Views,Total views\n" + tiktok + "0034,100,5000\n" + tiktok + "0035,90,4000\n", nil, "may be in"},
+		{"two columns of views that agree", "a.csv", "url,Views,Total views\n" + tiktok + "0034,5000,5K\n" + tiktok + "0035,90,90\n", []string{"7521900000000000034 5000 - - -", "7521900000000000035 90 - - -"}, ""},
+		{"counts under emojis", "a.csv", "url,\U0001f440\n" + tiktok + "0036,399\n", nil, "may have them"},
+		{"ids that end in zeros, twice", "a.csv", "video_id,views\n7521900000000001000,5\n7521900000000012000,6\n", nil, "a spreadsheet has rounded the ids"},
+		{"ids of all videos between rows of totals", "a.csv", "Video,Aufrufe\n" + tiktok + "0037,1000\nZwischensumme,1000\nDurchschnitt,900\nGesamtergebnis,1900\n", []string{"7521900000000000037 1000 - - -"}, "a row of totals"},
+		{"rows of other widths do not decide", "a.csv", "video_id,caption,views\n7521900000000000038,a, b,5\n7521900000000000039,c,6\n\nSource: a tool\nExported by a.example\n", []string{"7521900000000000039 6 - - -"}, "malformed"},
+		{"counts in thousands", "a.csv", "url,Views (K)\n" + tiktok + "0040,12.5\n" + tiktok + "0041,3\n", []string{"7521900000000000040 12500 - - -", "7521900000000000041 3000 - - -"}, ""},
+		{"a unit under a unit", "a.csv", "url,Views (K)\n" + tiktok + "0040,12.5\n" + tiktok + "0041,1.2M\n", []string{"7521900000000000040 12500 - - -", "7521900000000000041 - - - -"}, "1.2M"},
+		{"a zone in the name of the column", "a.csv", "url,views,Posted (EST)\nhttps://youtu.be/AAAAAAAAS03,5,2025-01-01 22:00\n", []string{"AAAAAAAAS03 5 - - 20090"}, ""},
+		{"days of a spreadsheet with a decimal comma", "a.csv", "url;views;posted\nhttps://youtu.be/AAAAAAAAS03;5;45839,5\n", []string{"AAAAAAAAS03 5 - - 20270"}, ""},
+		{"soft hyphens of a web page", "a.csv", "Video,Video title,Video pub\u00adlish time,Dis\u00adlikes,Likes,Views\nAAAAAAAAS03,x,\"Apr 29, 2025\",3,4,5\nBAAAAAAAS04,x,\"Apr 29, 2025\",3,4,6\n", []string{"AAAAAAAAS03 5 4 - 20207", "BAAAAAAAS04 6 4 - 20207"}, ""},
+		{"thousands by the other columns", "a.csv", "Link,Views,Likes\n" + tiktok + "0042,\"88,000\",12\n", []string{"7521900000000000042 88000 12 - -"}, ""},
+		{"accounts with ids of as many digits", "a.csv", "id,unique_id,follower_count,heart_count,video_count\n6800000000000000001,a.example,1000,9999,80\n", nil, "may be an account"},
+		{"comments by their times", "a.csv", "aweme_id,nickname,text,likes,create_time\n7521900000000000019,A,nice,5,1761335371\n7521900000000000020,B,wow,1,1761335372\n", nil, "may be a comment"},
+		{"comments of one word", "a.csv", "videoId,author,comment,likes\nAAAAAAAAS03,a,nice,5\nAAAAAAAAS04,b,wow,1\n", nil, "a column of comments"},
+		{"rounded ids beside addresses are not the same video", "a.csv", "video_id,url,caption,collected,views\n7.5219E+18," + tiktok + "0043,a,2025-07-01,50\n7.5219E+18," + tiktok + "0044,b,2025-07-02,40\n7.5219E+18," + tiktok + "0045,c,2025-07-03,30\n7.5219E+18," + tiktok + "0046,d,2025-07-04,20\n", []string{"7521900000000000043 50 - - -", "7521900000000000044 40 - - -", "7521900000000000045 30 - - -", "7521900000000000046 20 - - -"}, ""},
+		{"two addresses in a cell", "a.csv", "url,views\n" + tiktok + "0047 " + tiktok + "0048,5\n" + tiktok + "0049,6\n", []string{"7521900000000000049 6 - - -"}, "two addresses"},
+		{"the number of, in German", "a.csv", "Video-URL;Anzahl Aufrufe;Anzahl der Likes\n" + tiktok + "0001;1.234.567;12.345\n", []string{"7521900000000000001 1234567 12345 - -"}, ""},
+		{"the total, in German", "a.csv", "Videolink;Aufrufe gesamt;Likes insgesamt;Upload-Datum\n" + tiktok + "0001;1.234.567;12.345;23.02.2024\n", []string{"7521900000000000001 1234567 12345 - -"}, "Upload-Datum Field:postedAt"},
+		{"the total, in French", "a.csv", "Lien vidéo;Vues totales;J’aime\n" + tiktok + "0001;1 234 567;12 345\n", []string{"7521900000000000001 1234567 12345 - -"}, ""},
+		{"the number of, in Spanish", "a.csv", "URL del video;Número de vistas;Número de likes\n" + tiktok + "0001;1.234.567;12.345\n", []string{"7521900000000000001 1234567 12345 - -"}, ""},
+		{"the number of, in Portuguese", "a.csv", "URL do vídeo;Número de visualizações;Quantidade de curtidas\n" + tiktok + "0001;1.234.567;12.345\n", []string{"7521900000000000001 1234567 12345 - -"}, ""},
+		{"the number of, in Russian", "a.csv", "Ссылка;Количество просмотров;Количество лайков\n" + tiktok + "0001;1 234 567;12 345\n", []string{"7521900000000000001 1234567 12345 - -"}, ""},
+		{"half of the ids rounded", "a.csv", "id;views\n7,29E+18;5\n7521900000000000050;6\n", []string{"7521900000000000050 6 - - -"}, "7,29E+18"},
+		{"a web page", "a.csv", "<!DOCTYPE html><html><body>Sign in</body></html>", nil, "a web page"},
+		{"a PDF", "a.csv", "%PDF-1.7\n1 0 obj", nil, "a PDF"},
+		{"a history of TikTok alone", "a.json", `{"Activity":{"Video Browsing History":{"VideoList":[{"Date":"2025-07-01 00:00:00","Link":"` + tiktok + `0050"}]}}}`, nil, "own_archive"},
+		{"two columns of addresses", "a.csv", "first clip,second clip,views\n" + tiktok + "0047," + tiktok + "0048,5\n", nil, "and, other ones, in"},
+		{"blanks before quotes", "a.csv", "id, \"caption\", views\n7521900000000000050, \"a, b\", 5\n", []string{"7521900000000000050 5 - - -"}, ""},
+		{"a blank before a quote in a quoted field", "a.csv", "id,caption,views\n7521900000000000050,\"so, \"\"slow\"\", and\",5\n", []string{"7521900000000000050 5 - - -"}, ""},
+		{"accounts", "a.csv", "Rank,Username,Followers\n1,a.example,1000\n", nil, "no column has ids or addresses of videos"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			recs, report := readText(t, c.file, c.text)
+			var got []string
+			for _, rec := range recs {
+				if rec.Platform == "tiktok" {
+					rec.PostedAt = nil // that of the id
+				}
+				got = append(got, brief(rec))
+			}
+			said := fmt.Sprintf("%+v %+v %v", report.Sorted(), report.Columns, report.Misread)
+			if diff := cmp.Diff(c.want, got); diff != "" || !strings.Contains(said, c.said) {
+				t.Errorf("said %s, want %q; -want +got:\n%s", said, c.said, diff)
+			}
+		})
+	}
+}
+
+func TestOwnPostsOfADataDownload(t *testing.T) {
+	t.Parallel()
+	recs, report := readText(t, "a.json", `{"Profile":{"Profile Information":{"ProfileMap":{"userName":"brewfox.example"}}},"Post":{"Posts":{"VideoList":[
+		{"Date":"2025-07-01 00:00:00","Link":"https://www.tiktokv.com/share/video/7290000000000005401/","Likes":"22600","Title":"Pour slower"},
+		{"Date":"2025-07-01 00:00:00","Link":"https://v16.tiktokcdn.example/x","Likes":"5"}]}}}`)
+	if len(recs) != 1 || brief(recs[0]) != "7290000000000005401 - 22600 - 20270" || recs[0].Source.Handle != "brewfox.example" {
+		t.Errorf("got %+v, want the post with an id", recs)
+	}
+	if report.Count(OwnArchive) != 1 {
+		t.Errorf("got the skips %+v, want the download named", report.Skips)
+	}
+}
+
+// TestCreatorsAndTextsOfTables reads who made a video, and leaves what only looks like a field.
+func TestCreatorsAndTextsOfTables(t *testing.T) {
+	t.Parallel()
+	const tiktok = "https://www.tiktok.com/@a.example/video/7521900000000000051"
+	for _, c := range []struct{ name, file, text, want string }{
+		{
+			"the handle of the address before a display name", "a.csv", "videoLink,authorName,authorId,views\n" + tiktok + ",An Example,a.example,5\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5}}`,
+		},
+		{
+			"a handle that is called an id", "a.csv", "video_id,uploader_id,channel,views\nAAAAAAAAS03,@slow.example,Slow,5\n",
+			`{"platform":"youtube","externalId":"AAAAAAAAS03","source":{"handle":"@slow.example"},"metrics":{"views":5}}`,
+		},
+		{
+			"YouTube's favorites are always 0", "a.csv", "videoId,channelId,viewCount,favoriteCount\nAAAAAAAAS03,UCaaaaaaaaaaaaaaaaaaaaaa,5,0\n",
+			`{"platform":"youtube","externalId":"AAAAAAAAS03","creatorId":"UCaaaaaaaaaaaaaaaaaaaaaa","metrics":{"views":5}}`,
+		},
+		{
+			"a column Content of texts", "a.csv", "Content,URL,Views\npour," + tiktok + ",5\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metadata":{"caption":"pour"},"metrics":{"views":5}}`,
+		},
+		{
+			"flat objects in the field's own names", "a.json", `[{"platform":"tiktok","externalId":"7521900000000000051","views":5,"likes":2}]`,
+			`{"platform":"tiktok","externalId":"7521900000000000051","metrics":{"views":5,"likes":2}}`,
+		},
+		{
+			"columns as pandas writes them", "a.json", `{"id":{"0":"7521900000000000051"},"views":{"0":5}}`,
+			`{"platform":"tiktok","externalId":"7521900000000000051","metrics":{"views":5}}`,
+		},
+		{
+			"flat objects by their ids", "a.json", `{"7521900000000000051":{"views":5}}`,
+			`{"platform":"tiktok","externalId":"7521900000000000051","metrics":{"views":5}}`,
+		},
+		{
+			"flat objects in a list of each account", "a.json", `{"a.example":{"followers":1000,"videos":[{"video_id":"7521900000000000051","views":5}]}}`,
+			`{"platform":"tiktok","externalId":"7521900000000000051","metrics":{"views":5}}`,
+		},
+		{
+			"types of MongoDB", "a.json", `[{"_id":{"$oid":"64"},"videoId":"7521900000000000051","views":{"$numberLong":"5"}}]`,
+			`{"platform":"tiktok","externalId":"7521900000000000051","metrics":{"views":5}}`,
+		},
+		{
+			"JSON in a text", "a.json", `{"log":{"entries":[{"response":{"content":{"text":"{\"itemList\":[{\"id\":\"7521900000000000051\",\"desc\":\"pour\",\"createTime\":1751328000,\"author\":{\"uniqueId\":\"a.example\"},\"stats\":{\"playCount\":5}}]}"}}}]}}`,
+			`{"platform":"tiktok","externalId":"7521900000000000051","postedAt":1751328000000,"source":{"handle":"a.example"},"metadata":{"caption":"pour"},"metrics":{"views":5}}`,
+		},
+		{
+			"insights of the Graph API", "a.json", `{"data":[{"id":"1801","media_type":"VIDEO","media_product_type":"REELS","permalink":"https://www.instagram.com/reel/DMETA000001/","like_count":4,"insights":{"data":[{"name":"views","values":[{"value":88}]},{"name":"saved","values":[{"value":3}]},{"name":"reach","values":[{"value":70}]}]}}]}`,
+			`{"platform":"instagram","externalId":"DMETA000001","sourceUrl":"https://www.instagram.com/reel/DMETA000001/","metadata":{"mediaType":"reels"},"metrics":{"views":88,"likes":4,"saves":3,"semantics":"paid_and_organic"}}`,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			recs, report := readText(t, c.file, c.text)
+			if len(recs) != 1 {
+				t.Fatalf("got %d records and %q, want 1", len(recs), report.Notes)
+			}
+			if diff := cmp.Diff(c.want, asJSON(t, recs[0])); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMapsAreTakenAtTheirWord keeps what a map says is the creator, whatever its form.
+func TestMapsAreTakenAtTheirWord(t *testing.T) {
+	t.Parallel()
+	recs, _ := readFS(t, fstest.MapFS{
+		"a.csv":          {Data: []byte("link,who,key,views\nhttps://www.tiktok.com/@a.example/video/7521900000000000051,An Example,maker-1,5\n")},
+		"a.csv.map.json": {Data: []byte(`{"columns":{"sourceUrl":"link","handle":"who","creatorId":"key","views":"views"}}`)},
+	}, "a.csv")
+	if len(recs) != 1 || recs[0].Source.Handle != "An Example" || recs[0].CreatorID != "maker-1" {
+		t.Errorf("got %+v, want the creator as the map says", recs)
+	}
+}
