@@ -238,13 +238,15 @@ func TestStrangePosts(t *testing.T) {
 	}
 }
 
-// TestKindsThatAreNotTold: an account whose videos have no kind is not an empty one.
-func TestKindsThatAreNotTold(t *testing.T) {
+// TestKindsThatAreMissing: an account whose videos have no kind, in their address neither,
+// is not an empty one.
+func TestKindsThatAreMissing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	posts := feed(4)
 	for _, post := range posts {
 		delete(post, "media_product_type")
+		post["permalink"] = "https://www.instagram.com/p/" + post["shortcode"].(string) + "/"
 	}
 	b.Accounts["old"] = instagramtest.Account{ID: "9", Posts: posts}
 	_, outcomes := b.collect(t, handle("old", 0))

@@ -24,6 +24,11 @@ type graph struct {
 	call *stage.Call
 	base string
 	user string
+	// handles and tags are the fields of posts that are asked for, of an account and of a
+	// hashtag.
+	handles, tags *sources.Names
+	// size is how many posts a page is asked to have.
+	size int
 
 	// spent is set once the interface says that it has answered enough.
 	spent   *site.Stop
@@ -107,10 +112,38 @@ func (g *graph) judge(status int, f fault, used usage) error {
 		return &site.Stop{Status: stage.Quota, RetryAt: g.site.Now().Add(24 * time.Hour), Detail: detail, Scope: site.Kind}
 	case code == 368:
 		return stop(stage.Blocked, site.All)
+	case code == 1 && strings.Contains(strings.ToLower(string(f.Message)), "reduce the amount of data"):
+		return &tooMuch{&site.Stop{Status: stage.Blocked, RetryAt: g.site.Now().Add(throttled), Detail: detail}}
+	case code == 100:
+		return &sources.Refused{Message: string(f.Message), Stop: &site.Stop{Status: stage.Changed, Detail: detail}}
 	case code == 1, code == 2, f.Transient, code < 0 && (status >= 500 || status == http.StatusOK):
 		return &sources.Transient{Detail: detail}
 	}
 	return stop(stage.Changed, site.Seed)
+}
+
+// tooMuch is the refusal of a page that is too large for the interface.
+type tooMuch struct{ stop *site.Stop }
+
+func (e *tooMuch) Error() string { return e.stop.Detail }
+
+// Unwrap is what it means where no smaller page helps.
+func (e *tooMuch) Unwrap() error { return e.stop }
+
+// minPage is the smallest page that is asked for.
+const minPage = 3
+
+// paged asks with a page of half the size for as long as the interface refuses the larger
+// one; the call goes on with the size that it took.
+func (g *graph) paged(ask func() error) error {
+	for {
+		err := ask()
+		var much *tooMuch
+		if !errors.As(err, &much) || g.size/2 < minPage {
+			return err
+		}
+		g.size /= 2
+	}
 }
 
 // aboutRights reports a missing permission, as against a wrong question: both have code 100.

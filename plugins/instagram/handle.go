@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/scrollery/scrollery/plugins/internal/lazy"
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -41,10 +43,18 @@ var (
 	cursorForm = lazy.Pattern(`^[A-Za-z0-9_=+/|.-]{1,1000}$`)
 )
 
-const (
-	mediaFields = "id,shortcode,caption,permalink,timestamp,media_type,media_product_type,view_count,like_count,comments_count"
-	perPage     = 50
-)
+// perPage is the most posts that a page may have.
+const perPage = 50
+
+// ofAccounts are the fields that belong to an account; all others are of its posts.
+const ofAccounts = "followers_count media_count"
+
+// handleFields are what is asked of an account and its posts. The address of a post holds
+// its code, and says of a reel that it is one.
+func handleFields() *sources.Names {
+	return sources.NewNames([]string{"id", "permalink"}, append(strings.Fields(ofAccounts),
+		"view_count", "like_count", "comments_count", "timestamp", "caption", "shortcode", "media_type", "media_product_type"))
+}
 
 // reels reads the reels of a handle, the newest first, through business discovery.
 func (g *graph) reels(ctx context.Context, handle string, h *haul, pages int) error {
@@ -52,8 +62,9 @@ func (g *graph) reels(ctx context.Context, handle string, h *haul, pages int) er
 	if !handleForm().MatchString(name) {
 		return &site.Stop{Status: stage.Unsupported, Detail: "no account of Instagram can have this name"}
 	}
-	after := ""
-	for range pages {
+	after, requests := "", 0
+	for left := pages * perPage; left > 0; left -= g.size {
+		requests++
 		by, page, err := g.discover(ctx, name, after)
 		if err != nil {
 			return err
@@ -73,7 +84,7 @@ func (g *graph) reels(ctx context.Context, handle string, h *haul, pages int) er
 		}
 		after = next
 	}
-	return &site.Stop{Status: stage.Partial, Detail: fmt.Sprintf("there is more after %d requests", pages)}
+	return &site.Stop{Status: stage.Partial, Detail: fmt.Sprintf("there is more after %d requests", requests)}
 }
 
 // discover reads one page of an account's posts.
@@ -82,8 +93,26 @@ func (g *graph) discover(ctx context.Context, name, after string) (creator, post
 	if after != "" {
 		from = ".after(" + after + ")"
 	}
-	fields := fmt.Sprintf("business_discovery.username(%s){id,username,followers_count,media_count,media%s.limit(%d){%s}}", name, from, perPage, mediaFields)
-	body, err := g.get(ctx, g.user, url.Values{"fields": {fields}})
+	var body json.RawMessage
+	err := g.paged(func() error {
+		return g.handles.Ask(func(names []string) error {
+			account, media := []string{"id", "username"}, []string{}
+			for _, field := range names {
+				if slices.Contains(strings.Fields(ofAccounts), field) {
+					account = append(account, field)
+				} else {
+					media = append(media, field)
+				}
+			}
+			fields := fmt.Sprintf("business_discovery.username(%s){%s,media%s.limit(%d){%s}}",
+				name, strings.Join(account, ","), from, g.size, strings.Join(media, ","))
+			got, err := g.get(ctx, g.user, url.Values{"fields": {fields}})
+			if err == nil {
+				body = got
+			}
+			return err
+		})
+	})
 	if err != nil {
 		return creator{}, posts{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -12,11 +13,13 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
 
-const (
-	tagFields = "id,caption,media_type,permalink,timestamp,like_count,comments_count"
-	// maxTagPages bounds the requests for one list of a hashtag.
-	maxTagPages = 4
-)
+// maxTagPages bounds the full pages that one list of a hashtag is asked for.
+const maxTagPages = 4
+
+// tagFields are what is asked of a post of a hashtag. Only media_type says what is a video.
+func tagFields() *sources.Names {
+	return sources.NewNames([]string{"id", "permalink", "media_type"}, []string{"like_count", "comments_count", "timestamp", "caption"})
+}
 
 // tagged reads the videos of a hashtag: the top ones, then those of the last day.
 // They come without views and without a name.
@@ -76,12 +79,8 @@ func (g *graph) hashtag(ctx context.Context, tag string) (string, error) {
 // list reads one list of a hashtag.
 func (g *graph) list(ctx context.Context, path string, h *haul) error {
 	after := ""
-	for range maxTagPages {
-		parameters := url.Values{"user_id": {g.user}, "fields": {tagFields}, "limit": {"50"}}
-		if after != "" {
-			parameters.Set("after", after)
-		}
-		body, err := g.get(ctx, path, parameters)
+	for left := maxTagPages * perPage; left > 0; left -= g.size {
+		body, err := g.listed(ctx, path, after)
 		if err != nil {
 			return err
 		}
@@ -100,4 +99,22 @@ func (g *graph) list(ctx context.Context, path string, h *haul) error {
 		after = next
 	}
 	return nil
+}
+
+// listed is one page of a list.
+func (g *graph) listed(ctx context.Context, path, after string) (body json.RawMessage, err error) {
+	err = g.paged(func() error {
+		return g.tags.Ask(func(names []string) error {
+			parameters := url.Values{"user_id": {g.user}, "fields": {strings.Join(names, ",")}, "limit": {strconv.Itoa(g.size)}}
+			if after != "" {
+				parameters.Set("after", after)
+			}
+			got, err := g.get(ctx, path, parameters)
+			if err == nil {
+				body = got
+			}
+			return err
+		})
+	})
+	return body, err
 }

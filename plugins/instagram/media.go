@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
@@ -41,6 +41,7 @@ const stampLayout = "2006-01-02T15:04:05-0700"
 
 var (
 	codeForm = lazy.Pattern(`^[A-Za-z0-9_-]{5,40}$`)
+	reelForm = lazy.Pattern(`instagram\.com/(?:[A-Za-z0-9_.]+/)?reels?/`)
 	linkForm = lazy.Pattern(`instagram\.com/(?:[A-Za-z0-9_.]+/)?(?:reels?|p|tv)/([A-Za-z0-9_-]{5,40})`)
 )
 
@@ -134,10 +135,17 @@ func (h *haul) missing() error {
 	return nil
 }
 
-// reel reports whether a post is a reel; it counts videos of an unknown kind.
+// reel reports whether a post is a reel; its address may say so too. It counts videos of an
+// unknown kind.
 func (h *haul) reel(m media) bool {
-	if m.Product == "" && strings.EqualFold(string(m.Type), "VIDEO") {
+	if m.Product != "" {
+		return m.Product == "REELS"
+	}
+	if reelForm().MatchString(string(m.Permalink)) {
+		return true
+	}
+	if strings.EqualFold(string(m.Type), "VIDEO") {
 		h.untyped++
 	}
-	return m.Product == "REELS"
+	return false
 }

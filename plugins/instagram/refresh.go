@@ -63,11 +63,16 @@ func (s source) refresh(ctx context.Context, call *stage.Call, refs []stage.Ref,
 			over = stop
 		}
 	}
-	return refreshed(refs, open, over), nil
+	var short error
+	if wrong == nil {
+		short = g.handles.Short()
+	}
+	return refreshed(refs, open, over, short), nil
 }
 
-// refreshed says how each reel fared; open holds those that were not met.
-func refreshed(refs []stage.Ref, open map[string]bool, over *site.Stop) []stage.Outcome {
+// refreshed says how each reel fared; open holds those that were not met,
+// and short, if not nil, says what the others are without.
+func refreshed(refs []stage.Ref, open map[string]bool, over *site.Stop, short error) []stage.Outcome {
 	var outcomes []stage.Outcome
 	done := map[string]bool{}
 	for _, ref := range refs {
@@ -79,6 +84,9 @@ func refreshed(refs []stage.Ref, open map[string]bool, over *site.Stop) []stage.
 		switch {
 		case ref.Platform == platform && !open[ref.ExternalID]:
 			o.Returned = 1
+			if short != nil {
+				o.Status, o.Detail = stage.Partial, short.Error()
+			}
 		case over != nil:
 			o = over.Outcome(o)
 		default:

@@ -68,9 +68,17 @@ func (s source) open(call *stage.Call) (*graph, error) {
 		return nil, err
 	}
 	return &graph{
-		site: asked, call: call, user: call.Settings["user_id"],
+		site: asked, call: call, user: call.Settings["user_id"], handles: handleFields(), tags: tagFields(), size: perPage,
 		base: strings.TrimRight(call.Settings["api_url"], "/") + "/" + call.Settings["version"] + "/",
 	}, nil
+}
+
+// short says which fields the interface refused for a seed of this kind; nil for none.
+func (g *graph) short(seed stage.Seed) error {
+	if seed.Handle != "" {
+		return g.handles.Short()
+	}
+	return g.tags.Short()
 }
 
 // collect answers for every seed.
@@ -98,6 +106,9 @@ func (s source) collect(ctx context.Context, call *stage.Call, seeds []stage.See
 		}
 		if err == nil {
 			err = h.missing()
+		}
+		if err == nil && len(h.seen) > 0 {
+			err = g.short(seed)
 		}
 		return len(h.seen), err
 	})

@@ -67,7 +67,7 @@ func TestFaultsThatStay(t *testing.T) {
 		"permission": {failing(400, 10, "Application does not have permission for this action"), stage.Misconfigured, 2, false},
 		"policy":     {failing(400, 368, "The action attempted has been deemed abusive"), stage.Blocked, 1, false},
 		"user":       {failing(400, 110, "Invalid user id"), stage.NotFound, 4, false},
-		"parameter":  {failing(400, 100, "(#100) Tried accessing nonexisting field (view_count)"), stage.Changed, 4, false},
+		"parameter":  {failing(400, 100, "(#100) Tried accessing nonexisting field (view_count)"), stage.Changed, 8, false},
 		"feature":    {failing(400, 100, "(#100) requires the 'Instagram Public Content Access' feature"), stage.Misconfigured, 2, false},
 		"service":    {failing(500, 2, "Service temporarily unavailable"), stage.Blocked, 6, true},
 		"no answer":  {sitetest.Hang, stage.Blocked, 6, true},

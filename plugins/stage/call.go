@@ -25,7 +25,24 @@ type Call struct {
 	// Grant answers Spend; a test may set its own. Nil grants everything.
 	Grant func(ctx context.Context, quota string, units int64, item string) error
 
+	// Keep answers KeepToken; a test may set its own. Nil keeps nothing.
+	Keep func(ctx context.Context, name, value string) error
+
+	// Memory answers Recall and Remember; a test may set its own. Nil remembers nothing.
+	Memory Memory
+
 	progress func(note string)
+}
+
+// KeepToken has the host store the new value of a secret that is among Spec.Tokens. Once it
+// returns nil, later calls get the value in Secrets, until the operator sets another one.
+// Call it as soon as a site has replaced the token: the old one may not work again. It is
+// safe for concurrent use.
+func (c *Call) KeepToken(ctx context.Context, name, value string) error {
+	if c.Keep == nil {
+		return nil
+	}
+	return c.Keep(ctx, name, value)
 }
 
 // Progress tells the host that the stage still works: the host ends a call that neither

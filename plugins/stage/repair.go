@@ -28,7 +28,9 @@ func (r *Repairs) text(s *string, limit int) {
 
 // url drops an address that is too long: a cut one leads elsewhere.
 func (r *Repairs) url(s *string) {
-	if len(*s) > MaxURL {
+	scheme, _, _ := strings.Cut(*s, "://")
+	page := strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http")
+	if len(*s) > MaxURL || *s != "" && !page {
 		*s = ""
 		r.Values++
 	}

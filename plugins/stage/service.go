@@ -259,10 +259,12 @@ func (w *work) finish(done *stagev1.Done) error {
 }
 
 func (s *service) call(open *stagev1.Open, in *input) *Call {
+	host := &spender{input: in}
 	call := &Call{
 		Run: DecodeRun(open.GetRun()), Settings: map[string]string{}, Secrets: map[string]string{},
 		Scratch: open.GetScratch(), Log: s.log,
-		Transport: transport(open.GetProxy()), Grant: (&spender{input: in}).spend,
+		Transport: transport(open.GetProxy()), Grant: host.spend, Keep: host.keep,
+		Memory:   hostMemory{host, in.sender.note},
 		progress: in.sender.note,
 	}
 	for _, setting := range s.spec.Settings {

@@ -38,6 +38,9 @@ type Spec struct {
 	Secrets  []string
 	// RequiredSecrets are those of Secrets without which the stage is not ready.
 	RequiredSecrets []string
+	// Tokens are those of Secrets that the stage renews by Call.KeepToken, such as OAuth
+	// refresh tokens. Set Limits.Calls to 1 if a site accepts only the newest one.
+	Tokens []string
 	// Env names environment variables of settings and secrets of a built-in stage,
 	// without the prefix that all variables have. A required setting or a secret that
 	// is missing here has one named for the stage and itself, such as YOUTUBE_API_KEY;
@@ -52,6 +55,12 @@ type Spec struct {
 	Quotas []Allowance
 	// Requests are the requests to a site that one seed usually takes, for estimates.
 	Requests Cost
+	// After names sources that come with the server and know more of the same videos. In a
+	// scroll this source is asked after them: what they delivered stays, and where Fallback is
+	// set, the seeds that they brought videos for are not asked for again. For stages that
+	// come with the server.
+	After    []string
+	Fallback bool
 	// Programs of the system that the stage runs, by name, such as `ffmpeg`. Without one
 	// of them the stage is not ready.
 	Programs []string
@@ -102,6 +111,9 @@ type Setting struct {
 	// Values are the only ones that the operator's environment may set; none means
 	// any.
 	Values []string
+	// Off is the value that turns the stage off; empty if none does. For stages that come
+	// with the server.
+	Off string
 	// Path marks the value as a file or folder, which the stage may then read; it
 	// arrives as an absolute path. A value that names no file arrives unchanged, and so
 	// does Default, which opens no file: only the operator can.

@@ -37,32 +37,47 @@ type spender struct {
 }
 
 func (s *spender) spend(ctx context.Context, quota string, units int64, item string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.ask(quota, units, item); err != nil {
-		return err
-	}
-	// An answer that is not awaited would pass for the next one's, so that the
-	// caller's own end has to wait for it too: the host answers at once.
-	select {
-	case grant := <-s.input.grants:
-		if grant.GetGranted() {
-			return ctx.Err()
-		}
-		var until time.Time
-		if at := grant.GetRetryAt(); at > 0 {
-			until = time.UnixMilli(at)
-		}
-		return Quotaf(until, "quota %s is used up", quota)
-	case <-s.input.ctx.Done():
-		return fmt.Errorf("spend %s: %w", quota, context.Cause(s.input.ctx))
-	}
-}
-
-func (s *spender) ask(quota string, units int64, item string) error {
-	s.input.sender.mu.Lock()
-	defer s.input.sender.mu.Unlock()
-	return s.input.sender.send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Spend{
+	grant, err := s.ask(&stagev1.CallResponse{Message: &stagev1.CallResponse_Spend{
 		Spend: &stagev1.Spend{Quota: quota, Units: units, Item: item},
 	}})
+	if err != nil {
+		return fmt.Errorf("spend %s: %w", quota, err)
+	}
+	if grant.GetGranted() {
+		return ctx.Err()
+	}
+	var until time.Time
+	if at := grant.GetRetryAt(); at > 0 {
+		until = time.UnixMilli(at)
+	}
+	return Quotaf(until, "quota %s is used up", quota)
+}
+
+func (s *spender) keep(ctx context.Context, name, value string) error {
+	_, err := s.ask(&stagev1.CallResponse{Message: &stagev1.CallResponse_Token{
+		Token: &stagev1.Token{Name: name, Value: value},
+	}})
+	if err != nil {
+		return fmt.Errorf("keep token %s: %w", name, err)
+	}
+	return ctx.Err()
+}
+
+// ask sends a question and waits for its answer. One that is not awaited would pass for the
+// next one's, so the caller's own end has to wait for it too: the host answers at once.
+func (s *spender) ask(question *stagev1.CallResponse) (*stagev1.Grant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.input.sender.mu.Lock()
+	err := s.input.sender.send(question)
+	s.input.sender.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case grant := <-s.input.grants:
+		return grant, nil
+	case <-s.input.ctx.Done():
+		return nil, context.Cause(s.input.ctx)
+	}
 }

@@ -55,6 +55,9 @@ func (s Spec) Validate() error {
 	for _, name := range s.RequiredSecrets {
 		add(!slices.Contains(s.Secrets, name), "required secret %q: is not among the secrets", name)
 	}
+	for _, name := range s.Tokens {
+		add(!slices.Contains(s.Secrets, name), "token %q: is not among the secrets", name)
+	}
 	for _, setting := range s.Settings {
 		add(setting.Path && setting.Endpoint, "setting %q: a path and an endpoint at once", setting.Name)
 	}

@@ -58,6 +58,9 @@ func (h *lookup) run(ctx context.Context, todo []window) error {
 	if h.unnamed > 0 {
 		return &site.Stop{Status: stage.Partial, Detail: fmt.Sprintf("%d videos had no id that could be read", h.unnamed)}
 	}
+	if len(h.seen) > 0 {
+		return h.session.fields.Short()
+	}
 	return nil
 }
 

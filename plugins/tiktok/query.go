@@ -113,13 +113,20 @@ func (w window) halves() ([]window, bool) {
 	return []window{{middle, w.end}, {w.start, middle}}, true
 }
 
-// page asks for one.
+// page asks for one, with the fields that TikTok takes.
 func (s *session) page(ctx context.Context, q query) (page, error) {
 	body, err := json.Marshal(q)
 	if err != nil {
 		return page{}, err
 	}
-	data, err := s.post(ctx, "/v2/research/video/query/?fields="+fields, body, q.MaxCount)
+	var data json.RawMessage
+	err = s.fields.Ask(func(names []string) error {
+		got, err := s.post(ctx, "/v2/research/video/query/?fields="+strings.Join(names, ","), body, q.MaxCount)
+		if err == nil {
+			data = got
+		}
+		return err
+	})
 	if err != nil {
 		return page{}, err
 	}
@@ -133,7 +140,7 @@ func pageOf(data json.RawMessage) (page, error) {
 		SearchID site.ID            `json:"search_id"`
 		More     json.RawMessage    `json:"has_more"`
 	}
-	if len(data) == 0 || json.Unmarshal(data, &body) != nil || body.Videos == nil && string(body.More) != "false" {
+	if len(data) == 0 || json.Unmarshal(data, &body) != nil || body.Videos == nil && (string(body.More) != "false" || sources.HasList(data)) {
 		return page{}, &site.Stop{Status: stage.Changed, Detail: "TikTok's answer has no list of videos"}
 	}
 	p := page{cursor: string(body.Cursor), searchID: string(body.SearchID), more: string(body.More) == "true"}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -19,6 +20,8 @@ type session struct {
 	site *site.Site
 	call *stage.Call
 	base string
+	// fields are what is asked of each video.
+	fields *sources.Names
 
 	token   string
 	expires time.Time
@@ -61,7 +64,7 @@ type fault struct {
 }
 
 // post asks once; a token that is not taken is replaced once. The error is a
-// *failure, a *site.Stop, or the context's.
+// *failure, a *site.Stop, a *sources.Refused, or the context's.
 func (s *session) post(ctx context.Context, path string, body []byte, records int) (json.RawMessage, error) {
 	for renewed := false; ; renewed = true {
 		if err := s.authorize(ctx); err != nil {
@@ -131,7 +134,7 @@ func (s *session) judge(answer site.Answer, problem fault) error {
 		if text := strings.ToLower(problem.Message); strings.Contains(text, "search id") || strings.Contains(text, "cursor") {
 			return &failure{what: stale, detail: detail}
 		}
-		return &site.Stop{Status: stage.Changed, Detail: detail}
+		return &sources.Refused{Message: problem.Message, Stop: &site.Stop{Status: stage.Changed, Detail: detail}}
 	}
 	switch status := answer.Status; {
 	case status == http.StatusOK && problem.Code == "garbled":

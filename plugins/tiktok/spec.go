@@ -82,7 +82,7 @@ func (s source) open(call *stage.Call) (*session, options, error) {
 		return nil, options{}, sources.Misconfigured("the setting `regions` is no list of two-letter codes")
 	}
 	return &session{
-		site: asked, call: call, base: strings.TrimRight(call.Settings["api_url"], "/"), tries: maxTries,
+		site: asked, call: call, base: strings.TrimRight(call.Settings["api_url"], "/"), tries: maxTries, fields: fieldNames(),
 	}, options{days: days, regions: regions}, nil
 }
 

@@ -90,7 +90,7 @@ func TestFaultsThatStay(t *testing.T) {
 		"scope":          {failing(401, "scope_not_authorized", "research.data.basic"), stage.Misconfigured, 1, false},
 		"permission":     {failing(403, "scope_permission_missed", "no"), stage.Misconfigured, 1, false},
 		"forbidden":      {sitetest.Text(403, "<html>no</html>"), stage.Misconfigured, 1, false},
-		"parameters":     {failing(400, "invalid_params", "Invalid fields"), stage.Changed, 3, false},
+		"parameters":     {failing(400, "invalid_params", "Invalid fields"), stage.Changed, 6, false},
 		"stale":          {failing(400, "invalid_params", "Search Id 7 is invalid or expired"), stage.Changed, 36, false},
 		"moved":          {sitetest.Text(404, "<html>gone</html>"), stage.Changed, 3, false},
 		"redirect":       {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, stage.Changed, 3, false},

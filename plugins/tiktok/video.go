@@ -2,16 +2,22 @@ package tiktok
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/scrollery/scrollery/plugins/internal/lazy"
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
 
-// fields are what is asked of each video.
-const fields = "id,video_description,create_time,region_code,share_count,view_count,like_count,comment_count,music_id," +
-	"hashtag_names,username,effect_ids,playlist_id,voice_to_text,is_stem_verified,favourites_count,video_duration," +
-	"hashtag_info_list,video_mention_list,video_label"
+// fieldNames are what is asked of each video. Without its id none can be stored.
+func fieldNames() *sources.Names {
+	return sources.NewNames([]string{"id"}, []string{
+		"username", "create_time", "view_count", "like_count", "comment_count", "share_count", "favorites_count",
+		"video_description", "video_duration", "hashtag_names", "music_id", "region_code", "voice_to_text", "sticker_info_list",
+		"effect_ids", "playlist_id", "video_mention_list", "video_label",
+	})
+}
 
 // video is one as the interface sends it. Absent fields are normal, and likes
 // above views too: the counts are not of one moment.
@@ -30,10 +36,33 @@ type video struct {
 	Effects     site.Texts      `json:"effect_ids"`
 	Playlist    site.ID         `json:"playlist_id"`
 	Voice       site.Text       `json:"voice_to_text"`
-	Favourites  site.Count      `json:"favourites_count"`
+	Favorites   site.Count      `json:"favorites_count"`
+	Stickers    stickers        `json:"sticker_info_list"`
 	Duration    site.Count      `json:"video_duration"`
 	Mentions    site.Texts      `json:"video_mention_list"`
 	Label       json.RawMessage `json:"video_label"`
+}
+
+// stickers are the texts that are printed over a video, in the interface's form.
+type stickers []stage.Sticker
+
+// UnmarshalJSON takes an array of objects with a `sticker_name`; an item without one, or
+// any other value, is left out.
+func (s *stickers) UnmarshalJSON(raw []byte) error {
+	*s = nil
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		return nil
+	}
+	for _, item := range items[:min(len(items), stage.MaxStickers)] {
+		var one struct {
+			Name site.Text `json:"sticker_name"`
+		}
+		if json.Unmarshal(item, &one) == nil && strings.TrimSpace(string(one.Name)) != "" {
+			*s = append(*s, stage.Sticker{Text: string(one.Name)})
+		}
+	}
+	return nil
 }
 
 // metadata is what the library keeps of it, under the library's names.
@@ -60,7 +89,7 @@ func (v video) record() stage.Record {
 	record := stage.Record{
 		Ref: stage.Ref{Platform: platform, ExternalID: string(v.ID)},
 		Metrics: stage.Metrics{
-			Views: v.Views.N, Likes: v.Likes.N, Comments: v.Comments.N, Shares: v.Shares.N, Saves: v.Favourites.N,
+			Views: v.Views.N, Likes: v.Likes.N, Comments: v.Comments.N, Shares: v.Shares.N, Saves: v.Favorites.N,
 			Semantics: "lagged",
 		},
 	}
@@ -75,6 +104,7 @@ func (v video) record() stage.Record {
 	if said := string(v.Voice); said != "" {
 		record.Evidence = &stage.Evidence{Spoken: &said}
 	}
+	record.Stickers = v.Stickers
 	kept := metadata{
 		Caption: string(v.Description), Hashtags: v.Hashtags, SoundID: string(v.Music), Duration: v.Duration.N,
 		Region: string(v.Region), Effects: v.Effects, Playlist: string(v.Playlist), Mentions: v.Mentions,

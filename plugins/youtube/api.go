@@ -30,6 +30,13 @@ type api struct {
 	site    *site.Site
 	asker   *asker
 	service *yt.Service
+	// days is how far back searches look; 0 is any time.
+	days int
+
+	// channelParts and videoParts are asked of channels and videos.
+	channelParts, videoParts *sources.Names
+	// noStats is set once YouTube does not answer videos.batchGetStats.
+	noStats bool
 
 	// spent says of each quota that the interface has answered enough.
 	spent   map[string]*site.Stop
@@ -42,7 +49,8 @@ type api struct {
 var errPlaylist = errors.New("there is no such playlist")
 
 // get asks until there is an answer, and gives its bytes. Every try is paid for,
-// as it is at Google. The error is errPlaylist, a *site.Stop or the context's.
+// as it is at Google. The error is errPlaylist, a *site.Stop, a *sources.Refused or the
+// context's.
 func (a *api) get(ctx context.Context, quota string, do func() error) ([]byte, error) {
 	err := a.retries.Do(ctx, a.site, "YouTube", 2*time.Second, func() error {
 		if stop := a.spent[quota]; stop != nil {
@@ -56,10 +64,14 @@ func (a *api) get(ctx context.Context, quota string, do func() error) ([]byte, e
 	return a.asker.body, err
 }
 
-// scope is what ends with a quota: searches alone, or everything.
+// scope is what ends with a quota: searches alone, the fast way to refresh alone, or
+// everything.
 func scope(quota string) site.Scope {
-	if quota == searchQuota {
+	switch quota {
+	case searchQuota:
 		return site.Kind
+	case statsQuota:
+		return site.Seed
 	}
 	return site.All
 }
@@ -117,6 +129,8 @@ func (a *api) refusal(quota string, e *googleapi.Error) error {
 		return stop(stage.Misconfigured, site.All)
 	case e.Code >= 500:
 		return &sources.Transient{Detail: detail, Wait: wait}
+	case e.Code == http.StatusBadRequest && (len(reasons) == 0 || is("unknownPart", "unexpectedPart", "invalidPart", "invalidParameter", "badRequest")):
+		return &sources.Refused{Message: e.Message, Stop: &site.Stop{Status: stage.Changed, Detail: detail}}
 	}
 	return stop(stage.Changed, site.Seed)
 }

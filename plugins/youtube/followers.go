@@ -7,11 +7,26 @@ import (
 	"strconv"
 	"strings"
 
+	yt "google.golang.org/api/youtube/v3"
+
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // statistics is the part of a channel with its subscribers.
 const statistics = "statistics"
+
+// channels asks for channels by what by says, with the parts that YouTube takes.
+func (a *api) channels(ctx context.Context, by func(*yt.ChannelsListCall) *yt.ChannelsListCall) (found listing, err error) {
+	err = a.channelParts.Ask(func(parts []string) error {
+		ask := by(a.service.Channels.List(parts).Context(ctx))
+		got, err := a.list(ctx, unitQuota, func() error { _, err := ask.Do(); return err })
+		if err == nil {
+			found = got
+		}
+		return err
+	})
+	return found, err
+}
 
 // note keeps how many subscribers a channel has: none where it hides them, or where the
 // answer has no whole number. YouTube rounds the number down to three digits.
@@ -47,8 +62,7 @@ func (a *api) learn(ctx context.Context, records []stage.Record, h *haul) error 
 	if len(ids) == 0 {
 		return nil
 	}
-	ask := a.service.Channels.List([]string{"id", statistics}).Context(ctx).Id(ids...).MaxResults(perPage)
-	found, err := a.list(ctx, unitQuota, func() error { _, err := ask.Do(); return err })
+	found, err := a.channels(ctx, func(ask *yt.ChannelsListCall) *yt.ChannelsListCall { return ask.Id(ids...).MaxResults(perPage) })
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

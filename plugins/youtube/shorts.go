@@ -7,9 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	yt "google.golang.org/api/youtube/v3"
+
+	"github.com/scrollery/scrollery/plugins/formats"
 	"github.com/scrollery/scrollery/plugins/internal/lazy"
+	"github.com/scrollery/scrollery/plugins/internal/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
 )
@@ -106,12 +110,20 @@ func (a *api) list(ctx context.Context, quota string, do func() error) (listing,
 	if err != nil {
 		return listing{}, err
 	}
+	return listed(raw)
+}
+
+// listed reads a page of any list.
+func listed(raw []byte) (listing, error) {
 	var page struct {
 		Next  site.Text         `json:"nextPageToken"`
 		Items []json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(raw, &page); err != nil {
 		return listing{}, &site.Stop{Status: stage.Changed, Detail: "YouTube answers with a list of another form"}
+	}
+	if page.Items == nil && sources.HasList(raw) { // an empty list may be absent
+		return listing{}, &site.Stop{Status: stage.Changed, Detail: "YouTube answers with a list of another name"}
 	}
 	l := listing{Next: page.Next}
 	for _, raw := range page.Items {
@@ -125,13 +137,12 @@ func (a *api) list(ctx context.Context, quota string, do func() error) (listing,
 
 // channel finds a channel by its handle or its id, and notes its subscribers.
 func (a *api) channel(ctx context.Context, handle string) (id, uploads string, err error) {
-	ask := a.service.Channels.List([]string{"id", "contentDetails", statistics}).Context(ctx)
-	if channelForm().MatchString(handle) {
-		ask = ask.Id(handle)
-	} else {
-		ask = ask.ForHandle("@" + strings.TrimLeft(handle, "@"))
-	}
-	found, err := a.list(ctx, unitQuota, func() error { _, err := ask.Do(); return err })
+	found, err := a.channels(ctx, func(ask *yt.ChannelsListCall) *yt.ChannelsListCall {
+		if channelForm().MatchString(handle) {
+			return ask.Id(handle)
+		}
+		return ask.ForHandle("@" + strings.TrimLeft(handle, "@"))
+	})
 	if err != nil {
 		return "", "", err
 	}
@@ -156,6 +167,9 @@ func (a *api) shorts(ctx context.Context, handle string, h *haul) error {
 	}
 	// The list is there for channels with Shorts, by a convention that is written
 	// down nowhere. Without it, their length decides.
+	if uploads == "" && a.channelParts.Short() != nil {
+		uploads = "UU" + strings.TrimPrefix(id, "UC")
+	}
 	if uploads == "" {
 		return nil
 	}
@@ -190,6 +204,10 @@ func (a *api) playlist(ctx context.Context, id, basis string, h *haul) error {
 // many pages are asked for as the limit needs; it repeats itself, and may find less.
 func (a *api) search(ctx context.Context, term string, h *haul) error {
 	next := ""
+	since := ""
+	if a.days > 0 {
+		since = a.site.Now().AddDate(0, 0, -a.days).UTC().Format(time.RFC3339)
+	}
 	for range min(maxPages, (h.limit+perPage-1)/perPage) {
 		ask := a.service.Search.List([]string{"id"}).Context(ctx).Type("video").VideoDuration("short").
 			Order(a.call.Settings["order"]).Q(term).MaxResults(perPage)
@@ -198,6 +216,9 @@ func (a *api) search(ctx context.Context, term string, h *haul) error {
 		}
 		if language := a.call.Settings["language"]; language != "" {
 			ask = ask.RelevanceLanguage(language)
+		}
+		if since != "" {
+			ask = ask.PublishedAfter(since)
 		}
 		if next != "" {
 			ask = ask.PageToken(next)
@@ -236,7 +257,11 @@ func (a *api) videos(ctx context.Context, page listing, basis string, h *haul) e
 			return nil
 		}
 		h.seen[record.ExternalID] = true
-		record.SourceURL = "https://www.youtube.com/shorts/" + record.ExternalID
+		// The address of a Short says that it is one, which its length alone does not.
+		record.SourceURL = "https://www.youtube.com/watch?v=" + record.ExternalID
+		if basis == byList {
+			record.SourceURL = "https://www.youtube.com/shorts/" + record.ExternalID
+		}
 		record.Metadata = with(record.Metadata, "formatBasis", basis)
 		records = append(records, record)
 		return nil
@@ -258,9 +283,19 @@ func (a *api) look(ctx context.Context, ids []string, unread *int, take func(sta
 	if len(ids) == 0 {
 		return nil
 	}
-	ask := a.service.Videos.List([]string{"snippet", "contentDetails", "statistics"}).Context(ctx).Id(ids...).MaxResults(perPage)
-	raw, err := a.get(ctx, unitQuota, func() error { _, err := ask.Do(); return err })
+	var raw []byte
+	err := a.videoParts.Ask(func(parts []string) error {
+		ask := a.service.Videos.List(parts).Context(ctx).Id(ids...)
+		got, err := a.get(ctx, unitQuota, func() error { _, err := ask.Do(); return err })
+		if err == nil {
+			raw = got
+		}
+		return err
+	})
 	if err != nil {
+		return err
+	}
+	if page, err := listed(raw); err != nil || len(page.Items) == 0 {
 		return err
 	}
 	now := a.site.Now().UnixMilli()

@@ -14,6 +14,7 @@ package youtube
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"google.golang.org/api/option"
@@ -33,9 +34,11 @@ const (
 	perPage = 50
 )
 
-// The two allowances of a project: calls of search.list, and units of the rest.
+// The allowances of a project: calls of search.list, calls of videos.batchGetStats, and
+// units of the rest.
 const (
 	searchQuota = "search"
+	statsQuota  = "stats"
 	unitQuota   = "units"
 )
 
@@ -55,14 +58,17 @@ func (s source) spec() stage.Spec {
 			{Name: "order", Default: "relevance", Help: "Order of searches: relevance, viewCount or date."},
 			{Name: "region", Help: "Country of searches, such as US; empty for any."},
 			{Name: "language", Help: "Language that searches prefer, such as en; empty for any."},
+			{Name: "days", Default: "30", Help: "How many days back searches look, 0 to 3650; 0 is any time."},
 			{Name: "patience", Default: "5m", Help: "How long the waits of one call may take together; 0s never waits."},
 			{Name: "searches_per_day", Help: "Calls of search.list that Google grants you, where it is not 100."},
+			{Name: "stats_per_day", Help: "Calls of videos.batchGetStats that Google grants you, where it is not 10000."},
 			{Name: "units_per_day", Help: "Units that Google grants you for the rest, where it is not 10000."},
 		},
 		Secrets: []string{"api_key"}, RequiredSecrets: []string{"api_key"},
 		Hosts: []string{"youtube.googleapis.com:443"},
 		Quotas: []stage.Allowance{
 			{Name: searchQuota, Limit: 100, Setting: "searches_per_day", Window: stage.PacificDay, Cost: stage.Cost{Term: 1}},
+			{Name: statsQuota, Limit: 10_000, Setting: "stats_per_day", Window: stage.PacificDay},
 			{Name: unitQuota, Limit: 10_000, Setting: "units_per_day", Window: stage.PacificDay, Cost: stage.Cost{Handle: 3, Term: 2}},
 		},
 		Requests: stage.Cost{Handle: 3, Term: 3}, // channel, playlist and videos; search, videos and channels
@@ -85,11 +91,19 @@ func (s source) open(ctx context.Context, call *stage.Call) (*api, error) {
 	default:
 		return nil, sources.Misconfigured("the setting `order` is neither relevance, viewCount nor date")
 	}
+	days, err := strconv.Atoi(call.Settings["days"])
+	if err != nil || days < 0 || days > 3650 {
+		return nil, sources.Misconfigured("the setting `days` is no number from 0 to 3650")
+	}
 	asked, err := sources.Open(call, s.site, "5m")
 	if err != nil {
 		return nil, err
 	}
-	a := &api{call: call, site: asked}
+	a := &api{
+		call: call, site: asked, days: days,
+		channelParts: sources.NewNames([]string{"id"}, []string{"contentDetails", statistics}),
+		videoParts:   sources.NewNames([]string{"snippet"}, []string{"contentDetails", statistics}),
+	}
 	a.asker = &asker{site: a.site, key: call.Secrets["api_key"]}
 	a.service, err = yt.NewService(ctx,
 		option.WithHTTPClient(a.asker.client()), option.WithEndpoint(strings.TrimRight(call.Settings["api_url"], "/")+"/"))
@@ -127,6 +141,12 @@ func (s source) collect(ctx context.Context, call *stage.Call, seeds []stage.See
 		}
 		if err == nil {
 			err = h.missing()
+		}
+		if err == nil {
+			err = a.videoParts.Short()
+		}
+		if err == nil {
+			err = a.channelParts.Short()
 		}
 		return len(h.seen), err
 	})

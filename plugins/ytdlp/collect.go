@@ -3,6 +3,7 @@ package ytdlp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -22,6 +23,9 @@ const (
 	maxLimit = 500
 	// maxTerm is the longest search, in bytes.
 	maxTerm = 200
+	// onlyShorts is YouTube's search filter for Shorts. The program's own search, ytsearch,
+	// asks for the filter of videos, which has left Shorts out since 2026.
+	onlyShorts = "EgIQCQ%3D%3D"
 )
 
 var (
@@ -31,7 +35,7 @@ var (
 
 // target is what to ask for a seed on one platform; empty where the program has no
 // way to find it.
-func target(seed stage.Seed, platform string, limit int) (address string) {
+func target(seed stage.Seed, platform string) (address string) {
 	switch {
 	case platform == youtube && channelForm().MatchString(seed.Handle):
 		return "https://www.youtube.com/channel/" + seed.Handle + "/shorts"
@@ -40,7 +44,7 @@ func target(seed stage.Seed, platform string, limit int) (address string) {
 	case platform == tiktok && handleForm().MatchString(seed.Handle):
 		return "https://www.tiktok.com/@" + url.PathEscape(seed.Handle)
 	case platform == youtube && seed.Term != "" && len(seed.Term) <= maxTerm:
-		return "ytsearch" + strconv.Itoa(limit) + ":" + strings.Join(strings.Fields(seed.Term), " ")
+		return "https://www.youtube.com/results?search_query=" + url.QueryEscape(strings.Join(strings.Fields(seed.Term), " ")) + "&sp=" + onlyShorts
 	}
 	return ""
 }
@@ -65,7 +69,7 @@ func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit fun
 			if seed.Limit > 0 {
 				limit = min(seed.Limit, maxLimit)
 			}
-			address := target(seed, platform, limit)
+			address := target(seed, platform)
 			if address == "" {
 				outcomes = append(outcomes, stage.Outcome{Seed: seed.Text(), Platform: platform, Status: stage.Unsupported})
 				continue
@@ -90,10 +94,14 @@ func collect(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit fun
 // list emits the videos behind one address.
 func (t *tool) list(ctx context.Context, seed stage.Seed, platform, address string, limit int, emit func(stage.Record) error) (stage.Outcome, error) {
 	args := append(slices.Clone(t.flags), "--dump-json", "--flat-playlist", "--playlist-items", "1:"+strconv.Itoa(limit), "--", address)
-	returned := 0
+	returned, long := 0, 0
 	enough := false
 	r := t.read(ctx, args, func(rec stage.Record) error {
-		if rec.Platform != platform || (platform == youtube && seed.Term != "" && !strings.Contains(rec.SourceURL, "/shorts/")) {
+		if rec.Platform != platform {
+			return nil
+		}
+		if platform == youtube && seed.Term != "" && !strings.Contains(rec.SourceURL, "/shorts/") {
+			long++
 			return nil
 		}
 		finish(&rec, seed)
@@ -109,7 +117,12 @@ func (t *tool) list(ctx context.Context, seed stage.Seed, platform, address stri
 	if enough {
 		return stage.Outcome{Seed: seed.Text(), Platform: platform, Status: stage.Partial, Asked: limit, Returned: returned}, stage.ErrEnough
 	}
-	return t.outcome(seed, platform, limit, returned, r), fatal(ctx, r)
+	o := t.outcome(seed, platform, limit, returned, r)
+	if o.Status == stage.Empty && long > 0 {
+		o.Status = stage.Changed
+		o.Detail = fmt.Sprintf("yt-dlp %s: a search for Shorts brought %d videos and no Short", t.version, long)
+	}
+	return o, fatal(ctx, r)
 }
 
 // read runs the program and emits the videos of its output.

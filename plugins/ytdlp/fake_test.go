@@ -80,6 +80,28 @@ func TestHowRunsEnd(t *testing.T) {
 	}
 }
 
+// TestSearchWithoutShorts: a filter that is ignored is no empty result.
+func TestSearchWithoutShorts(t *testing.T) {
+	entry := func(address string) string {
+		return `{"_type":"url","id":"abcdefghijk","ie_key":"Youtube","extractor_key":"YoutubeTab","url":"` + address + `","view_count":12,"title":"Hi"}`
+	}
+	for name, c := range map[string]struct {
+		address string
+		status  stage.Status
+	}{
+		"long videos alone": {"https://www.youtube.com/watch?v=abcdefghijk", stage.Changed},
+		"a Short":           {"https://www.youtube.com/shorts/abcdefghijk", stage.OK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := fake(t, "cat <<'X'\n"+entry(c.address)+"\nX")
+			_, outcomes, err := stagetest.Collect(t, Spec(), call, []stage.Seed{{Kind: "niche", Platform: "youtube", Term: "espresso"}})
+			if err != nil || len(outcomes) != 1 || outcomes[0].Status != c.status {
+				t.Errorf("got %+v, error %v; want %s", outcomes, err, c.status)
+			}
+		})
+	}
+}
+
 func TestProgramThatHangs(t *testing.T) {
 	call := fake(t, "echo '"+video+"'; exec sleep 60")
 	tl, err := find(t.Context(), prepared(t, call))
@@ -128,8 +150,8 @@ func TestArguments(t *testing.T) {
 	raw, _ := os.ReadFile(filepath.Join(folder, "args"))
 	args := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	at := len(args) - 2
-	if at < 0 || args[at] != "--" || args[at+1] != "ytsearch50:--exec rm -rf" {
-		t.Errorf("got arguments %q, want the last ones to be -- and ytsearch50:--exec rm -rf", args)
+	if at < 0 || args[at] != "--" || args[at+1] != "https://www.youtube.com/results?search_query=--exec+rm+-rf&sp=EgIQCQ%3D%3D" {
+		t.Errorf("got arguments %q, want the last ones to be -- and the address of a search for `--exec rm -rf` among Shorts", args)
 	}
 	for _, flag := range append([]string{"--no-plugin-dirs"}, always...) {
 		if !strings.Contains(string(raw), flag+"\n") {

@@ -142,6 +142,9 @@ func (t *tool) judged(seed stage.Seed, platform string, asked, returned int, r r
 		if r.err != nil {
 			o.Detail = fmt.Sprintf("yt-dlp %s: %v: %s", t.version, r.err, r.reason())
 		}
+		if older(t.version) {
+			o.Detail += ". This version is too old, update it: " + Install
+		}
 	}
 	return o
 }

@@ -83,6 +83,7 @@ func find(ctx context.Context, call *stage.Call) (*tool, error) {
 			t.flags = append(t.flags[:len(t.flags):len(t.flags)], flag)
 		}
 	}
+	t.flags = slices.Concat(t.flags, runtime(help))
 	if call.Settings["ca_file"] != "" {
 		t.flags = append(t.flags[:len(t.flags):len(t.flags)], "--compat-options", "no-certifi")
 	}

@@ -1,7 +1,7 @@
 // Package instagramtest is a double of Instagram's Graph API, for tests.
 //
-// It takes the nested fields of business discovery apart as the real one does,
-// sends what is asked for and no other field, leaves hidden counts out, and puts
+// It takes the nested fields of business discovery apart as the real one does, refuses the
+// fields that the platform's pages do not list, sends what is asked for and no other field, leaves hidden counts out, and puts
 // the token into the addresses of its paging. Intercept puts a fault in its way.
 package instagramtest
 
@@ -43,16 +43,23 @@ type Server struct {
 	Accounts map[string]Account
 	// Tags are the posts of each hashtag.
 	Tags map[string][]Post
+	// Lacks are documented fields that the interface does not have in this version.
+	Lacks []string
+	// Silent keeps the name of a refused field out of the message.
+	Silent bool
+	// Most is the largest page that the interface manages; 0 is any.
+	Most int
 	// Header is sent with every answer.
 	Header http.Header
 	// Intercept may answer in the double's place, and then says so.
 	Intercept func(w http.ResponseWriter, r *http.Request) bool
 
-	mu    sync.Mutex
-	asked []string
+	mu       sync.Mutex
+	asked    []string
+	unlisted []string // fields that no page lists
 }
 
-// New starts a double.
+// New starts a double. The test fails if it is asked for a field that no page lists.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{Accounts: map[string]Account{}, Tags: map[string][]Post{}, Header: http.Header{}}
@@ -77,6 +84,7 @@ func New(t testing.TB) *Server {
 	t.Cleanup(func() {
 		s.CloseClientConnections()
 		s.Close()
+		s.listed(t)
 	})
 	return s
 }
@@ -107,7 +115,7 @@ func Reel(n int, posted time.Time) Post {
 	}
 }
 
-var discoveryForm = regexp.MustCompile(`^business_discovery\.username\(([A-Za-z0-9_.]+)\)\{id,username,followers_count,media_count,media(?:\.after\(([^)]*)\))?\.limit\((\d+)\)\{([a-z_,]+)\}\}$`)
+var discoveryForm = regexp.MustCompile(`^business_discovery\.username\(([A-Za-z0-9_.]+)\)\{([a-z_,]+),media(?:\.after\(([^)]*)\))?\.limit\((\d+)\)\{([a-z_,]+)\}\}$`)
 
 func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
 	parts := discoveryForm.FindStringSubmatch(r.URL.Query().Get("fields"))
@@ -120,15 +128,23 @@ func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
 		Fail(w, 400, 110, "Invalid user id")
 		return
 	}
-	limit, _ := strconv.Atoi(parts[3])
-	page, err := paged(account.Posts, parts[2], limit, parts[4])
-	if err != nil {
-		Fail(w, 400, 100, err.Error())
+	ofAccount, ofMedia := strings.Split(parts[2], ","), strings.Split(parts[5], ",")
+	message := s.refused(AccountFields(), ofAccount)
+	if message == "" {
+		message = s.refused(MediaFields(), ofMedia)
+	}
+	if message != "" {
+		Fail(w, 400, 100, message)
+		return
+	}
+	page, ok := s.paged(w, account.Posts, parts[3], parts[4], ofMedia)
+	if !ok {
 		return
 	}
 	found := map[string]any{
 		"id": account.ID, "username": strings.ToLower(parts[1]), "followers_count": account.Followers, "media_count": len(account.Posts),
 	}
+	maps.DeleteFunc(found, func(name string, _ any) bool { return !slices.Contains(ofAccount, name) })
 	if len(account.Posts) > 0 {
 		found["media"] = page
 	}
@@ -153,30 +169,36 @@ func (s *Server) tagged(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	query := r.URL.Query()
-	for field := range strings.SplitSeq(query.Get("fields"), ",") {
-		if slices.Contains([]string{"username", "view_count", "shortcode", "media_product_type"}, field) {
-			Fail(w, 400, 100, "(#100) Tried accessing nonexisting field ("+field+")")
-			return
-		}
-	}
-	limit, _ := strconv.Atoi(query.Get("limit"))
-	page, err := paged(s.Tags[names[n]], query.Get("after"), limit, query.Get("fields"))
-	if err != nil {
-		Fail(w, 400, 100, err.Error())
+	fields := strings.Split(query.Get("fields"), ",")
+	if message := s.refused(TagFields(), fields); message != "" {
+		Fail(w, 400, 100, message)
 		return
 	}
-	send(w, page)
+	if page, ok := s.paged(w, s.Tags[names[n]], query.Get("after"), query.Get("limit"), fields); ok {
+		send(w, page)
+	}
 }
 
-// paged is one page: of each post the fields asked for that it has.
-func paged(posts []Post, after string, limit int, fields string) (map[string]any, error) {
+// paged is one page: of each post the fields asked for that it has. Where there is none, it
+// has answered why.
+func (s *Server) paged(w http.ResponseWriter, posts []Post, after, size string, fields []string) (map[string]any, bool) {
+	limit, err := strconv.Atoi(size)
 	from := 0
+	switch {
+	case err != nil || limit < 1 || limit > maxPage:
+		Fail(w, 400, 100, "(#100) Invalid limit")
+		return nil, false
+	case s.Most > 0 && limit > s.Most:
+		Fail(w, 500, 1, "Please reduce the amount of data you're asking for, then retry your request")
+		return nil, false
+	}
 	if after != "" {
 		if _, err := fmt.Sscanf(after, "QVFI%dZD", &from); err != nil || from > len(posts) {
-			return nil, fmt.Errorf("(#100) Invalid cursor %s", after)
+			Fail(w, 400, 100, "(#100) Invalid cursor "+after)
+			return nil, false
 		}
 	}
-	to := min(from+max(min(limit, 50), 1), len(posts))
+	to := min(from+limit, len(posts))
 	data := []any{}
 	for _, post := range posts[from:to] {
 		if raw, ok := post["raw"]; ok {
@@ -184,7 +206,7 @@ func paged(posts []Post, after string, limit int, fields string) (map[string]any
 			continue
 		}
 		sent := Post{}
-		for field := range strings.SplitSeq(fields, ",") {
+		for _, field := range fields {
 			if value, ok := post[field]; ok {
 				sent[field] = value
 			}
@@ -198,7 +220,7 @@ func paged(posts []Post, after string, limit int, fields string) (map[string]any
 			"next":    "https://graph.facebook.com/v25.0/x?access_token=" + Token,
 		}
 	}
-	return page, nil
+	return page, true
 }
 
 func send(w http.ResponseWriter, value any) {

@@ -4,6 +4,7 @@ package sources
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -37,6 +38,23 @@ func Tag(term string) string {
 		}
 		return -1
 	}, term)
+}
+
+// HasList reports whether an object has a member that is a list with something in it. Where
+// the list that a source reads is absent, this tells an answer that is empty from one whose
+// list was renamed.
+func HasList(object []byte) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return false
+	}
+	for _, value := range members {
+		var list []json.RawMessage
+		if json.Unmarshal(value, &list) == nil && len(list) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 const (
@@ -113,8 +131,8 @@ func Known(platform string, refs []stage.Ref, valid func(id string) bool, detail
 }
 
 // Refresh looks groups of ids up and accounts for each id; absent is the outcome of
-// one that a whole answer leaves out. A Stop of scope All ends what is left. wrong,
-// if not nil, is why nothing can be asked for.
+// one that a whole answer leaves out. A Stop of scope All ends what is left, and a *Short
+// makes what was found partial. wrong, if not nil, is why nothing can be asked for.
 func Refresh(ctx context.Context, groups [][]string, absent stage.Outcome, wrong error, look func(ctx context.Context, ids []string) (map[string]bool, error)) ([]stage.Outcome, error) {
 	inner, cancel := site.Early(ctx)
 	defer cancel()
@@ -122,11 +140,15 @@ func Refresh(ctx context.Context, groups [][]string, absent stage.Outcome, wrong
 	var over *site.Stop
 	for _, ids := range groups {
 		var found map[string]bool
+		var short *Short
 		stop := over
 		if stop == nil {
 			err := wrong
 			if err == nil {
 				found, err = look(inner, ids)
+			}
+			if errors.As(err, &short) {
+				err = nil
 			}
 			if stop = site.Stopped(ctx, inner, err); stop == nil && err != nil {
 				return outcomes, err
@@ -140,6 +162,9 @@ func Refresh(ctx context.Context, groups [][]string, absent stage.Outcome, wrong
 			switch {
 			case found[id]:
 				o.Returned = 1
+				if short != nil {
+					o.Status, o.Detail = stage.Partial, short.Error()
+				}
 			case stop != nil:
 				o = stop.Outcome(o)
 			default:

@@ -1,13 +1,14 @@
 // Package tiktoktest is a double of TikTok's Research API, for tests.
 //
-// It checks what it is asked as the real one does: the token, the dates, the
-// fields of each condition, the cursor against the search. Pages overlap, since
+// It takes what the platform's page lists and refuses the rest, as the real one does: the
+// token, the dates, each field, the conditions, the cursor against the search. Pages overlap, since
 // the real ones do. Intercept puts a fault in its way.
 package tiktoktest
 
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -31,6 +32,7 @@ type Video struct {
 	Region   string
 	Caption  string
 	Tags     []string
+	Stickers []string
 	Created  time.Time
 	// Body replaces what follows from the above.
 	Body string
@@ -60,6 +62,10 @@ type Server struct {
 	Overlap int
 	// PerPage caps a page below what was asked for; 0 does not.
 	PerPage int
+	// Lacks are documented fields that the interface has renamed since.
+	Lacks []string
+	// Silent keeps the name of a refused field out of the message.
+	Silent bool
 	// Intercept may answer in the double's place, and then says so.
 	Intercept func(w http.ResponseWriter, r *http.Request, q Query) bool
 
@@ -68,10 +74,12 @@ type Server struct {
 	tokens   map[string]bool
 	searches map[string]string // the query behind each search id
 	asked    []Query
+	unlisted []string // fields that no page lists
 	granted  int
 }
 
-// New starts a double that has these videos.
+// New starts a double that has these videos. The test fails if it is asked for a field that
+// no page lists.
 func New(t testing.TB, videos ...Video) *Server {
 	t.Helper()
 	s := &Server{videos: slices.Clone(videos), tokens: map[string]bool{}, searches: map[string]string{}}
@@ -82,6 +90,7 @@ func New(t testing.TB, videos ...Video) *Server {
 	t.Cleanup(func() {
 		s.CloseClientConnections()
 		s.Close()
+		s.listed(t)
 	})
 	return s
 }
@@ -152,39 +161,65 @@ func (s *Server) query(w http.ResponseWriter, r *http.Request) {
 		Fail(w, 401, "access_token_invalid", "The access token is invalid or not found in the request.")
 		return
 	}
-	if fault := q.fault(r.URL.Query().Get("fields")); fault != "" {
+	fields := strings.Split(r.URL.Query().Get("fields"), ",")
+	fault := q.fault(fields)
+	if fault == "" {
+		fault = s.refused(fields)
+	}
+	if fault != "" {
 		Fail(w, 400, "invalid_params", fault)
 		return
 	}
-	s.answer(w, q)
+	s.answer(w, q, fields)
+}
+
+// refused is the message about a field that the interface does not have; empty for none.
+func (s *Server) refused(fields []string) string {
+	name, found := unknown(fields)
+	if found {
+		s.mu.Lock()
+		s.unlisted = append(s.unlisted, name)
+		s.mu.Unlock()
+	}
+	for _, field := range fields {
+		if !found && slices.Contains(s.Lacks, field) {
+			name, found = field, true
+		}
+	}
+	switch {
+	case !found:
+		return ""
+	case s.Silent:
+		return "Invalid fields in the request"
+	}
+	return "The field " + name + " is invalid"
 }
 
 // fault is what the interface would not take.
-func (q Query) fault(fields string) string {
+func (q Query) fault(fields []string) string {
 	start, err := time.Parse("20060102", q.Start)
 	end, failed := time.Parse("20060102", q.End)
 	switch {
-	case err != nil || failed != nil || end.Before(start) || end.Sub(start) > 30*24*time.Hour:
+	case err != nil || failed != nil || end.Before(start) || end.Sub(start) > maxDays*24*time.Hour:
 		return "Invalid start_date or end_date"
 	case end.After(time.Now().Add(24 * time.Hour)):
 		return "Invalid end_date"
-	case q.MaxCount < 1 || q.MaxCount > 100 || q.Cursor < 0:
+	case q.MaxCount < 1 || q.MaxCount > maxCount || q.Cursor < 0:
 		return "Invalid count or cursor"
-	case !strings.Contains(","+fields+",", ",id,"):
-		return "Invalid fields"
+	case slices.Contains(fields, ""):
+		return "The fields parameter is required"
 	case len(q.Query.And)+len(q.Query.Or) == 0:
 		return "Invalid query"
 	}
 	for _, c := range slices.Concat(q.Query.And, q.Query.Or, q.Query.Not) {
-		if !slices.Contains([]string{"keyword", "hashtag_name", "region_code", "username", "video_id"}, c.Field) ||
-			!slices.Contains([]string{"EQ", "IN"}, c.Operation) || len(c.Values) == 0 || c.Operation == "EQ" && len(c.Values) > 1 {
+		if !slices.Contains(operations(c.Field), c.Operation) || len(c.Values) == 0 || c.Operation != "IN" && len(c.Values) > 1 {
 			return "Invalid query: " + c.Field
 		}
 	}
 	return ""
 }
 
-func (s *Server) answer(w http.ResponseWriter, q Query) {
+func (s *Server) answer(w http.ResponseWriter, q Query, fields []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	same, _ := json.Marshal([]any{q.Query, q.Start, q.End})
@@ -218,7 +253,7 @@ func (s *Server) answer(w http.ResponseWriter, q Query) {
 	}
 	bodies := []string{}
 	for _, v := range hits[from:to] {
-		bodies = append(bodies, v.body())
+		bodies = append(bodies, v.body(fields))
 	}
 	fmt.Fprintf(w, `{"data":{"search_id":%q,"videos":[%s],"cursor":%d,"has_more":%t},"error":{"code":"ok","message":"","log_id":"1"}}`,
 		q.SearchID, strings.Join(bodies, ","), next, to < len(hits))
@@ -250,14 +285,23 @@ func (c Condition) fits(v Video) bool {
 	return strings.Contains(strings.ToLower(v.Caption), strings.ToLower(c.Values[0]))
 }
 
-func (v Video) body() string {
+// body has the fields that were asked for, as far as the video has them.
+func (v Video) body(fields []string) string {
 	if v.Body != "" {
 		return v.Body
 	}
-	tags, _ := json.Marshal(v.Tags)
-	return fmt.Sprintf(`{"id":%d,"username":%q,"region_code":%q,"video_description":%q,"hashtag_names":%s,"create_time":%d,`+
-		`"view_count":100,"like_count":140,"comment_count":3,"share_count":0,"favourites_count":5,"music_id":7159460238003800066}`,
-		v.ID, v.Username, v.Region, v.Caption, tags, v.Created.Unix())
+	stickers := []map[string]any{}
+	for n, text := range v.Stickers {
+		stickers = append(stickers, map[string]any{"sticker_id": n + 1, "sticker_name": text})
+	}
+	all := map[string]any{
+		"id": v.ID, "username": v.Username, "region_code": v.Region, "video_description": v.Caption, "hashtag_names": v.Tags,
+		"create_time": v.Created.Unix(), "view_count": 100, "like_count": 140, "comment_count": 3, "share_count": 0,
+		"favorites_count": 5, "music_id": 7159460238003800066, "sticker_info_list": stickers,
+	}
+	maps.DeleteFunc(all, func(name string, _ any) bool { return !slices.Contains(fields, name) })
+	text, _ := json.Marshal(all)
+	return string(text)
 }
 
 // At is the id of the nth video of a second, as TikTok makes them: the second is

@@ -1,12 +1,13 @@
 // Package youtubetest is a double of the YouTube Data API, for tests.
 //
-// It pages, leaves hidden counts out, sends counts as strings and only the parts
-// that were asked for, and answers unknown things as the real one does. Intercept
+// It takes what the platform's pages list and refuses the rest. It pages, leaves hidden
+// counts out, sends counts as strings and only the parts that were asked for. Intercept
 // puts a fault in its way.
 package youtubetest
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Key is the one that the double takes.
@@ -46,14 +48,22 @@ type Server struct {
 	Found map[string][]string
 	// PerPage is how much a page has; 50 where it is 0.
 	PerPage int
+	// Lacks are documented parts that the interface has renamed since.
+	Lacks []string
+	// Silent keeps the name of a refused part out of the message.
+	Silent bool
+	// NoStats leaves videos.batchGetStats away; Unstated are videos that it leaves out.
+	NoStats  bool
+	Unstated []string
 	// Intercept may answer in the double's place, and then says so.
 	Intercept func(w http.ResponseWriter, r *http.Request) bool
 
-	mu    sync.Mutex
-	asked []string
+	mu       sync.Mutex
+	asked    []string
+	unlisted []string // what no page lists
 }
 
-// New starts a double.
+// New starts a double. The test fails if it is asked for what no page lists.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{Videos: map[string]Video{}, Found: map[string][]string{}}
@@ -61,6 +71,7 @@ func New(t testing.TB) *Server {
 	t.Cleanup(func() {
 		s.CloseClientConnections()
 		s.Close()
+		s.onPage(t)
 	})
 	return s
 }
@@ -103,7 +114,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		Fail(w, 400, "badRequest", "API key not valid. Please pass a valid API key.")
 		return
 	}
-	switch strings.TrimPrefix(r.URL.Path, "/youtube/v3/") {
+	path := strings.TrimPrefix(r.URL.Path, "/youtube/v3/")
+	if _, known := methods()[path]; !known || s.NoStats && path == "videos:batchGetStats" {
+		http.NotFound(w, r)
+		return
+	}
+	if s.refuse(w, r, path) {
+		return
+	}
+	switch path {
 	case "channels":
 		s.channels(w, r)
 	case "playlistItems":
@@ -112,8 +131,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.search(w, r)
 	case "videos":
 		s.videos(w, r)
-	default:
-		http.NotFound(w, r)
+	case "videos:batchGetStats":
+		s.stats(w, r)
 	}
 }
 
@@ -139,10 +158,6 @@ func listed(r *http.Request, name string) (values []string) {
 
 func (s *Server) channels(w http.ResponseWriter, r *http.Request) {
 	ids := listed(r, "id")
-	if len(ids) > 50 {
-		Fail(w, 400, "invalidFilters", "too many ids")
-		return
-	}
 	var items []any
 	for _, c := range s.Channels {
 		if !slices.Contains(ids, c.ID) && !strings.EqualFold("@"+c.Handle, r.FormValue("forHandle")) {
@@ -188,7 +203,14 @@ func (s *Server) playlist(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) search(w http.ResponseWriter, r *http.Request) {
-	page, next := s.page(r, s.Found[r.FormValue("q")])
+	ids := s.Found[r.FormValue("q")]
+	if after, err := time.Parse(time.RFC3339, r.FormValue("publishedAfter")); err == nil {
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+			at, err := time.Parse(time.RFC3339, s.Videos[id].Published)
+			return err == nil && at.Before(after)
+		})
+	}
+	page, next := s.page(r, ids)
 	var items []any
 	for _, id := range page {
 		items = append(items, map[string]any{"kind": "youtube#searchResult", "etag": "e", "id": map[string]any{"kind": "youtube#video", "videoId": id}})
@@ -212,24 +234,49 @@ func (s *Server) page(r *http.Request, ids []string) (page []string, next string
 
 func (s *Server) videos(w http.ResponseWriter, r *http.Request) {
 	ids := listed(r, "id")
-	if len(ids) > 50 {
-		Fail(w, 400, "invalidFilters", "too many ids")
-		return
-	}
 	var items []any
 	for _, id := range ids {
 		v, ok := s.Videos[id]
 		if !ok {
 			continue
 		}
-		items = append(items, map[string]any{
+		items = append(items, parts(r, map[string]any{
 			"kind": "youtube#video", "etag": "e", "id": v.ID,
 			"snippet": map[string]any{
 				"publishedAt": v.Published, "channelId": v.Channel, "channelTitle": v.ChannelTitle, "title": v.Title, "description": v.Description,
 			},
 			"contentDetails": map[string]any{"duration": v.Duration},
 			"statistics":     v.Counts,
-		})
+		}))
 	}
 	answer(w, "video", "", items)
+}
+
+// parts leaves of an item what was asked for.
+func parts(r *http.Request, item map[string]any) map[string]any {
+	asked := append(listed(r, "part"), "kind", "etag", "id")
+	maps.DeleteFunc(item, func(name string, _ any) bool { return !slices.Contains(asked, name) })
+	return item
+}
+
+func (s *Server) stats(w http.ResponseWriter, r *http.Request) {
+	var items []any
+	for _, id := range listed(r, "id") {
+		v, ok := s.Videos[id]
+		if !ok || slices.Contains(s.Unstated, id) {
+			continue
+		}
+		counts := map[string]any{}
+		for _, name := range []string{"viewCount", "likeCount", "commentCount"} {
+			if n, ok := v.Counts[name]; ok {
+				counts[name] = n
+			}
+		}
+		items = append(items, parts(r, map[string]any{
+			"kind": "youtube#videoStats", "etag": "e", "id": v.ID, "statistics": counts,
+			"snippet": map[string]any{"publishTime": v.Published}, "contentDetails": map[string]any{"duration": v.Duration},
+		}))
+	}
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "youtube#batchGetStatsResponse", "etag": "e", "items": items, "summary": map[string]any{}})
 }
