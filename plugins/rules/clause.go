@@ -258,8 +258,10 @@ func (s *splitter) enter(found lead, n int) {
 	case except:
 		switch {
 		case c.mode == plain && !have && len(s.done) == 0 && s.ahead():
-		case c.mode == never && have:
+		case c.mode == never && have, (c.mode == plain || c.mode == must) && have && s.numbers(c.body) && s.names(handle):
 			c.inUnless = true
+		case (c.mode == plain || c.mode == must) && have && s.numbers(c.body):
+			c.lost = true // "at least 500 views, except giveaways": which of the two go?
 		default:
 			s.flipped(have)
 		}
@@ -288,6 +290,16 @@ func (s *splitter) enter(found lead, n int) {
 		}
 		s.current.lost = true
 	}
+}
+
+// names reports whether what follows is of a kind.
+func (s *splitter) names(kind tokenKind) bool {
+	for _, t := range s.tokens[s.at:] {
+		if s.meaningful(t) && !s.place[t.text] {
+			return t.kind == kind
+		}
+	}
+	return false
 }
 
 func conditional(body []token) bool {

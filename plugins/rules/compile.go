@@ -39,9 +39,14 @@ const PromptItem = "prompt"
 // allowances are beside the rules', not among them.
 func Compile(run stage.Run) *Program {
 	c := &compiler{lexicon: english(), now: time.UnixMilli(run.Now).UTC()}
+	brief := map[string]bool{}
+	for _, t := range c.terms(stage.Run{Brief: run.Brief}) {
+		brief[t.stem] = true
+	}
+	c.known = func(stem string) bool { return brief[stem] }
 	p := &Program{}
 	for _, rule := range run.Rules {
-		checks, lost := c.item(rule.Text, rule, false)
+		checks, lost, partly := c.item(rule.Text, rule, false)
 		p.Checks = append(p.Checks, checks...)
 		worded := slices.ContainsFunc(checks, func(c Check) bool { return c.Effect != Prefer && !c.exact() })
 		switch {
@@ -51,12 +56,12 @@ func Compile(run stage.Run) *Program {
 			p.Open = append(p.Open, openItem{rule, strings.Join(lost, "; ")})
 		}
 		if len(lost) > 0 {
-			p.Unclear = append(p.Unclear, unclear(rule.Text, checks, lost))
+			p.Unclear = append(p.Unclear, unclear(rule.Text, lost, partly))
 		}
 	}
 	p.groups = grouped(p.Checks)
 	if run.Prompt != "" {
-		checks, _ := c.item(run.Prompt, stage.Rule{Text: PromptItem}, true)
+		checks, _, _ := c.item(run.Prompt, stage.Rule{Text: PromptItem}, true)
 		p.Checks = append(p.Checks, checks...)
 		p.groups = append(p.groups, grouped(checks)...)
 	}
@@ -75,17 +80,18 @@ func (p *Program) readings(but []openItem) (all []stage.Reading) {
 			continue
 		}
 		if last := len(all) - 1; last >= 0 && all[last].Rule == check.Item {
-			all[last].Text += "; " + check.String()
+			all[last].Text += "; " + check.Sentence()
 			continue
 		}
-		all = append(all, stage.Reading{Rule: check.Item, Text: check.String()})
+		all = append(all, stage.Reading{Rule: check.Item, Text: check.Sentence()})
 	}
 	return all
 }
 
-// unclear is the item, with the part that was not understood where only a part was not.
-func unclear(item string, checks []Check, lost []string) string {
-	if len(checks) == 0 {
+// unclear is the item, with the part that was not understood where only a part was not. All
+// of it drops nothing.
+func unclear(item string, lost []string, partly bool) string {
+	if !partly {
 		return item
 	}
 	return item + " (not understood: " + strings.Join(lost, "; ") + ")"
@@ -94,33 +100,45 @@ func unclear(item string, checks []Check, lost []string) string {
 type compiler struct {
 	*lexicon
 	now time.Time
+	// known reports stems of the brief's words.
+	known func(stem string) bool
 }
 
-// item makes checks of one rule; lost are the parts without one.
-func (c *compiler) item(text string, name stage.Rule, prompt bool) (checks []Check, lost []string) {
+func (c *compiler) parser(m mode) *parser {
+	return &parser{lexicon: c.lexicon, now: c.now, mode: m, known: c.known}
+}
+
+// item makes checks of one rule; lost are the parts without one, and partly says that there
+// are others.
+func (c *compiler) item(text string, name stage.Rule, prompt bool) (checks []Check, lost []string, partly bool) {
 	tokens := lex(text)
 	for len(tokens) > 0 && (tokens[0].kind == mark && strings.Contains("-*•·‣◦", tokens[0].text) || tokens[0].kind == number && len(tokens) > 1 && tokens[1].kind == mark && strings.Contains(".)", tokens[1].text)) {
 		tokens = tokens[1:] // a bullet or the number of a line
 	}
-	for _, sentence := range sentences(tokens, text) {
-		for _, clause := range c.clauses(sentence) {
+	for _, sentence := range sentences(c.plainly(tokens), text) {
+		on, rest := c.scope(sentence)
+		for _, clause := range c.clauses(rest) {
 			made, missed := c.clause(clause, prompt)
 			if len(made)+len(missed) == 0 {
 				missed = []string{said(text, clause)}
 			}
-			checks = append(checks, made...)
+			checks = append(checks, within(on, made)...)
 			lost = append(lost, missed...)
 		}
 	}
 	if len(checks)+len(lost) == 0 {
 		lost = []string{text}
 	}
+	partly = len(checks) > 0
+	if len(lost) > 0 && !prompt { // a rule that is half understood would drop what it should keep
+		checks = slices.DeleteFunc(checks, func(c Check) bool { return c.Effect != Prefer })
+	}
 	for i := range checks {
 		checks[i].Item, checks[i].ID = name.Text, name.ID
 		checks[i].Conditions = mapped(checks[i].Conditions, Condition.prepared)
 		checks[i].Unless = mapped(checks[i].Unless, Condition.prepared)
 	}
-	return checks, lost
+	return checks, lost, partly
 }
 
 // said is the clause's own words.
@@ -143,10 +161,13 @@ func (c *compiler) clause(cl *clause, prompt bool) (checks []Check, lost []strin
 	if cl.lost {
 		return nil, nil
 	}
-	p := &parser{lexicon: c.lexicon, now: c.now, mode: cl.mode, all: cl.all}
+	p := c.parser(cl.mode)
+	p.all = cl.all
 	var exceptions []Condition
 	if len(cl.unless) > 0 {
-		for _, part := range (&parser{lexicon: c.lexicon, now: c.now, mode: must}).parts(cl.unless) {
+		exception := c.parser(must)
+		exception.saying = true // it can only keep more
+		for _, part := range exception.parts(cl.unless) {
 			exceptions = append(exceptions, part.conditions...)
 			lost = append(lost, part.lost...)
 		}
@@ -188,6 +209,7 @@ func (c *compiler) drops(p *parser, cl *clause) (checks []Check, lost []string) 
 	if turned == nil {
 		return simplify(checks), lost
 	}
+	p.strict = true
 	wanted, missed := merge(p.parts(turned), p.all)
 	if lost = append(lost, missed...); len(lost) > 0 {
 		return nil, lost
@@ -229,13 +251,26 @@ func (c *compiler) requires(p *parser, cl *clause) (checks []Check, lost []strin
 			break
 		}
 	}
+	if in := c.whole(cl.subject); in != "" { // "the hook must be …"
+		p.inPart, cl.subject = in, nil
+	}
 	if len(cl.subject) > 0 {
-		for _, part := range (&parser{lexicon: c.lexicon, now: c.now, mode: must}).parts(cl.subject) {
+		about := c.parser(must)
+		about.saying = true
+		for _, part := range about.parts(cl.subject) {
 			subject = append(subject, part.conditions...)
 			lost = append(lost, part.lost...)
 		}
 	}
-	conditions, missed := merge(p.parts(cl.body), p.all)
+	parts := p.parts(cl.body)
+	either, ok := alternatives(parts)
+	switch {
+	case either != nil && len(subject) == 0 && len(cl.subject) == 0:
+		return either, lost
+	case either != nil || !ok:
+		return nil, append(lost, "or between different things")
+	}
+	conditions, missed := merge(parts, p.all)
 	lost = append(lost, missed...)
 	if len(subject) == 0 && len(cl.subject) > 0 && c.content(cl.subject) {
 		return nil, lost
@@ -258,6 +293,11 @@ func (c *compiler) wishes(p *parser, cl *clause, prompt bool) (checks []Check, l
 	parts := p.parts(cl.body)
 	if cl.mode != soft {
 		checks = perPlatform(parts)
+		if either, ok := alternatives(parts); len(checks) == 0 && either != nil {
+			return either, nil
+		} else if !ok {
+			return nil, []string{"or between different things"}
+		}
 	}
 	conditions, lost := merge(parts, p.all)
 	bound := len(checks) > 0
@@ -361,4 +401,43 @@ func tagged(c Condition) []string {
 		out[i] = "#" + value
 	}
 	return out
+}
+
+// whole is the part of the text that the tokens name, if they name nothing else.
+func (c *compiler) whole(tokens []token) (of Part) {
+	for i := 0; i < len(tokens); {
+		found, next := c.partAt(tokens, i)
+		switch {
+		case found != "":
+			of, i = found, next
+		case c.meaningful(tokens[i]):
+			return ""
+		default:
+			i++
+		}
+	}
+	return of
+}
+
+// alternatives makes one check of "over 10k views or 500 likes". It has none where the parts
+// are no alternatives of different fields, and is not ok where it cannot be said which are.
+func alternatives(parts []part) (checks []Check, ok bool) {
+	differ := false
+	for i := 1; i < len(parts); i++ {
+		if !parts[i].or {
+			continue
+		}
+		for _, a := range parts[i-1].conditions {
+			for _, b := range parts[i].conditions {
+				differ = differ || !sameWords(a.Field, b.Field) || a.numeric() && a.Op[0] != b.Op[0]
+			}
+		}
+	}
+	if !differ {
+		return nil, true
+	}
+	if len(parts) != 2 || len(parts[0].conditions) != 1 || len(parts[1].conditions) != 1 || len(parts[0].lost)+len(parts[1].lost) > 0 {
+		return nil, false
+	}
+	return []Check{{Effect: Require, Any: true, Conditions: []Condition{parts[0].conditions[0], parts[1].conditions[0]}}}, true
 }

@@ -20,12 +20,17 @@ const (
 	Creator  Field = "creator"
 	Kind     Field = "kind"
 	Sound    Field = "sound"
+	// Question is a hook that asks one.
+	Question Field = "question"
 
 	Views      Field = "views"
 	Likes      Field = "likes"
 	Comments   Field = "comments"
 	Shares     Field = "shares"
 	Saves      Field = "saves"
+	Followers  Field = "followers"
+	Words      Field = "words"
+	Characters Field = "characters"
 	Engagement Field = "engagement"
 	LikeRate   Field = "like rate"
 	Duration   Field = "duration"
@@ -47,12 +52,25 @@ type Condition struct {
 	Unit string
 	// At is of Posted.
 	At time.Time
+	// In narrows Text, Words and Characters to a part of what a video says; empty is all.
+	In Part
 	// Not turns the condition round.
 	Not bool
 
 	// forms are how texts say the values.
 	forms map[string][]phrase
 }
+
+// Part is a part of what a video says.
+type Part string
+
+// The parts. Speech and on-screen text are known once an evidence stage has read them.
+const (
+	Speech   Part = "speech"
+	OnScreen Part = "on-screen text"
+	Caption  Part = "caption"
+	Hook     Part = "hook"
+)
 
 func (c Condition) numeric() bool { return c.Op != "" }
 
@@ -62,8 +80,13 @@ func (c Condition) String() string {
 	if c.Not {
 		not = "not "
 	}
-	if c.numeric() {
+	switch {
+	case c.numeric() && c.In != "":
+		return not + string(c.In) + " " + string(c.Field) + " " + c.Op + " " + c.bound()
+	case c.numeric():
 		return not + string(c.Field) + " " + c.Op + " " + c.bound()
+	case c.Field == Question:
+		return not + "hook is a question"
 	}
 	values := make([]string, len(c.Values))
 	for i, value := range c.Values {
@@ -88,7 +111,11 @@ func (c Condition) String() string {
 	if c.All {
 		join = " and "
 	}
-	return not + string(c.Field) + verb + strings.Join(values, join)
+	name := string(c.Field)
+	if c.In != "" {
+		name = string(c.In)
+	}
+	return not + name + verb + strings.Join(values, join)
 }
 
 func (c Condition) bound() string {
@@ -127,6 +154,8 @@ type Check struct {
 	Item, ID   string
 	Effect     Effect
 	Conditions []Condition
+	// Any says that a requirement is met by one of its conditions.
+	Any bool
 	// Unless keeps a record that meets one of them.
 	Unless []Condition
 }
@@ -136,13 +165,17 @@ type Check struct {
 func (c Check) exact() bool {
 	return !slices.ContainsFunc(slices.Concat(c.Conditions, c.Unless), func(c Condition) bool {
 		tags := !slices.ContainsFunc(c.Values, func(value string) bool { return !strings.HasPrefix(value, "#") })
-		return c.Field == Text && !tags || c.Field == Language
+		return c.Field == Text && !tags || c.Field == Language || c.Field == Question
 	})
 }
 
 // String is the check as people read it.
 func (c Check) String() string {
-	out := string(c.Effect) + " " + join(c.Conditions, " and ")
+	with := " and "
+	if c.Any {
+		with = " or "
+	}
+	out := string(c.Effect) + " " + join(c.Conditions, with)
 	if len(c.Unless) > 0 {
 		out += " unless " + join(c.Unless, " or ")
 	}

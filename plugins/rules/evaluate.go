@@ -49,12 +49,17 @@ func (c Condition) ask(f *facts) answer {
 		return spoken(f.languagesOf(), c.Values)
 	case Text, Hashtag, Sound:
 		return c.words(f)
+	case Question:
+		return f.asks()
 	}
 	return c.number(f)
 }
 
 func (c Condition) words(f *facts) answer {
-	if !f.known {
+	if c.In != "" {
+		f = f.part(c.In)
+	}
+	if f == nil || !f.known {
 		return unknown
 	}
 	found := 0
@@ -131,6 +136,10 @@ func (c Condition) number(f *facts) answer {
 		take(m.Shares)
 	case Saves:
 		take(m.Saves)
+	case Followers:
+		take(m.Followers)
+	case Words, Characters:
+		value, known = f.size(c.Field, c.In)
 	case Duration:
 		value, known = f.duration, f.duration > 0
 	case Engagement, LikeRate:
@@ -203,7 +212,7 @@ func grouped(checks []Check) []group {
 	var groups []group
 	at := map[Field]int{}
 	for _, check := range checks {
-		if check.Effect == Require && !check.Conditions[0].numeric() {
+		if check.Effect == Require && !check.Any && !check.Conditions[0].numeric() {
 			field := check.Conditions[0].Field
 			if i, ok := at[field]; ok {
 				groups[i].checks = append(groups[i].checks, check)
@@ -242,7 +251,7 @@ func (p *Program) settled(f *facts) bool {
 func (c *Check) drops(f *facts) bool {
 	switch c.Effect {
 	case Require:
-		if c.Conditions[0].holds(f) != no {
+		if slices.ContainsFunc(c.Conditions, func(c Condition) bool { return c.holds(f) != no }) {
 			return false
 		}
 	case Drop:

@@ -40,6 +40,8 @@ type facts struct {
 	words []string
 	// lower is the text in lower case.
 	lower string
+	// parts are the texts of which it is known where they are.
+	parts map[Part]string
 }
 
 // flexible is a JSON string or a number; anything else is empty.
@@ -96,6 +98,7 @@ func look(rec stage.Record, now time.Time) *facts {
 	if m.Description != "" {
 		parts = append(parts, string(m.Description))
 	}
+	f.parts = partsOf(rec, parts)
 	if e := rec.Evidence; e != nil {
 		for _, text := range []*string{e.Spoken, e.OnScreenText} {
 			if text != nil {

@@ -28,6 +28,10 @@ type lexicon struct {
 	comparisons                   map[string]comparison
 	leads                         map[string][]lead
 	tails, welcomes, passing      map[string][][]string
+	asides, reasons               map[string][][]string
+	parts                         []partNames
+	// verdicts are verbs that refuse what was said before them.
+	verdicts map[string]bool
 	// adverts are what rules call advertising.
 	adverts map[string]bool
 	// meanings are what a subject, in stems, is also called.
@@ -114,6 +118,7 @@ func newLexicon(text string) *lexicon {
 		}),
 		comparisons: map[string]comparison{}, adverts: map[string]bool{}, meanings: map[string][]string{}, common: map[string][]string{}, letters: all["letters"],
 		welcomes: phrases(split(all["welcome"][0].text)), passing: phrases(split(all["passing"][0].text)),
+		asides: phrases(split(all["aside"][0].text)), reasons: phrases(split(all["reason"][0].text)), verdicts: map[string]bool{},
 	}
 	for name, entries := range all {
 		l.sets[name] = each(entries, func(string) bool { return true })
@@ -128,6 +133,9 @@ func newLexicon(text string) *lexicon {
 	for _, phrase := range split(all["advert"][0].text) {
 		l.adverts[phrase] = true
 	}
+	for _, phrase := range split(all["verdict"][0].text) {
+		l.verdicts[phrase] = true
+	}
 	tails := split(all["tail"][0].text)
 	for verb := range l.sets["tail-verb"] {
 		for _, lead := range split(all["tail-lead"][0].text) {
@@ -135,6 +143,9 @@ func newLexicon(text string) *lexicon {
 		}
 	}
 	l.tails, l.leads = phrases(tails), leads(all["lead"])
+	for _, e := range all["part"] {
+		l.parts = append(l.parts, partNames{Part(strings.ReplaceAll(e.key, "_", " ")), phrases(split(e.text))})
+	}
 	for _, e := range all["meaning"] {
 		for _, name := range split(e.key) {
 			l.meanings[stems(name)] = split(e.text)

@@ -39,7 +39,7 @@ func (p *parser) comparedAt(tokens []token, at int, c comparison) (found []Condi
 	q, next, ok := p.amountAt(tokens, at)
 	if !ok {
 		// "last month", "past year"
-		if c.age && at < len(tokens) && tokens[at].kind == word {
+		if c.age && at < len(tokens) && tokens[at].kind == word && (p.mode != never || p.strict) { // "nothing from last year" may mean the calendar's
 			if u, known := p.units[tokens[at].text]; known {
 				q = quantity{value: 1, field: u.field, unit: u.name}
 				if u.field == Duration {

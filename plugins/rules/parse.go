@@ -15,6 +15,12 @@ type parser struct {
 	// last is the comparison that a later bare number takes over, with its field.
 	last  *comparison
 	field Field
+	// saying: what follows is what a video says, and strict: it must.
+	saying, strict bool
+	// in is the part of the text that the clause is about.
+	inPart Part
+	// known reports words of the brief.
+	known func(stem string) bool
 	// bared is the answer of bare for the part that starts at baredOf.
 	bared   *bool
 	baredOf *token
@@ -28,6 +34,10 @@ type part struct {
 	lost []string
 	// on marks "… on TikTok".
 	on bool
+	// people marks a part about creators: a bare number is one of followers.
+	people bool
+	// or marks a part behind "or".
+	or bool
 }
 
 // parts reads the parts of a clause; a number without a unit takes that of the
@@ -40,7 +50,9 @@ func (p *parser) parts(tokens []token) []part {
 			continue
 		}
 		if i > from {
-			all = append(all, p.part(tokens[from:i]))
+			one := p.part(tokens[from:i])
+			one.or = from > 0 && tokens[from-1].text == "or"
+			all = append(all, one)
 		}
 		from = i + 1
 	}
@@ -56,6 +68,16 @@ func (p *parser) parts(tokens []token) []part {
 				}
 			}
 		}
+		if c.Field == "" && all[i].people && c.Number >= fewestFollowers {
+			c.Field = Followers // "creators under 100k", unlike "creators over 30"
+		}
+		if c.Field == "" && i > 0 { // "at least 30 seconds, at most 90"
+			for _, before := range all[i-1].conditions {
+				if before.numeric() && before.Field != Posted && before.Op != "" && before.Op[0] != c.Op[0] {
+					c.Field, c.Unit = before.Field, before.Unit
+				}
+			}
+		}
 		if c.Field == "" || c.Field == Engagement || c.Field == LikeRate {
 			all[i].lost = append(all[i].lost, "a number without a unit")
 			continue
@@ -65,9 +87,25 @@ func (p *parser) parts(tokens []token) []part {
 	return all
 }
 
-func (p *parser) part(tokens []token) part {
-	var out part
+func (p *parser) part(tokens []token) (out part) {
 	used := make([]bool, len(tokens))
+	out.people = p.ofPeople(tokens)
+	in := p.inPart
+	for i := 0; i < len(tokens); i++ {
+		of, next := p.partAt(tokens, i)
+		if of == "" {
+			p.saying = p.saying || tokens[i].kind == word && p.lexicon.in("say", tokens[i].text)
+			continue
+		}
+		in = of
+		for ; i < next; i++ {
+			used[i] = true
+		}
+		i--
+	}
+	if p.mode != want && p.mode != soft { // "find hooks about …" means videos
+		defer func() { out.within(in) }()
+	}
 	for i := 0; i < len(tokens); {
 		found, pending, next := p.numericAt(tokens, i)
 		if next == i {
@@ -85,6 +123,7 @@ func (p *parser) part(tokens []token) part {
 			used[i] = true
 		}
 	}
+	p.asking(tokens, used, in, &out)
 	p.names(tokens, used, &out)
 	p.words(tokens, used, &out)
 	return out
@@ -273,15 +312,20 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 			content++
 		}
 		taste = taste || t.kind == word && p.judgement[t.text]
-		if _, after, ok := comparisonAt(tokens, i); ok && after < end && amount(tokens[after]) || t.text == "than" || t.text == "followers" || t.text == "subscribers" {
-			hard = true
-		}
+		_, after, compares := comparisonAt(tokens, i)
+		counted := i > start && p.measures(t.text) && (amount(tokens[i-1]) || p.numbers[tokens[i-1].text] > 0 || tokens[i-1].text == "zero")
+		hard = hard || compares && after < end && amount(tokens[after]) || t.text == "than" || counted || p.numbers[t.text] > 2
 	}
 	text := strings.Join(words, " ")
 	soften := p.mode == soft || p.mode == want
+	guess := (p.mode == must || p.strict) && !p.saying && !p.topical(tokens[start:end])
+	most := 2
+	if p.saying && p.mode == never && !p.strict || p.mode == plain {
+		most = 3
+	}
 	placed := start > from && p.place[tokens[start-1].text] && tokens[start].kind != quoted
 	switch {
-	case hard, content == 0, !soften && amount(tokens[start]) && start+1 == end, content > 3 && !soften, taste && !soften, placed && !soften:
+	case hard, content == 0, !soften && amount(tokens[start]) && start+1 == end, content > most && !soften, taste && !soften, placed && !soften, guess:
 		out.lost = append(out.lost, text)
 	case soften:
 		for i := start; i < end; i++ {
@@ -317,4 +361,67 @@ func adverts(phrase string) []string {
 		return []string{"#ad", "#ads", "#sponsored", "sponsored", "paid partnership", "advertisement"}
 	}
 	return []string{phrase}
+}
+
+// fewestFollowers is the least bare number beside creators that is no age.
+const fewestFollowers = 500
+
+// ofPeople reports creators before a number: "creators under 100k", unlike "2 per creator".
+func (p *parser) ofPeople(tokens []token) bool {
+	for i, t := range tokens {
+		if amount(t) {
+			return false
+		}
+		if t.kind == word && p.lexicon.in("people", t.text) && (i == 0 || tokens[i-1].text != "per") {
+			return true
+		}
+	}
+	return false
+}
+
+// topical reports words that are known to name what videos are about: quoted ones, those
+// of the lexicon and those of the brief.
+func (p *parser) topical(tokens []token) bool {
+	for _, t := range tokens {
+		switch {
+		case t.kind == quoted:
+		case t.kind != word:
+			return false
+		case p.noise[t.text], p.stop[t.text], p.lexicon.in("topic", t.text), p.lexicon.in("topic", strings.TrimSuffix(t.text, "s")), p.adverts[t.text]:
+		case p.known != nil && p.known(stem(t.text)), p.meanings[stems(t.text)] != nil:
+		default:
+			return len(tokens) > 1 && p.meanings[stems(strings.Join(textsOf(tokens), " "))] != nil
+		}
+	}
+	return true
+}
+
+// asking reads a hook that is a question.
+func (p *parser) asking(tokens []token, used []bool, in Part, out *part) {
+	asks := in == Hook
+	if in != "" && !asks {
+		return
+	}
+	for i, t := range tokens {
+		asks = asks || t.kind == word && p.lexicon.in("ask", t.text)
+		if !asks || t.kind != word || t.text != "question" && t.text != "questions" {
+			continue
+		}
+		for j := range i + 1 {
+			used[j] = used[j] || tokens[j].kind == word && (p.lexicon.in("ask", tokens[j].text) || p.noise[tokens[j].text])
+		}
+		used[i] = true
+		out.conditions = append(out.conditions, Condition{Field: Question})
+		return
+	}
+}
+
+// within narrows what was read to a part of the text.
+func (o *part) within(in Part) {
+	for i := range o.conditions {
+		switch o.conditions[i].Field {
+		case Text, Words, Characters:
+			o.conditions[i].In = in
+		}
+	}
 }

@@ -119,6 +119,8 @@ func (l *lexicon) unitAt(tokens []token, at int, q *quantity) (next int) {
 	at++
 	if u.field == Age {
 		q.field, q.unit = Age, u.name
+	} else if u.field != Duration {
+		q.field = u.field
 	} else {
 		q.field, q.unit, q.scale = Duration, u.name, u.seconds
 		q.value *= u.seconds

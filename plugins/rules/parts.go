@@ -1,0 +1,97 @@
+package rules
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// partsOf gives the texts of which it is known where they are. Speech and on-screen text
+// are there once they were looked for, and empty if there are none.
+func partsOf(rec stage.Record, caption []string) map[Part]string {
+	parts := map[Part]string{}
+	add := func(part Part, text string) {
+		if had := parts[part]; had != "" && text != "" {
+			text = had + "\n" + text
+		} else if text == "" {
+			text = had
+		}
+		parts[part] = clip(text, mostText)
+	}
+	for _, text := range caption {
+		add(Caption, text)
+	}
+	if e := rec.Evidence; e != nil {
+		if e.Spoken != nil {
+			add(Speech, *e.Spoken)
+		}
+		if e.OnScreenText != nil {
+			add(OnScreen, *e.OnScreenText)
+		}
+	}
+	for _, cue := range rec.Cues[:min(len(rec.Cues), 50)] {
+		add(Speech, cue.Text)
+	}
+	for _, sticker := range rec.Stickers[:min(len(rec.Stickers), 50)] {
+		add(OnScreen, sticker.Text)
+	}
+	for _, part := range []Part{Speech, OnScreen} { // as the hook's opening: speech first
+		if text, known := parts[part]; known && parts[Hook] == "" {
+			parts[Hook] = text
+		}
+	}
+	return parts
+}
+
+// part are the facts of one part of the text; nil if it is not known.
+func (f *facts) part(of Part) *facts {
+	text, known := f.parts[of]
+	if !known {
+		return nil
+	}
+	one := &facts{now: f.now, known: true, text: text, tags: map[string]bool{}}
+	one.tag(nil, nil)
+	one.split()
+	return one
+}
+
+// asks reports whether the first sentence of the hook is a question.
+func (f *facts) asks() answer {
+	hook, known := f.parts[Hook]
+	if !known || strings.TrimSpace(hook) == "" {
+		return unknown
+	}
+	if end := strings.IndexAny(hook, "?？؟.!。！\n"); end >= 0 {
+		r, _ := utf8.DecodeRuneInString(hook[end:])
+		return truth(strings.ContainsRune("?？؟", r))
+	}
+	return no
+}
+
+// size counts the words of a part, of the hook if none is named, or its characters, of the
+// caption if none is named.
+func (f *facts) size(by Field, of Part) (n float64, known bool) {
+	of = Condition{Field: by, In: of}.part()
+	text, known := f.parts[of]
+	if by == Words {
+		return float64(len(strings.Fields(text))), known
+	}
+	return float64(utf8.RuneCountInString(text)), known
+}
+
+// partAt reads the name of a part: "speech", "on-screen text", "the hook".
+func (l *lexicon) partAt(tokens []token, at int) (of Part, next int) {
+	for _, p := range l.parts {
+		if n := longest(tokens, at, p.names); n > 0 {
+			return p.part, at + n
+		}
+	}
+	return "", at
+}
+
+// partNames are what a part is called.
+type partNames struct {
+	part  Part
+	names map[string][][]string
+}
