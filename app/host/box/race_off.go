@@ -1,0 +1,5 @@
+//go:build !race
+
+package box
+
+var raceEnv []string

@@ -1,0 +1,174 @@
+package conformance
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/scrollery/scrollery/app/host"
+	"github.com/scrollery/scrollery/plugins/stage"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// Rehearsal is a call of a plugin with settings, secrets and input of its author.
+type Rehearsal struct {
+	Settings, Secrets map[string]string
+	// Input has a JSON object in each line: seeds of a source or a plan stage, facts of a
+	// brief, records of the others. Nil is no input.
+	Input io.Reader
+	// Within bounds the call.
+	Within time.Duration
+}
+
+// maxInput is the longest line of the input.
+const maxInput = 2 << 20
+
+// Rehearse makes the call, confined as a server would, and prints a line for each answer,
+// and one that begins with FAIL for each rule that an answer breaks. It returns an error
+// if there is any.
+func Rehearse(ctx context.Context, path string, r Rehearsal, out io.Writer) error {
+	output := &tail{}
+	server, trial, _, err := binary(path, output)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	c := &checker{Trial: trial}
+	if err := c.handshake(ctx); err != nil {
+		return err
+	}
+	call := host.Conversation{}
+	if err := r.read(&call, trial.Kind); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Within)
+	defer cancel()
+	attempt, err := trial.StartWith(ctx, r.Settings, r.Secrets)
+	if err != nil {
+		return err
+	}
+	defer attempt.Stop()
+	p := &printer{out: out, judge: judge{call: &call, kind: trial.Kind, answered: map[stage.Ref]int{}}}
+	call.Hear = p.hear
+	answers, failed, err := attempt.Converse(ctx, call)
+	if err != nil && p.broken == 0 {
+		p.fail("the call", err)
+	}
+	fmt.Fprintf(out, "%d answers, %d rules broken\n", answers, p.broken)
+	if p.broken > 0 {
+		fmt.Fprint(out, host.Printable(output.String()))
+		return errors.New("the plugin violates the rules of the protocol")
+	}
+	if failed {
+		return errors.New("the plugin reports an error")
+	}
+	return nil
+}
+
+// read reads the input for a kind.
+func (r Rehearsal) read(call *host.Conversation, kind stage.Kind) error {
+	if r.Input == nil {
+		return nil
+	}
+	lines := bufio.NewScanner(r.Input)
+	lines.Buffer(nil, maxInput)
+	for n := 1; lines.Scan(); n++ {
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		var err error
+		switch kind {
+		case stage.SourceKind, stage.PlanKind:
+			err = add(lines.Bytes(), &call.Seeds, func(s *stage.Seed) error { _, err := s.Clean(); return err })
+		case stage.BriefKind:
+			err = add(lines.Bytes(), &call.Facts, func(*stage.Fact) error { return nil })
+		default:
+			err = add(lines.Bytes(), &call.Records, func(r *stage.Record) error { _, err := r.Clean(); return err })
+		}
+		if err != nil {
+			return fmt.Errorf("input, line %d: %w", n, err)
+		}
+	}
+	return lines.Err()
+}
+
+func add[T any](line []byte, all *[]T, clean func(*T) error) error {
+	var one T
+	err := json.Unmarshal(line, &one)
+	if err == nil {
+		err = clean(&one)
+	}
+	*all = append(*all, one)
+	return err
+}
+
+// printer shows what a plugin answers.
+type printer struct {
+	out    io.Writer
+	judge  judge
+	broken int
+}
+
+func (p *printer) hear(message *stagev1.CallResponse) {
+	switch m := message.GetMessage().(type) {
+	case *stagev1.CallResponse_Seeds:
+		shown(p, "seed", m.Seeds.GetSeeds(), stage.DecodeSeed, (*stage.Seed).Clean)
+	case *stagev1.CallResponse_Records:
+		shown(p, "record", m.Records.GetRecords(), stage.DecodeRecord, (*stage.Record).Clean)
+	case *stagev1.CallResponse_Verdicts:
+		shown(p, "verdict", m.Verdicts.GetVerdicts(), stage.DecodeVerdict, p.judge.verdict)
+	case *stagev1.CallResponse_Findings:
+		shown(p, "finding", m.Findings.GetFindings(), stage.DecodeFinding, p.judge.finding)
+	case *stagev1.CallResponse_Sentences:
+		shown(p, "sentence", m.Sentences.GetSentences(), stage.DecodeSentence, p.judge.sentence)
+	case *stagev1.CallResponse_Done:
+		for _, outcome := range stage.DecodeOutcomes(m.Done.GetOutcomes()) {
+			p.line("outcome", outcome)
+		}
+		for _, note := range m.Done.GetNotes() {
+			p.line("note", note)
+		}
+		if fault := m.Done.GetError(); fault != nil {
+			p.line("error", map[string]string{"fault": fault.GetFault(), "message": fault.GetMessage()})
+			return // what is missing then is no fault
+		}
+		for _, missing := range p.judge.missing(m.Done) {
+			p.fail("the call", missing)
+		}
+	}
+}
+
+// shown prints answers and what is wrong with each.
+func shown[M, T any](p *printer, what string, messages []M, decode func(M) T, clean func(*T) (stage.Repairs, error)) {
+	for _, message := range messages {
+		one := decode(message)
+		p.line(what, one)
+		repairs, err := clean(&one)
+		if err != nil {
+			p.fail(what, err)
+		} else if repairs != (stage.Repairs{}) {
+			p.line("repaired", repairs)
+		}
+	}
+}
+
+func (p *printer) line(what string, value any) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		fmt.Fprintf(&text, "%+v", value) // free-form JSON that is none
+	}
+	fmt.Fprintf(p.out, "%-8s %s\n", what, host.Printable(strings.TrimSpace(text.String())))
+}
+
+func (p *printer) fail(what string, err error) {
+	p.broken++
+	fmt.Fprintf(p.out, "FAIL     %s: %s\n", what, host.Printable(err.Error()))
+}

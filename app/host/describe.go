@@ -1,0 +1,207 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/scrollery/scrollery/app/host/egress"
+	"github.com/scrollery/scrollery/plugins/stage"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// describe asks an external plugin what it is. It runs without settings, secrets
+// and network.
+func (h *Host) describe(ctx context.Context, e *entry) (stage.Spec, extras, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, h.config.Start, errDeadline)
+	defer cancel()
+	p, err := h.start(ctx, e, stage.Spec{}, given{})
+	if err != nil {
+		_, cause := h.classify(nil, err)
+		if p := failedProcess(err); p != nil {
+			_, cause = h.classify(p, err)
+		}
+		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", cause)
+	}
+	defer p.stop()
+	answer, err := p.stage.Describe(ctx, &stagev1.DescribeRequest{})
+	if err != nil {
+		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", p.output.cleaned(err))
+	}
+	spec, also := decodeSpec(answer.GetDescription())
+	if err := Plausible(spec, e.id); err != nil {
+		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", p.output.cleaned(err))
+	}
+	return spec, also, nil
+}
+
+func failedProcess(err error) *process {
+	var shake *handshakeError
+	if errors.As(err, &shake) {
+		return shake.process
+	}
+	return nil
+}
+
+// Plausible checks a description from a process by the rules of [stage.Spec.Validate],
+// and that the plugin has the given id.
+func Plausible(spec stage.Spec, id string) error {
+	if spec.ID != id {
+		return fmt.Errorf("it calls itself %.40q", spec.ID)
+	}
+	if len(spec.Platforms) > 50 || len(spec.Settings) > 100 || len(spec.Secrets) > 100 || len(spec.Hosts) > 100 ||
+		len(spec.Quotas) > 20 || len(spec.Programs) > 20 || len(spec.RequiredSecrets) > 100 || len(spec.Tokens) > 100 {
+		return errors.New("it asks for too much")
+	}
+	probe := spec
+	switch spec.Kind {
+	case stage.SourceKind:
+		probe.Collect = func(context.Context, *stage.Call, []stage.Seed, func(stage.Record) error) ([]stage.Outcome, error) {
+			return nil, nil
+		}
+	case stage.PlanKind:
+		probe.Plan = func(context.Context, *stage.Call, []stage.Seed, func(stage.Seed) error) error { return nil }
+	case stage.ScreenKind:
+		probe.Screen = func(context.Context, *stage.Call, func() (stage.Record, error), func(stage.Verdict) error) (stage.Summary, error) {
+			return stage.Summary{}, nil
+		}
+	case stage.BriefKind:
+		probe.Brief = func(context.Context, *stage.Call, []stage.Fact, func(stage.Sentence) error) error { return nil }
+	case stage.EvidenceKind:
+		probe.Evidence = func(context.Context, *stage.Call, func() (stage.Record, error), func(stage.Finding) error) error {
+			return nil
+		}
+	}
+	return probe.Validate()
+}
+
+// extras are the verbs that a source may have.
+type extras struct{ refreshes, fetches bool }
+
+func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
+	limits := m.GetLimits()
+	spec := stage.Spec{
+		ID: Printable(m.GetId()), Version: Printable(m.GetVersion()), Summary: Printable(m.GetSummary()), Kind: stage.Kind(Printable(m.GetKind())),
+		Platforms: printables(m.GetPlatforms()), Secrets: printables(m.GetSecrets()), Hosts: printables(m.GetHosts()),
+		NeedsMedia: m.GetNeedsMedia(), Programs: printables(m.GetPrograms()), RequiredSecrets: printables(m.GetRequiredSecrets()), Tokens: printables(m.GetTokens()),
+		Limits: stage.Limits{
+			Memory: limits.GetMemoryBytes(), Records: int(limits.GetRecords()), Calls: int(min(max(limits.GetCalls(), 0), maxTurns)),
+			Call: millis(limits.GetCallMillis()), Stall: millis(limits.GetStallMillis()),
+		},
+	}
+	for _, s := range m.GetSettings() {
+		spec.Settings = append(spec.Settings, stage.Setting{
+			Name: Printable(s.GetName()), Default: s.GetDefault(), Required: s.GetRequired(), Path: s.GetPath(),
+			Endpoint: s.GetEndpoint(), Help: Printable(s.GetHelp()),
+		})
+	}
+	for _, q := range m.GetQuotas() {
+		spec.Quotas = append(spec.Quotas, stage.Allowance{
+			Name: Printable(q.GetName()), Limit: q.GetLimit(), Window: stage.Window(Printable(q.GetWindow())), Setting: Printable(q.GetSetting()),
+			Cost: costOf(q.GetCost()),
+		})
+	}
+	spec.Requests = costOf(m.GetRequests())
+	source := spec.Kind == stage.SourceKind
+	return spec, extras{refreshes: source && m.GetRefreshes(), fetches: source && m.GetFetchesMedia()}
+}
+
+func costOf(m *stagev1.Cost) stage.Cost { return stage.Cost{Handle: m.GetHandle(), Term: m.GetTerm()} }
+
+func millis(n int64) time.Duration {
+	return time.Duration(min(n, int64(24*time.Hour/time.Millisecond))) * time.Millisecond
+}
+
+// given is what one call hands over.
+type given struct {
+	scroll            string
+	settings, secrets map[string]string
+	reads             []string // besides what settings name
+	// paths are the settings that the operator set to a file or folder, which the
+	// stage may read; a spec's defaults open nothing.
+	paths []string
+	// endpoints are the `host:port` that the operator's own settings lead to; own
+	// are those of a spec's defaults, which are the plugin's word and no more.
+	endpoints, own []string
+}
+
+// give picks the settings and secrets that the spec names. A manifest's settings
+// win over the config's, the template's over both, and without its grant a plugin
+// gets no secret. It returns what is set even if something else is missing.
+func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
+	var missing error
+	g := given{scroll: run.ScrollID, settings: map[string]string{}, secrets: map[string]string{}}
+	for _, setting := range spec.Settings {
+		value, operator := setting.Default, false
+		for _, from := range []map[string]string{h.config.Settings[e.id], e.manifest.Settings, run.Settings[e.id]} {
+			if v, ok := from[setting.Name]; ok {
+				value, operator = v, true
+			}
+		}
+		if value != "" {
+			g.settings[setting.Name] = value
+			if value == setting.Off {
+				missing = cmp.Or(missing, h.turnedOff(e, setting))
+			}
+			missing = cmp.Or(missing, g.lead(setting, value, operator))
+		} else if setting.Required {
+			missing = cmp.Or(missing, h.unset(e, "setting", setting.Name))
+		}
+	}
+	for _, name := range spec.Secrets {
+		value := h.config.Secrets[e.id][name]
+		if value != "" && (e.builtin || slices.Contains(e.manifest.Secrets, name)) {
+			g.secrets[name] = value
+		}
+	}
+	for _, name := range spec.RequiredSecrets {
+		if g.secrets[name] == "" {
+			missing = cmp.Or(missing, h.unset(e, "secret", name))
+		}
+	}
+	for _, program := range spec.Programs {
+		if !installed(program) {
+			missing = cmp.Or(missing, stage.Misconfiguredf("program %q is not installed in any of %s", program, programPath))
+		}
+	}
+	return g, missing
+}
+
+// turnedOff is the error of a stage that the operator turned off.
+func (h *Host) turnedOff(e *entry, setting stage.Setting) error {
+	if variable := h.config.Variables[e.id][setting.Name]; variable != "" {
+		return stage.Misconfiguredf("turned off by %s=%s", variable, setting.Off)
+	}
+	return stage.Misconfiguredf("turned off by its setting %q", setting.Name)
+}
+
+// unset is the error of a setting or secret without a value, with the variable that sets it.
+func (h *Host) unset(e *entry, what, name string) error {
+	if variable := h.config.Variables[e.id][name]; e.builtin && variable != "" {
+		return stage.Misconfiguredf("%s %q is missing: set %s", what, name, variable)
+	}
+	return stage.Misconfiguredf("%s %q is missing", what, name)
+}
+
+// lead notes where a setting that is a path or an endpoint leads.
+func (g *given) lead(setting stage.Setting, value string, operator bool) error {
+	if setting.Path && operator {
+		g.paths = append(g.paths, setting.Name)
+	}
+	if !setting.Endpoint {
+		return nil
+	}
+	target, err := egress.Endpoint(value)
+	switch {
+	case err != nil:
+		return stage.Misconfiguredf("setting %q: %v", setting.Name, err)
+	case operator:
+		g.endpoints = append(g.endpoints, target)
+	default:
+		g.own = append(g.own, target)
+	}
+	return nil
+}

@@ -1,0 +1,14 @@
+package host
+
+// PID is the process of the session, 0 without one.
+func (s *Session) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shared == nil {
+		return 0
+	}
+	return s.shared.runner.command.Pid()
+}
+
+// SessionIdle is how long a session keeps a process that no call uses.
+const SessionIdle = sessionIdle

@@ -1,0 +1,194 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// State says whether a plugin can be called.
+type State string
+
+// The states.
+const (
+	// Ready can be called.
+	Ready State = "ready"
+	// Disabled is switched off in its manifest.
+	Disabled State = "disabled"
+	// Refused is not started: its binary is not the pinned one, or it is no stage.
+	Refused State = "refused"
+	// Unset lacks a setting that it cannot do without.
+	Unset State = "unset"
+	// Resting crashed too often in a row and is left alone for a while.
+	Resting State = "resting"
+	// Unknown has not described itself yet.
+	Unknown State = "unknown"
+)
+
+// Plugin describes a plugin to people.
+type Plugin struct {
+	ID        string
+	Kind      stage.Kind
+	Version   string
+	Summary   string
+	Platforms []string
+	// Refreshes reports whether a source can read known videos again.
+	Refreshes bool
+	// FetchesMedia reports whether a source can fetch videos themselves, NeedsMedia
+	// whether an evidence stage looks at them.
+	FetchesMedia, NeedsMedia bool
+	// Requests are the requests that a seed of a source usually takes.
+	Requests stage.Cost
+	// After and Fallback order a source behind others.
+	After    []string
+	Fallback bool
+	// Online reports whether it talks to any host.
+	Online  bool
+	Builtin bool
+	State   State
+	// Reason is why it is not ready.
+	Reason string
+}
+
+// sideBySide is how many plugins are started side by side to learn what they are.
+const sideBySide = 4
+
+// List shows all plugins, built-ins first, then by id. The first call starts each
+// external one for its description; a slow one does not delay the others.
+func (h *Host) List() []Plugin { return h.list(context.Background()) }
+
+func (h *Host) list(ctx context.Context) []Plugin {
+	plugins := make([]Plugin, len(h.order), len(h.order)+len(h.strays))
+	places := make(chan struct{}, sideBySide)
+	var all sync.WaitGroup
+	for n, id := range h.order {
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			plugins[n] = h.find(ctx, h.entries[id])
+		})
+	}
+	all.Wait()
+	return append(plugins, slices.Clone(h.strays)...)
+}
+
+// Known is List without waiting for anything: it starts no plugin, and one
+// that was not asked yet is Unknown. See Learn.
+func (h *Host) Known() []Plugin {
+	plugins := make([]Plugin, 0, len(h.order)+len(h.strays))
+	for _, id := range h.order {
+		e := h.entries[id]
+		settled, err := e.known(time.Now())
+		p := h.plugin(e, err)
+		if !settled && err == nil {
+			p.State = Unknown
+		}
+		plugins = append(plugins, p)
+	}
+	return append(plugins, slices.Clone(h.strays)...)
+}
+
+// Learn asks the plugins in the background to describe themselves, and those that failed
+// again after the cool-down. It ends with the host.
+func (h *Host) Learn() {
+	h.learning.Go(func() {
+		if missing := h.confiner.Missing(); missing != nil && h.config.Box != NoBox {
+			h.log.Error("this system has no box for plugins; external ones are refused, and built-in ones less confined", "missing", missing)
+		} else if why := h.Ungrouped(); missing == nil && why != nil {
+			h.log.Info("no cgroup bounds the calls of plugins; the server counts what they use", "reason", why)
+		}
+		for {
+			h.list(h.ends)
+			if !h.wonders() {
+				return
+			}
+			select {
+			case <-h.ends.Done():
+				return
+			case <-time.After(h.config.CoolDown):
+			}
+		}
+	})
+}
+
+// wonders reports whether any plugin has yet to describe itself.
+func (h *Host) wonders() bool {
+	return slices.ContainsFunc(h.order, func(id string) bool {
+		e := h.entries[id]
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.enabled && e.refused == "" && !e.described
+	})
+}
+
+// Has reports whether a plugin of that id is installed, in any state.
+func (h *Host) Has(id string) bool { return h.entries[id] != nil }
+
+// Builtin is the spec of a stage that is compiled in; nil for any other id.
+func (h *Host) Builtin(id string) *stage.Spec {
+	if e := h.entries[id]; e != nil && e.builtin {
+		return &e.spec
+	}
+	return nil
+}
+
+// Spec is what a plugin says of itself, without functions, and the names of the settings
+// and secrets that it is given. It is empty for a plugin that did not describe itself.
+func (h *Host) Spec(id string) (spec stage.Spec, set []string) {
+	e := h.entries[id]
+	if e == nil {
+		return stage.Spec{}, nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	given, _ := h.give(e, e.spec, stage.Run{})
+	return e.spec, slices.Concat(slices.Sorted(maps.Keys(given.settings)), slices.Sorted(maps.Keys(given.secrets)))
+}
+
+// Find shows one plugin; ok is false for an unknown id.
+func (h *Host) Find(id string) (plugin Plugin, ok bool) {
+	e := h.entries[id]
+	if e == nil {
+		return Plugin{}, false
+	}
+	return h.find(context.Background(), e), true
+}
+
+// find asks one plugin, within a time of its own.
+func (h *Host) find(ctx context.Context, e *entry) Plugin {
+	ctx, cancel := context.WithTimeout(ctx, 2*h.config.Start)
+	defer cancel()
+	return h.plugin(e, h.ready(ctx, e))
+}
+
+// plugin shows what is known; err is why it cannot be called.
+func (h *Host) plugin(e *entry, err error) Plugin {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := Plugin{
+		ID: e.id, Kind: e.spec.Kind, Version: e.spec.Version, Summary: e.spec.Summary,
+		Platforms: slices.Clone(e.spec.Platforms), Builtin: e.builtin, State: Ready,
+		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
+		NeedsMedia: e.spec.NeedsMedia, Requests: e.spec.Requests, After: e.spec.After, Fallback: e.spec.Fallback,
+	}
+	given, unset := h.give(e, e.spec, stage.Run{})
+	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {
+		return s.Endpoint && given.settings[s.Name] != ""
+	})
+	switch until := e.breaker.resting(time.Now()); {
+	case errors.Is(err, errDisabled):
+		p.State, p.Reason = Disabled, err.Error()
+	case err != nil:
+		p.State, p.Reason = Refused, Printable(err.Error())
+	case unset != nil:
+		p.State, p.Reason = Unset, unset.Error()
+	case !until.IsZero():
+		p.State, p.Reason = Resting, "crashed "+e.breaker.count()+" in a row; rests until "+until.UTC().Format(time.RFC3339)
+	}
+	return p
+}

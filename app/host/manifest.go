@@ -1,0 +1,117 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/scrollery/scrollery/app/host/box/launch"
+)
+
+// manifest is what the operator says about an external plugin, in YAML or JSON:
+//
+//	id: acme
+//	file: acme-stage          # beside the manifest; the id where it is left out
+//	sha256: 9f86d0…           # of the file; without it the plugin is refused
+//	enabled: true             # by default
+//	settings: {region: eu}
+//	secrets: [token]          # names; the values come from the server's config
+type manifest struct {
+	ID       string            `yaml:"id"`
+	File     string            `yaml:"file"`
+	SHA256   string            `yaml:"sha256"`
+	Enabled  *bool             `yaml:"enabled"`
+	Settings map[string]string `yaml:"settings"`
+	Secrets  []string          `yaml:"secrets"`
+}
+
+// Compiled when they are first used: the process of every plugin begins as the whole
+// program does.
+var (
+	pluginID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`) })
+	hashForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
+)
+
+// discover reads the manifests in dir and in the folders right below it. A folder
+// without a manifest, and any other file, is left alone.
+func (h *Host) discover(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("plugin folder: %w", err)
+	}
+	var paths []string
+	for _, pattern := range []string{"*.yaml", "*.yml", "*.json", "*/plugin.yaml", "*/plugin.yml", "*/plugin.json"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return err
+		}
+		paths = append(paths, found...)
+	}
+	slices.Sort(paths)
+	var found []*entry
+	for _, path := range paths {
+		e, err := h.read(path)
+		if err != nil {
+			name, _ := filepath.Rel(dir, path)
+			h.log.Warn("plugin manifest refused", "manifest", name, "error", err)
+			h.strays = append(h.strays, Plugin{ID: name, State: Refused, Reason: err.Error()})
+			continue
+		}
+		found = append(found, e)
+	}
+	slices.SortStableFunc(found, func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
+	for _, e := range found {
+		if h.entries[e.id] != nil {
+			h.strays = append(h.strays, Plugin{ID: e.id, State: Refused, Reason: "the id is taken by another plugin"})
+			continue
+		}
+		h.add(e)
+	}
+	return nil
+}
+
+func (h *Host) read(path string) (*entry, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var m manifest
+	decoder := yaml.NewDecoder(io.LimitReader(file, 64<<10), yaml.DisallowUnknownField())
+	if err := decoder.Decode(&m); err != nil {
+		return nil, fmt.Errorf("read manifest: %s", strings.SplitN(err.Error(), "\n", 2)[0])
+	}
+	if !pluginID().MatchString(m.ID) {
+		return nil, fmt.Errorf("id %q: want %s", m.ID, pluginID())
+	}
+	if m.File == "" {
+		m.File = m.ID
+	}
+	m.SHA256 = strings.ToLower(m.SHA256)
+	e := &entry{id: m.ID, manifest: m, enabled: m.Enabled == nil || *m.Enabled}
+	switch {
+	case !filepath.IsLocal(m.File):
+		e.refused = "file: must lie beside the manifest"
+	case m.SHA256 == "":
+		e.refused = "not pinned: the manifest has no sha256"
+	case !hashForm().MatchString(m.SHA256):
+		e.refused = "sha256: want 64 hexadecimal digits"
+	default:
+		e.path = filepath.Join(filepath.Dir(path), m.File)
+		if err := launch.Pinned(e.path, m.SHA256); err != nil {
+			e.refused = err.Error()
+		}
+	}
+	return e, nil
+}

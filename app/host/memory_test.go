@@ -1,0 +1,65 @@
+package host
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// pageCache is a memory with one page, which another caller reads until busy.
+type pageCache struct {
+	page []byte
+	busy time.Time
+}
+
+func (s *pageCache) Recall(_ context.Context, _, _ string, since time.Time) ([]byte, bool, time.Time, error) {
+	return s.page, since.After(time.UnixMilli(1000)) && s.busy.IsZero(), s.busy, nil
+}
+
+func (s *pageCache) Remember(_ context.Context, _, _ string, page []byte) error {
+	s.page = page
+	return nil
+}
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", stage.MaxPageName+1)
+	for name, c := range map[string]struct {
+		external bool
+		name     string
+		value    []byte
+		refused  bool
+	}{
+		"a built-in":                         {false, "feed", []byte("page"), false},
+		"an external plugin has no pages":    {true, "feed", []byte("page"), true},
+		"a page needs a name":                {false, "", []byte("page"), true},
+		"a name that is too long":            {false, long, []byte("page"), true},
+		"an empty page":                      {false, "feed", nil, true},
+		"a page larger than may be":          {false, "feed", make([]byte, stage.MaxPage+1), true},
+		"a page of the size that one may be": {false, "feed", make([]byte, stage.MaxPage), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := memory{"feeds", !c.external, &pageCache{}}
+			_, err := m.remember(t.Context(), &stagev1.Remember{Name: c.name, Value: c.value})
+			if (err != nil) != c.refused {
+				t.Errorf("remember: error %v, want one %t", err, c.refused)
+			}
+			if c.value == nil || len(c.value) > stage.MaxPage {
+				return
+			}
+			grant, err := m.recall(t.Context(), &stagev1.Recall{Name: c.name, Since: 2000})
+			if (err != nil) != c.refused || err == nil && (!grant.GetGranted() || len(grant.GetValue()) != len(c.value)) {
+				t.Errorf("recall: %d bytes, renew %t, error %v", len(grant.GetValue()), grant.GetGranted(), err)
+			}
+		})
+	}
+	busy := memory{"feeds", true, &pageCache{busy: time.UnixMilli(5000)}}
+	if grant, err := busy.recall(t.Context(), &stagev1.Recall{Name: "feed", Since: 2000}); err != nil || grant.GetGranted() || grant.GetRetryAt() != 5000 {
+		t.Errorf("while another call reads: %v, error %v; want no grant until 5000", grant, err)
+	}
+}

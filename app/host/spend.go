@@ -1,0 +1,96 @@
+package host
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
+)
+
+// Quotas keeps what sites allow the operator as a whole.
+type Quotas interface {
+	// Spend grants units of a plugin's allowance to the tenant of the context, or
+	// says when to ask again; a zero time says never. The allowance's limit is the one
+	// that counts. With an item, units that were granted for it within the window
+	// are granted again for nothing.
+	Spend(ctx context.Context, plugin string, allowance stage.Allowance, units int64, item string) (granted bool, retryAt time.Time, err error)
+}
+
+// maxItem bounds the name of what a quota is spent on, in bytes.
+const maxItem = 500
+
+// allowance is a quota that the spec declares, with the limit that counts: the
+// operator's where a positive number is set, else the spec's.
+func allowance(spec stage.Spec, settings map[string]string, name string) (stage.Allowance, bool) {
+	for _, a := range spec.Quotas {
+		if a.Name != name {
+			continue
+		}
+		if own, err := strconv.ParseInt(settings[a.Setting], 10, 64); a.Setting != "" && err == nil && own > 0 {
+			a.Limit = own
+		}
+		return a, true
+	}
+	return stage.Allowance{}, false
+}
+
+// spender answers what one call asks of its quotas.
+type spender struct {
+	plugin   string
+	spec     stage.Spec
+	settings map[string]string
+	quotas   Quotas // nil grants everything
+}
+
+func (s *spender) spend(ctx context.Context, m *stagev1.Spend) (*stagev1.Grant, error) {
+	a, ok := allowance(s.spec, s.settings, m.GetQuota())
+	switch {
+	case !ok:
+		return nil, protocol("asked for a quota %.40q that it does not declare", m.GetQuota())
+	case m.GetUnits() < 1:
+		return nil, protocol("asked for %d units of a quota", m.GetUnits())
+	case len(m.GetItem()) > maxItem:
+		return nil, protocol("spends a quota on an item of more than %d bytes", maxItem)
+	case s.quotas == nil:
+		return &stagev1.Grant{Granted: true}, nil
+	}
+	granted, retryAt, err := s.quotas.Spend(ctx, s.plugin, a, m.GetUnits(), m.GetItem())
+	if err != nil {
+		return nil, &callerError{err}
+	}
+	grant := &stagev1.Grant{Granted: granted}
+	if !granted && !retryAt.IsZero() {
+		grant.RetryAt = retryAt.UnixMilli()
+	}
+	return grant, nil
+}
+
+// Quota is an allowance of a plugin, with the limit that counts.
+type Quota struct {
+	Plugin string
+	stage.Allowance
+}
+
+// Quotas shows the allowances of all plugins that can be described, in the order
+// of List.
+func (h *Host) Quotas() []Quota {
+	var all []Quota
+	for _, p := range h.List() {
+		e := h.entries[p.ID]
+		if e == nil {
+			continue
+		}
+		e.mu.Lock()
+		spec := e.spec
+		e.mu.Unlock()
+		given, _ := h.give(e, spec, stage.Run{}) // what is set, though something else may be missing
+		for _, q := range spec.Quotas {
+			if a, ok := allowance(spec, given.settings, q.Name); ok {
+				all = append(all, Quota{p.ID, a})
+			}
+		}
+	}
+	return all
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package confine
-
-var raceEnv []string

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package pluginhost_test
-
-import "errors"
-
-func fastOpen(string) (string, error) { return "", errors.New("not known here") }
