@@ -8,6 +8,8 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -15,7 +17,7 @@ func TestArchiveNewVideo(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		caption := "\"quotes\" \\ \u2028 <b>&amp; ☕️ \x01"
-		meta := json.RawMessage(`{"caption":` + string(appendString(nil, caption)) + `,"big":12345678901234567890,"f":1.50,"hashtags":["Espresso"]}`)
+		meta := json.RawMessage(`{"caption":` + string(videos.AppendString(nil, caption)) + `,"big":12345678901234567890,"f":1.50,"hashtags":["Espresso"]}`)
 		added, again := b.archive(1, now, stage.Record{
 			Ref: stage.Ref{Platform: "tiktok", ExternalID: "71"}, PostedAt: ptr(now - 1000), CreatorID: "c1",
 			Source: &stage.Source{Kind: "own", Handle: "@Barista"}, Metadata: meta,
@@ -23,7 +25,7 @@ func TestArchiveNewVideo(t *testing.T) {
 		})
 		check(t, "added", added, 1)
 		check(t, "reobserved", again, 0)
-		v := b.all(page{list: videos}).Videos[0]
+		v := b.all(lists.Page{List: lists.Videos}).Videos[0]
 		check(t, "metadata", string(v.Metadata), string(meta))
 		check(t, "source", v.Source, map[string]string{"kind": "own", "handle": "@Barista"})
 		check(t, "sourceUrl", v.SourceURL, "https://www.tiktok.com/@Barista/video/71")
@@ -47,11 +49,11 @@ func TestArchiveSameBatchAgainChangesNothing(t *testing.T) {
 		first = append(first, first[3]) // a source repeats itself
 		added, _ := b.archive(1, now, first...)
 		check(t, "added", added, 40)
-		before := b.all(page{list: videos})
+		before := b.all(lists.Page{List: lists.Videos})
 		added, again := b.archive(1, now, first...)
 		check(t, "added again", added, 0)
 		check(t, "reobserved again", again, 0)
-		check(t, "videos", b.all(page{list: videos}), before)
+		check(t, "videos", b.all(lists.Page{List: lists.Videos}), before)
 		check(t, "observations", b.count("observations"), 40)
 
 		added, again = b.archive(2, now+5000, first...)
@@ -93,14 +95,14 @@ func TestArchiveKnownVideo(t *testing.T) {
 		one.Metadata = json.RawMessage(`{"caption":"first","hashtags":["x"]}`)
 		one.Evidence = &stage.Evidence{Spoken: ptr("hello"), Visual: json.RawMessage(`{"summary":"a cup"}`)}
 		b.archive(1, now, one)
-		id := b.all(page{list: videos}).Videos[0].ID
-		if outcome, _, err := b.Annotate(b.ctx, id, json.RawMessage(`{"note":"mine","tags":["a","b"]}`)); err != nil || outcome != Updated {
-			t.Fatalf("annotate: got %s, error %v; want %s", outcome, err, Updated)
+		id := b.all(lists.Page{List: lists.Videos}).Videos[0].ID
+		if outcome, _, err := b.Annotate(b.ctx, id, json.RawMessage(`{"note":"mine","tags":["a","b"]}`)); err != nil || outcome != videos.Updated {
+			t.Fatalf("annotate: got %s, error %v; want %s", outcome, err, videos.Updated)
 		}
 
 		bare := stage.Record{Ref: one.Ref, Metrics: stage.Metrics{Views: ptr(int64(300))}}
 		b.archive(2, now+1000, bare)
-		v := b.all(page{list: videos}).Videos[0]
+		v := b.all(lists.Page{List: lists.Videos}).Videos[0]
 		check(t, "views", string(v.Metrics["views"]), "300")
 		check(t, "likes", string(v.Metrics["likes"]), "null")
 		check(t, "lastSeenAt", v.LastSeenAt, now+1000)
@@ -110,7 +112,7 @@ func TestArchiveKnownVideo(t *testing.T) {
 
 		older := stage.Record{Ref: one.Ref, Metrics: stage.Metrics{Views: ptr(int64(5)), ObservedAt: ptr(now - 9000)}}
 		b.archive(3, now+2000, older)
-		v = b.all(page{list: videos}).Videos[0]
+		v = b.all(lists.Page{List: lists.Videos}).Videos[0]
 		check(t, "views after an older reading", string(v.Metrics["views"]), "300")
 		check(t, "lastSeenAt after an older reading", v.LastSeenAt, now+2000)
 
@@ -119,18 +121,18 @@ func TestArchiveKnownVideo(t *testing.T) {
 		changed.Source = &stage.Source{Kind: "niche", SeededBy: "coffee"}
 		changed.Evidence = &stage.Evidence{OnScreenText: ptr("SALE")}
 		b.archive(4, now+3000, changed)
-		v = b.all(page{list: videos}).Videos[0]
+		v = b.all(lists.Page{List: lists.Videos}).Videos[0]
 		check(t, "metadata", string(v.Metadata), `{"caption":"second"}`)
 		check(t, "source", v.Source, map[string]string{"kind": "competitor", "handle": "a", "seededBy": "coffee"})
 		check(t, "annotations", string(v.AgentMetadata), `{"note":"mine","tags":["a","b"]}`)
-		h := b.all(page{list: hooks}).Hooks[0]
+		h := b.all(lists.Page{List: lists.Hooks}).Hooks[0]
 		check(t, "spoken", *h.Spoken, "hello")
 		check(t, "onScreenText", *h.OnScreenText, "SALE")
 		check(t, "visual", string(h.Visual), `{"summary":"a cup"}`)
 		check(t, "version", h.Version, 2)
 
 		b.archive(5, now+4000, changed)
-		check(t, "version of the same evidence", b.all(page{list: hooks}).Hooks[0].Version, 2)
+		check(t, "version of the same evidence", b.all(lists.Page{List: lists.Hooks}).Hooks[0].Version, 2)
 	})
 }
 
@@ -146,13 +148,13 @@ func TestArchiveMendsWhatIsBroken(t *testing.T) {
 			b.archive(1, now+int64(i), r)
 		}
 		got := map[string]string{}
-		for _, v := range b.all(page{list: videos}).Videos {
+		for _, v := range b.all(lists.Page{List: lists.Videos}).Videos {
 			got[v.ExternalID[:1]] = string(v.Metadata)
 		}
 		check(t, "metadata", got, map[string]string{
 			"0": `{"a":2}`, "1": "{\"a\":\"\uFFFD\"}", "2": "{\"a\":\"\uFFFD\"}", "3": `{"a":"1e999"}`, "4": "{}", "5": "{}", "6": "{}", "7": `{"a":1}`, "8": `{"a":"\u0000"}`,
 		})
-		check(t, "spoken", *b.all(page{list: hooks}).Hooks[0].Spoken, "a\x00\uFFFDb")
+		check(t, "spoken", *b.all(lists.Page{List: lists.Hooks}).Hooks[0].Spoken, "a\x00\uFFFDb")
 	})
 }
 
@@ -176,9 +178,9 @@ func TestKnownAndTracked(t *testing.T) {
 		check(t, "with evidence", known[records[7].Ref], true)
 		check(t, "without evidence", known[records[8].Ref], false)
 
-		list := b.all(page{list: videos}).Videos
-		if outcome, err := b.ArchiveVideo(b.ctx, list[0].ID, false, true); err != nil || outcome != Updated {
-			t.Fatalf("archive: got %s, error %v; want %s", outcome, err, Updated)
+		list := b.all(lists.Page{List: lists.Videos}).Videos
+		if outcome, err := b.ArchiveVideo(b.ctx, list[0].ID, false, true); err != nil || outcome != videos.Updated {
+			t.Fatalf("archive: got %s, error %v; want %s", outcome, err, videos.Updated)
 		}
 		var tracked []string
 		for after := int64(0); ; {
@@ -211,10 +213,10 @@ func TestGone(t *testing.T) {
 		records[1].Metadata = json.RawMessage(`{"caption":"x, \"goneAt\":1}"}`)
 		records[2].Metadata = json.RawMessage(`{"goneAt":"the platform's own"}`)
 		b.archive(1, now, records...)
-		before := b.all(page{list: videos}).Videos
+		before := b.all(lists.Page{List: lists.Videos}).Videos
 		metadata := func() map[string]string {
 			got := map[string]string{}
-			for _, v := range b.all(page{list: videos}).Videos {
+			for _, v := range b.all(lists.Page{List: lists.Videos}).Videos {
 				got[v.ExternalID] = string(v.Metadata)
 			}
 			return got

@@ -14,6 +14,8 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -46,7 +48,7 @@ func sampleRecords(from, n int) []stage.Record {
 		records[i] = stage.Record{
 			Ref:      stage.Ref{Platform: []string{"tiktok", "youtube", "instagram"}[id/20%3], ExternalID: fmt.Sprint("video", id)},
 			PostedAt: ptr(at - int64(r.IntN(400))*day),
-			Source:   &stage.Source{Kind: []string{Own, Competitor, Niche}[id/20%3], Handle: fmt.Sprint("creator", id/20), SeededBy: "coffee"},
+			Source:   &stage.Source{Kind: []string{videos.Own, videos.Competitor, videos.Niche}[id/20%3], Handle: fmt.Sprint("creator", id/20), SeededBy: "coffee"},
 			Metadata: json.RawMessage(`{"caption":"` + strings.Repeat("How to pull a shot. ", 50) + `","hashtags":[` + strings.Join(tags, ",") +
 				`],"soundId":"` + fmt.Sprint(r.IntN(5000)) + `","durationSeconds":31}`),
 			Metrics: stage.Metrics{
@@ -89,15 +91,11 @@ func grown(t testing.TB, n int) *bundle {
 }
 
 // floor answers with documents that lie ready in one table.
-func floor(t testing.TB, b *bundle, p page) func() int {
+func floor(t testing.TB, b *bundle, p lists.Page) func() int {
 	t.Helper()
-	get := b.Service.read
-	if p.list == trends {
-		get = b.readTrends
-	}
 	var documents []string
-	for p.limit = 25; len(documents) < 100; {
-		made, err := get(b.ctx, p)
+	for p.Limit = 25; len(documents) < 100; {
+		made, err := b.reader.Read(b.ctx, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,11 +114,11 @@ func floor(t testing.TB, b *bundle, p page) func() int {
 		for _, item := range items {
 			documents = append(documents, string(item))
 		}
-		if p.token = made.NextPageToken; p.token == "" {
+		if p.Token = made.NextPageToken; p.Token == "" {
 			break
 		}
 	}
-	table := "ready_" + string(rune(p.list))
+	table := "ready_" + string(rune(p.List))
 	err := b.db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
 		if _, err := tx.Exec(ctx, "CREATE TABLE "+table+" (account_id INTEGER, place INTEGER, body TEXT)"); err != nil {
 			return err
@@ -163,31 +161,27 @@ func floor(t testing.TB, b *bundle, p page) func() int {
 func BenchmarkRead(bench *testing.B) {
 	for _, n := range sizes() {
 		b := grown(bench, n)
-		uncached, err := New(Config{}, b.db, b.runs, b.runs)
+		uncached, err := New(Config{}, b.db, b.runs, b.runs, b.runs)
 		if err != nil {
 			bench.Fatal(err)
 		}
 		for _, list := range []struct {
 			name string
-			page page
+			page lists.Page
 		}{
-			{"hooks", page{list: hooks, limit: 25}},
-			{"hooks_all", page{list: hooks, limit: 25, withArchived: true}},
-			{"outliers", page{list: outliers, limit: 25}},
-			{"outliers_kind", page{list: outliers, limit: 25, kind: Niche}},
-			{"outliers_all", page{list: outliers, limit: 25, withArchived: true}},
-			{"library", page{list: videos, limit: 25}},
-			{"trends", page{list: trends, limit: 25}},
+			{"hooks", lists.Page{List: lists.Hooks, Limit: 25}},
+			{"hooks_all", lists.Page{List: lists.Hooks, Limit: 25, WithArchived: true}},
+			{"outliers", lists.Page{List: lists.Outliers, Limit: 25}},
+			{"outliers_kind", lists.Page{List: lists.Outliers, Limit: 25, Kind: videos.Niche}},
+			{"outliers_all", lists.Page{List: lists.Outliers, Limit: 25, WithArchived: true}},
+			{"library", lists.Page{List: lists.Videos, Limit: 25}},
+			{"trends", lists.Page{List: lists.Trends, Limit: 25}},
 		} {
-			run := func(s *Service) func(*testing.B) {
+			run := func(s *lists.Service) func(*testing.B) {
 				return func(bench *testing.B) {
 					defer cpu(bench)()
 					for bench.Loop() {
-						get := s.read
-						if list.page.list == trends {
-							get = s.readTrends
-						}
-						made, err := get(b.ctx, list.page)
+						made, err := s.Read(b.ctx, list.page)
 						if err != nil {
 							bench.Fatal(err)
 						}
@@ -208,8 +202,8 @@ func BenchmarkRead(bench *testing.B) {
 					}
 				})
 			}
-			bench.Run(name+"query", run(uncached))
-			bench.Run(name+"unchanged", run(b.Service))
+			bench.Run(name+"query", run(uncached.Lists))
+			bench.Run(name+"unchanged", run(b.reader))
 		}
 	}
 }

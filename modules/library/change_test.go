@@ -13,6 +13,8 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -37,9 +39,9 @@ func TestArchiveVideoAndHook(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		b.scroll(1, now, spoken(clips(3, "a", 100))...)
-		id := b.all(page{list: hooks}).Hooks[0].Video.ID
+		id := b.all(lists.Page{List: lists.Hooks}).Hooks[0].Video.ID
 		shown := func(withArchived bool) (n [2]int) {
-			return [2]int{len(b.all(page{list: hooks, withArchived: withArchived}).Hooks), len(b.all(page{list: videos, withArchived: withArchived}).Videos)}
+			return [2]int{len(b.all(lists.Page{List: lists.Hooks, WithArchived: withArchived}).Hooks), len(b.all(lists.Page{List: lists.Videos, WithArchived: withArchived}).Videos)}
 		}
 		for _, step := range []struct {
 			hook, archived bool
@@ -52,20 +54,20 @@ func TestArchiveVideoAndHook(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				check(t, "outcome", outcome, Updated)
+				check(t, "outcome", outcome, videos.Updated)
 				check(t, fmt.Sprintf("%+v", step), shown(false), step.want)
 				check(t, fmt.Sprintf("%+v, archived too", step), shown(true), [2]int{3, 3})
 			})
 		}
 		for _, unknown := range []string{"x", "vid_0000000000001", strings.ToUpper(id)} {
 			outcome, err := b.ArchiveVideo(b.ctx, unknown, false, true)
-			check(t, "outcome of "+unknown, outcome, NotFound)
+			check(t, "outcome of "+unknown, outcome, videos.NotFound)
 			check(t, "error", err, nil)
 		}
 		b.runs.none = true
 		outcome, err := b.ArchiveVideo(b.ctx, id, false, true)
 		check(t, "error without a workspace", err, nil)
-		check(t, "outcome without a workspace", outcome, WorkspaceRequired)
+		check(t, "outcome without a workspace", outcome, videos.WorkspaceRequired)
 	})
 }
 
@@ -75,7 +77,7 @@ func TestArchiveSubject(t *testing.T) {
 		for run := range int64(2) {
 			b.scroll(run+1, now+run*day, fresh(run, append(spoken(clips(2, "a", 100*(run+1))), append(spoken(clips(1, "b", 300*(run+1))), spoken(clips(1, "c", 500*(run+1)))...)...))...)
 		}
-		got := b.all(page{list: trends})
+		got := b.all(lists.Page{List: lists.Trends})
 		check(t, "trends", len(got.Trends), 1)
 		check(t, "label", got.Trends[0].Label, "#Espresso")
 		check(t, "growth", got.Trends[0].Metrics.MedianGrowthMultiple, 2.0)
@@ -86,11 +88,11 @@ func TestArchiveSubject(t *testing.T) {
 		})
 		check(t, "error", err, nil)
 		check(t, "archived", count, 4)
-		check(t, "videos", len(b.all(page{list: videos}).Videos), 0)
-		check(t, "trends", len(b.all(page{list: trends}).Trends), 0)
-		check(t, "trends with archived", len(b.all(page{list: trends, withArchived: true}).Trends), 1)
+		check(t, "videos", len(b.all(lists.Page{List: lists.Videos}).Videos), 0)
+		check(t, "trends", len(b.all(lists.Page{List: lists.Trends}).Trends), 0)
+		check(t, "trends with archived", len(b.all(lists.Page{List: lists.Trends, WithArchived: true}).Trends), 1)
 		b.runs.subject = "website:new.com"
-		check(t, "status of another subject", b.all(page{list: trends, withArchived: true}).Status, "insufficient_history")
+		check(t, "status of another subject", b.all(lists.Page{List: lists.Trends, WithArchived: true}).Status, "insufficient_history")
 	})
 }
 
@@ -106,8 +108,8 @@ func everywhere(run int64) []stage.Record {
 func (b *bundle) listed() (n map[string]int) {
 	b.t.Helper()
 	n = map[string]int{}
-	for _, l := range []list{hooks, outliers, trends, videos} {
-		a := b.all(page{list: l, withArchived: true})
+	for _, l := range []lists.List{lists.Hooks, lists.Outliers, lists.Trends, lists.Videos} {
+		a := b.all(lists.Page{List: l, WithArchived: true})
 		n[string(rune(l))] = len(a.Hooks) + len(a.Outliers) + len(a.Trends) + len(a.Videos)
 	}
 	return n
@@ -124,7 +126,7 @@ func TestTenantsDoNotMeet(t *testing.T) {
 				t.Errorf("list %s of the owner: got no item, want some", l)
 			}
 		}
-		before := b.all(page{list: videos, withArchived: true})
+		before := b.all(lists.Page{List: lists.Videos, WithArchived: true})
 		other := b.as(8)
 		other.runs.subject, other.runs.completed, other.runs.subjects = "website:a.com", b.runs.completed, b.runs.subjects
 		id := before.Videos[0].ID
@@ -133,16 +135,16 @@ func TestTenantsDoNotMeet(t *testing.T) {
 		}
 		outcome, err := other.ArchiveVideo(other.ctx, id, false, true)
 		check(t, "error", err, nil)
-		check(t, "archived by another", outcome, NotFound)
+		check(t, "archived by another", outcome, videos.NotFound)
 		outcome, _, err = other.Annotate(other.ctx, id, json.RawMessage(`{"a":"b"}`))
 		check(t, "error", err, nil)
-		check(t, "annotated by another", outcome, NotFound)
+		check(t, "annotated by another", outcome, videos.NotFound)
 		known, err := other.Known(other.ctx, []stage.Ref{{Platform: "tiktok", ExternalID: before.Videos[0].ExternalID}})
 		check(t, "error", err, nil)
 		check(t, "known to another", len(known), 0)
 		added, _ := other.archive(9, now, clips(2, "a", 5)...)
 		check(t, "added by another", added, 2)
-		check(t, "what the first sees", b.all(page{list: videos, withArchived: true}), before)
+		check(t, "what the first sees", b.all(lists.Page{List: lists.Videos, WithArchived: true}), before)
 	})
 }
 
@@ -151,7 +153,7 @@ func TestArchivingWhileScoring(t *testing.T) {
 		b := setup(t, db)
 		b.scroll(1, now, everywhere(0)...)
 		b.archive(2, now+day, everywhere(1)...)
-		all := b.all(page{list: videos}).Videos
+		all := b.all(lists.Page{List: lists.Videos}).Videos
 		var group sync.WaitGroup
 		for _, v := range all {
 			if !strings.HasSuffix(v.ExternalID, "-2") { // one of each creator
@@ -173,7 +175,7 @@ func TestArchivingWhileScoring(t *testing.T) {
 		group.Wait()
 		b.runs.completed = append(b.runs.completed, 2)
 		lists := func() []answer {
-			return []answer{b.all(page{list: trends}), b.all(page{list: outliers}), b.all(page{list: trends, withArchived: true})}
+			return []answer{b.all(lists.Page{List: lists.Trends}), b.all(lists.Page{List: lists.Outliers}), b.all(lists.Page{List: lists.Trends, WithArchived: true})}
 		}
 		concurrent := lists()
 		for i, a := range concurrent {
@@ -191,9 +193,9 @@ func TestArchivingWhileScoring(t *testing.T) {
 func TestTokensOfStrangers(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storetest.SQLite(t))
-	for _, token := range []string{"x", "%", strings.Repeat("A", 200), hooks.token(make([]byte, 16))} {
+	for _, token := range []string{"x", "%", strings.Repeat("A", 200), lists.Hooks.Token(make([]byte, 16))} {
 		t.Run(fmt.Sprintf("token %q is refused", token), func(t *testing.T) {
-			_, err := b.Service.read(b.ctx, page{list: videos, limit: 5, token: token})
+			_, err := b.reader.Read(b.ctx, lists.Page{List: lists.Videos, Limit: 5, Token: token})
 			if f := apierr.As(err); f == nil || f.Kind != apierr.InvalidRequest || f.Issues[0].Path != "pageToken" {
 				t.Errorf("got %v, want %s at pageToken", err, apierr.InvalidRequest)
 			}
@@ -207,7 +209,7 @@ func TestPagesAreAsOfAdmissionInACallAndAsOfNowInAView(t *testing.T) {
 		b := setup(t, db)
 		b.archive(1, now, spoken(clips(3, "a", 100))...)
 		admitted := func() context.Context {
-			revision, err := b.revision(b.ctx)
+			revision, err := b.Revision(b.ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +217,7 @@ func TestPagesAreAsOfAdmissionInACallAndAsOfNowInAView(t *testing.T) {
 			return viewer.NewContext(t.Context(), &viewer.Viewer{AccountID: account, AtAdmission: at})
 		}
 		hooksOf := func(ctx context.Context) string {
-			made, err := b.Service.read(ctx, page{list: hooks, limit: defaultLimit})
+			made, err := b.reader.Read(ctx, lists.Page{List: lists.Hooks, Limit: lists.DefaultLimit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -223,7 +225,7 @@ func TestPagesAreAsOfAdmissionInACallAndAsOfNowInAView(t *testing.T) {
 		}
 		first := admitted()
 		before := hooksOf(first)
-		if _, err := b.ArchiveVideo(b.ctx, b.all(page{list: videos}).Videos[0].ID, false, true); err != nil {
+		if _, err := b.ArchiveVideo(b.ctx, b.all(lists.Page{List: lists.Videos}).Videos[0].ID, false, true); err != nil {
 			t.Fatal(err)
 		}
 		if got := hooksOf(first); got != before {

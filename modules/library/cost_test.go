@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
-	"github.com/scrollery/scrollery/modules/kernel/turns"
+	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -59,7 +59,7 @@ func TestScoringAScrollCosts(t *testing.T) {
 				if least := costs[perCreator][sizes()[0]]; least > 0 {
 					t.Logf("the least of them is %.2f times that of a library of %d videos", float64(costs[perCreator][size])/float64(least), sizes()[0])
 				}
-				got, _ := b.read(page{list: videos, limit: 25})
+				got, _ := b.read(lists.Page{List: lists.Videos, Limit: 25})
 				list := got.Videos[:20]
 				began = used()
 				for _, v := range list {
@@ -83,9 +83,6 @@ func TestScoringAScrollCosts(t *testing.T) {
 // 100 reads a second, as a server does both.
 func TestReadsBesideRescoring(t *testing.T) {
 	measured(t)
-	if err := turns.Short(); err != nil {
-		t.Fatal(err)
-	}
 	size := slices.Max(sizes())
 	b := setup(t, storetest.SQLite(t))
 	for from := 0; from < size; from += 2000 {
@@ -101,7 +98,7 @@ func TestReadsBesideRescoring(t *testing.T) {
 		b.run(`UPDATE libraries SET method = 'another'`)
 		ended, began := make(chan time.Time), time.Now()
 		var err error
-		go turns.Aside(func() { err = b.RescoreAll(t.Context()); close(ended) }) // as the queue does
+		go func() { err = b.RescoreAll(t.Context()); close(ended) }() // as the queue does
 		beside = append(beside, b.readUntil(ended)...)
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +125,7 @@ func (b *bundle) readUntil(end <-chan time.Time) (took []time.Duration) {
 		case <-tick.C:
 		}
 		began := time.Now()
-		b.read(page{list: []list{outliers, hooks, videos}[i%3], limit: 25})
+		b.read(lists.Page{List: []lists.List{lists.Outliers, lists.Hooks, lists.Videos}[i%3], Limit: 25})
 		took = append(took, time.Since(began))
 	}
 }

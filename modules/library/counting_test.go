@@ -14,6 +14,9 @@ import (
 	enttrend "github.com/scrollery/scrollery/ent/trend"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/scoring"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -70,7 +73,7 @@ func (b *bundle) checkCounted() {
 	}
 	got := b.stored()
 	for _, subject := range []string{"website:a.com", "website:b.com"} {
-		if err := b.measureTrends(b.ctx, subject, 0); err != nil {
+		if err := b.MeasureTrends(b.ctx, subject, 0); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -82,8 +85,8 @@ func (b *bundle) checkCounted() {
 func TestArchivedVideosAreCountedAsScrollsDo(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := tagLibrary(t, db, 9)
-		all, r := b.all(page{list: videos}).Videos, rand.New(rand.NewPCG(2, 3))
-		lists := map[string]bool{}
+		all, r := b.all(lists.Page{List: lists.Videos}).Videos, rand.New(rand.NewPCG(2, 3))
+		different := map[string]bool{}
 		for range 12 {
 			for range 1 + r.IntN(6) {
 				if _, err := b.ArchiveVideo(b.ctx, all[r.IntN(len(all))].ID, r.IntN(5) == 0, r.IntN(3) > 0); err != nil {
@@ -94,10 +97,10 @@ func TestArchivedVideosAreCountedAsScrollsDo(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.checkCounted()
-			lists[fmt.Sprint(b.all(page{list: trends}).Trends)] = true
+			different[fmt.Sprint(b.all(lists.Page{List: lists.Trends}).Trends)] = true
 		}
-		if len(lists) < 5 {
-			t.Errorf("the test tests little: got %d different lists, want at least 5", len(lists))
+		if len(different) < 5 {
+			t.Errorf("the test tests little: got %d different lists, want at least 5", len(different))
 		}
 	})
 }
@@ -106,14 +109,14 @@ func TestArchivedVideosAreCountedAsScrollsDo(t *testing.T) {
 func TestReadsCountWhatWasArchived(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := tagLibrary(t, db, 4)
-		before := b.all(page{list: trends})
+		before := b.all(lists.Page{List: lists.Trends})
 		if len(before.Trends) == 0 {
 			t.Fatal("the test tests nothing: got no trends, want some")
 		}
-		first := b.all(page{list: trends, limit: 1})
+		first := b.all(lists.Page{List: lists.Trends, Limit: 1})
 		check(t, "the first trend", first.Trends[0], before.Trends[0])
 		flip := func(archived bool) {
-			for _, v := range b.all(page{list: videos, withArchived: true}).Videos {
+			for _, v := range b.all(lists.Page{List: lists.Videos, WithArchived: true}).Videos {
 				if _, err := b.ArchiveVideo(b.ctx, v.ID, false, archived); err != nil {
 					t.Fatal(err)
 				}
@@ -123,10 +126,10 @@ func TestReadsCountWhatWasArchived(t *testing.T) {
 		if n := b.count("uncounted_videos"); n == 0 {
 			t.Error("the test tests nothing: got no video to be counted, want some")
 		}
-		check(t, "trends with archived videos", b.all(page{list: trends, withArchived: true}), before)
-		check(t, "trends of archived videos", len(b.all(page{list: trends}).Trends), 0)
+		check(t, "trends with archived videos", b.all(lists.Page{List: lists.Trends, WithArchived: true}), before)
+		check(t, "trends of archived videos", len(b.all(lists.Page{List: lists.Trends}).Trends), 0)
 		flip(false)
-		check(t, "trends of restored videos", b.all(page{list: trends}), before)
+		check(t, "trends of restored videos", b.all(lists.Page{List: lists.Trends}), before)
 		b.checkCounted()
 
 		err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
@@ -134,7 +137,7 @@ func TestReadsCountWhatWasArchived(t *testing.T) {
 			return err
 		})
 		check(t, "error of archiving a subject", err, nil)
-		check(t, "trends of an archived subject", len(b.all(page{list: trends}).Trends), 0)
+		check(t, "trends of an archived subject", len(b.all(lists.Page{List: lists.Trends}).Trends), 0)
 		b.checkCounted()
 	})
 }
@@ -142,7 +145,7 @@ func TestReadsCountWhatWasArchived(t *testing.T) {
 func TestCountingBesideEverythingElse(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := tagLibrary(t, db, 6)
-		all := b.all(page{list: videos}).Videos
+		all := b.all(lists.Page{List: lists.Videos}).Videos
 		var group sync.WaitGroup
 		run := func(times int, do func(i int) error) {
 			group.Go(func() {
@@ -183,13 +186,13 @@ func TestCountingBeginsAgainAfterOthers(t *testing.T) {
 		},
 		"a scroll": func(b *bundle, other string) error {
 			_, err := b.ArchiveVideo(b.ctx, other, false, true)
-			return errors.Join(err, b.measureTrends(b.ctx, b.db.Ent().TrendWindow.Query().AllX(b.ctx)[0].Subject, 0))
+			return errors.Join(err, b.MeasureTrends(b.ctx, b.db.Ent().TrendWindow.Query().AllX(b.ctx)[0].Subject, 0))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				b := tagLibrary(t, db, 9)
-				example := b.all(page{list: trends}).Trends[0].Examples
+				example := b.all(lists.Page{List: lists.Trends}).Trends[0].Examples
 				if _, err := b.ArchiveVideo(b.ctx, example[0].ID, false, true); err != nil {
 					t.Fatal(err)
 				}
@@ -197,19 +200,19 @@ func TestCountingBeginsAgainAfterOthers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				parts, err := b.countParts(b.ctx, rows)
-				listing := slices.IndexFunc(parts, func(p countPart) bool { return p.bytes == 0 })
+				parts, err := b.CountParts(b.ctx, rows)
+				listing := slices.IndexFunc(parts, func(p scoring.CountPart) bool { return p.Bytes == 0 })
 				if err != nil || listing < 1 {
 					t.Fatalf("got %d parts that read keys, error %v; want at least 1", listing, err)
 				}
-				if err := b.writeParts(b.ctx, parts[:listing]); err != nil {
+				if err := b.WriteParts(b.ctx, parts[:listing]); err != nil {
 					t.Fatal(err)
 				}
 				if err := overtake(b, example[1].ID); err != nil {
 					t.Fatal(err)
 				}
-				if err := b.writeParts(b.ctx, parts[listing:]); !errors.Is(err, errChanged) {
-					t.Errorf("got error %v, want %v", err, errChanged)
+				if err := b.WriteParts(b.ctx, parts[listing:]); !errors.Is(err, videos.ErrChanged) {
+					t.Errorf("got error %v, want %v", err, videos.ErrChanged)
 				}
 				if err := b.CountTrends(b.ctx); err != nil {
 					t.Fatal(err)

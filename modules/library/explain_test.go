@@ -10,6 +10,9 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/scoring"
+	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // TestHotReadsAreRangesOfAnIndex holds SQLite to the plans that keep reads flat:
@@ -18,31 +21,24 @@ import (
 func TestHotReadsAreRangesOfAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storetest.SQLite(t)
-	for _, p := range []page{
-		{list: hooks},
-		{list: outliers},
-		{list: outliers, kind: Own},
-		{list: videos, kind: Own},
-		{list: videos, kind: Own, platform: "x"},
-		{list: hooks, withArchived: true},
-		{list: outliers, withArchived: true},
-		{list: outliers, kind: Own, withArchived: true},
-		{list: videos},
-		{list: videos, platform: "x", withArchived: true},
-		{list: trends},
+	for _, p := range []lists.Page{
+		{List: lists.Hooks},
+		{List: lists.Outliers},
+		{List: lists.Outliers, Kind: videos.Own},
+		{List: lists.Videos, Kind: videos.Own},
+		{List: lists.Videos, Kind: videos.Own, Platform: "x"},
+		{List: lists.Hooks, WithArchived: true},
+		{List: lists.Outliers, WithArchived: true},
+		{List: lists.Outliers, Kind: videos.Own, WithArchived: true},
+		{List: lists.Videos},
+		{List: lists.Videos, Platform: "x", WithArchived: true},
+		{List: lists.Trends},
 	} {
 		t.Run(fmt.Sprintf("%+v", p), func(t *testing.T) {
-			p.limit = 25
-			query := p.query(db, false)
-			if p.list == trends {
-				query = p.trendsQuery(db.Dialect())
-			}
-			args := []any{[]byte{0}, "x"}
-			if p.list == trends {
-				args = []any{"x", []byte{0}}
-			}
-			if !strings.Contains(query, "$2") {
-				args = args[:1]
+			p.Limit = 25
+			query, args := p.Query(db, []byte{0})
+			if p.List == lists.Trends {
+				query, args = p.TrendsQuery(db, "x", []byte{0})
 			}
 			query, args, err := db.Hot(query).Expand(viewer.As(t.Context(), account), args...)
 			if err != nil {
@@ -51,7 +47,7 @@ func TestHotReadsAreRangesOfAnIndex(t *testing.T) {
 			plan := planOf(t, db, query, args)
 			for _, step := range plan {
 				if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN v") || strings.HasPrefix(step, "SCAN d") ||
-					strings.HasPrefix(step, "SEARCH v") && p.list != trends && !strings.Contains(step, "COVERING INDEX") {
+					strings.HasPrefix(step, "SEARCH v") && p.List != lists.Trends && !strings.Contains(step, "COVERING INDEX") {
 					t.Errorf("got the step %q, want ranges of covering indexes, unsorted; the plan:\n%s", step, strings.Join(plan, "\n"))
 				}
 			}
@@ -89,8 +85,8 @@ func TestNicheReadsItsOwnVideosAlone(t *testing.T) {
 		args      []any
 		want      string
 	}{
-		{"dated", b.hot.byNiche, []any{"tiktok", byNiche, int64(1), int64(9), endOfTime}, "by_niche=? AND posted_at>? AND posted_at<?"},
-		{"undated", b.undatedByNiche(), []any{"tiktok", byNiche, startOfTime}, "by_niche=? AND posted_at=? AND id>?"},
+		{"dated", b.statement("by_niche = $2", "posted_at >= $3"), []any{"tiktok", videos.ByNiche, int64(1), int64(9), scoring.EndOfTime}, "by_niche=? AND posted_at>? AND posted_at<?"},
+		{"undated", b.UndatedByNiche(), []any{"tiktok", videos.ByNiche, scoring.StartOfTime}, "by_niche=? AND posted_at=? AND id>?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			query, args, err := c.statement.Expand(b.ctx, c.args...)

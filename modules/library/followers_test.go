@@ -8,13 +8,14 @@ import (
 	entcreator "github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // followed is a reading of a video whose creator had so many followers; 0 for unknown.
 func followed(id, creatorID, handle string, at, followers int64) stage.Record {
 	r := stage.Record{
-		Ref: stage.Ref{Platform: "tiktok", ExternalID: id}, CreatorID: creatorID, Source: &stage.Source{Kind: Niche, Handle: handle},
+		Ref: stage.Ref{Platform: "tiktok", ExternalID: id}, CreatorID: creatorID, Source: &stage.Source{Kind: videos.Niche, Handle: handle},
 		Metrics: stage.Metrics{Views: ptr(int64(100)), ObservedAt: &at},
 	}
 	if followers > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -48,7 +49,7 @@ func TestExamplesByHand(t *testing.T) {
 				b := setup(t, db)
 				b.scroll(1, now, c.records...)
 				var got []string
-				for _, o := range b.all(page{list: outliers}).Outliers {
+				for _, o := range b.all(lists.Page{List: lists.Outliers}).Outliers {
 					if o.Video.ExternalID == "x" {
 						got = append(got, fmt.Sprint(o.Video.ExternalID, " ", o.Score, " ", o.BaselineViews, " ", o.SampleCount))
 					}
@@ -67,7 +68,7 @@ func TestExamplesByHand(t *testing.T) {
 		}
 		b.scroll(1, now, records...)
 		var got []string
-		for _, o := range b.all(page{list: outliers}).Outliers {
+		for _, o := range b.all(lists.Page{List: lists.Outliers}).Outliers {
 			got = append(got, o.Video.ExternalID)
 		}
 		if diff := gocmp.Diff([]string{"real", "bought"}, got); diff != "" {
@@ -97,7 +98,7 @@ func TestExamplesByHand(t *testing.T) {
 				b.scroll(run+1, now+run*1000, records...)
 			}
 			var got []string
-			for _, t := range b.all(page{list: trends}).Trends {
+			for _, t := range b.all(lists.Page{List: lists.Trends}).Trends {
 				got = append(got, fmt.Sprint(t.Key, " ", t.Metrics.MedianGrowthMultiple, " ", t.Metrics.VideoCount))
 			}
 			if diff := gocmp.Diff([]string{"hashtag:b 3.5 3"}, got); diff != "" {

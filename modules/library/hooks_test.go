@@ -11,6 +11,8 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -49,7 +51,7 @@ func TestRepeatedHooksComeLast(t *testing.T) {
 		}
 		ids := map[string]string{}
 		var got []string
-		for _, h := range b.all(page{list: hooks, limit: 7}).Hooks {
+		for _, h := range b.all(lists.Page{List: lists.Hooks, Limit: 7}).Hooks {
 			got, ids[h.Video.ExternalID] = append(got, h.Video.ExternalID), h.Video.ID
 		}
 		letters := func(text string) string {
@@ -107,7 +109,7 @@ func TestSpokenTextWithoutTimesIsCut(t *testing.T) {
 	one := clip("1", "a", 100)
 	one.Evidence = &stage.Evidence{Spoken: ptr(strings.Repeat("abcdefghi ", 40))}
 	b.archive(1, now, one)
-	if got := *b.all(page{list: hooks}).Hooks[0].Spoken; got != strings.TrimSpace(strings.Repeat("abcdefghi ", 28)) {
+	if got := *b.all(lists.Page{List: lists.Hooks}).Hooks[0].Spoken; got != strings.TrimSpace(strings.Repeat("abcdefghi ", 28)) {
 		t.Errorf("got %q, want the first 28 words", got)
 	}
 }
@@ -125,11 +127,59 @@ func TestHooksOfANewCreatorRepeatEachOther(t *testing.T) {
 		b.archive(1, now,
 			opens("1", "ann", opening), opens("2", "ann", opening+" again"), opens("3", "ann", "Another opening of twenty letters"), opens("4", "bob", opening))
 		var got []string
-		for _, h := range b.all(page{list: hooks}).Hooks {
+		for _, h := range b.all(lists.Page{List: lists.Hooks}).Hooks {
 			got = append(got, h.Video.ExternalID)
 		}
 		if diff := gocmp.Diff([]string{"1", "3", "4", "2"}, got); diff != "" {
 			t.Errorf("hooks (-want +got):\n%s", diff)
 		}
+	})
+}
+
+// TestHooksHaveATextAndTheirScore: in our lists and in getVideo, and not in the contract's.
+func TestHooksHaveATextAndTheirScore(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		records := clips(5, "a", 1000)
+		records[0].Metrics.Views = ptr(int64(3000))
+		records[0].Evidence = &stage.Evidence{Spoken: ptr("Stop. You are storing your\ncoffee wrong. Put it in the freezer")}
+		records[1].Evidence = &stage.Evidence{OnScreenText: ptr("nothing is spoken")}
+		records[2].Evidence = &stage.Evidence{Spoken: ptr("a b c d e f g h i j")}
+		records[2].Cues = []stage.Cue{{Start: 0, End: 900, Text: "a b c d e f"}, {Start: 1500, End: 2000, Text: "g h i j"}}
+		b.scroll(1, now, append(records, clip("alone", "b", 500))...)
+		type item struct{ Text, Score, Baseline string }
+		read := func() map[string]item {
+			items := map[string]item{}
+			for _, h := range b.all(lists.Page{List: lists.Hooks, Paged: true}).Hooks {
+				items[h.Video.ExternalID] = item{look(h.HookText), look(h.Score), look(h.Baseline)}
+			}
+			return items
+		}
+		want := map[string]item{
+			"a-0": {`"Stop. You are storing your coffee wrong."`, "3", "1000"},
+			"a-1": {"null", "1", "1000"},
+			"a-2": {`"a b c d e f"`, "1", "1000"},
+		}
+		check(t, "hooks", read(), want)
+		for _, h := range b.all(lists.Page{List: lists.Hooks}).Hooks {
+			if h.HookText != nil || h.Score != nil || h.Baseline != nil {
+				t.Errorf("got %+v, want the contract's members alone", h)
+			}
+		}
+		body, err := b.explainer.Video(b.ctx, b.idOf("a-0"))
+		if err != nil || !strings.HasSuffix(string(body), `,"hookText":"Stop. You are storing your coffee wrong.","score":3,"baselineViews":1000}}`) {
+			t.Errorf("got %s, error %v; want the text, the score and the baseline of the hook", body, err)
+		}
+		t.Run("a video of an earlier version gets its text", func(t *testing.T) {
+			storetest.Exec(t, db, "UPDATE video_docs SET hook_text = NULL")
+			storetest.Exec(t, db, "INSERT INTO unindexed_libraries VALUES ($1, '', '')", account)
+			if err := b.IndexAll(viewer.System(t.Context())); err != nil {
+				t.Fatal(err)
+			}
+			again := want
+			again["a-2"] = item{`"a b c d e f g h i j"`, "1", "1000"} // its cues are not stored
+			check(t, "hooks", read(), again)
+		})
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,8 +19,12 @@ import (
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/scoring"
+	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // errUndo ends the transaction of a benchmark's write, so that every run finds the
@@ -29,6 +35,7 @@ var errUndo = errors.New("undo")
 // A statement stays hot while Ent takes at least 1.3 times as long.
 func BenchmarkHot(bench *testing.B) {
 	b := grown(bench, 10_000)
+	hot := b.statement
 	var ids, creators []int64
 	var names []string
 	rows, err := b.db.Ent().Video.Query().Where(video.Platform("tiktok")).Order(video.ByID(entsql.OrderDesc())).Limit(200).All(b.ctx)
@@ -53,6 +60,11 @@ func BenchmarkHot(bench *testing.B) {
 			return store.Scan(rows, err)(func(rows *sql.Rows) error { return rows.Scan(targets...) })
 		}
 	}
+	page := func(text string, args []any) func() error {
+		return func() error {
+			return b.db.Hot(text).Each(b.ctx, func(store.Row) (bool, error) { return true, nil }, args...)
+		}
+	}
 	write := func(do func(ctx context.Context, tx *store.Tx) error) func() error {
 		return func() error {
 			err := b.db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error { return errors.Join(do(ctx, tx), errUndo) })
@@ -69,55 +81,56 @@ func BenchmarkHot(bench *testing.B) {
 		})
 	}
 	var videoRows, docRows, seenRows, creatorRows [][]any
-	var scoreChanges []change
+	var scoreChanges []scoring.Change
 	for i, v := range rows {
 		videoRows = append(videoRows, []any{
 			v.ID, v.Platform, v.ExternalID, v.CreatorID, v.Kind, v.GrowthKind, v.Duration, v.Handle, v.HandleOnly, v.Subject, v.ScrollID,
 			v.PostedAt, v.FirstSeenAt, v.ObservedAt, v.UsableViews, v.UsableAt, v.UsableLikes, v.ByNiche, v.GoneAt, v.Digest, 0, 0, 0,
-			v.SeenOrder, *v.HookOrder, v.HookChangedAt, v.Opening,
+			v.SeenOrder, *v.HookOrder, v.HookChangedAt, v.Opening, v.PostedWeek, v.RisingOrder,
 		})
-		docRows = append(docRows, []any{docs[i].ID, docs[i].Doc, docs[i].Hook, docs[i].Keys})
+		docRows = append(docRows, []any{docs[i].ID, docs[i].Doc, docs[i].Hook, docs[i].HookText, docs[i].Keys})
 		seenRows = append(seenRows, []any{b.db.NewID(), v.ID, 99, "feed", 1, 2, 3, 4, 5, now, ""})
-		scoreChanges = append(scoreChanges, change{id: v.ID, row: scoreRow{peers: 3, twiceBaseline: 200, samples: 3}, value: 1.5, order: []byte("order")})
+		scoreChanges = append(scoreChanges, scoring.Change{Id: v.ID, Row: scoring.ScoreRow{Peers: 3, TwiceBaseline: 200, Samples: 3}, Value: 1.5, Order: []byte("order")})
 		creatorRows = append(creatorRows, []any{b.db.NewID(), "tiktok", fmt.Sprint("id:another", i), "", 1})
 	}
-	windows := []int64{1, 2, 3}
+	windows, hidden := []int64{1, 2, 3}, false
 	for _, c := range []struct {
 		name       string
 		hot, byEnt func() error
 	}{
-		{"revision", func() error { _, err := b.revision(b.ctx); return err }, func() error {
+		{"revision", func() error { _, err := b.Revision(b.ctx); return err }, func() error {
 			_, err := b.db.Ent().Library.Query().Only(b.ctx)
 			return err
 		}},
-		{"raise", write(b.raise), write(func(ctx context.Context, tx *store.Tx) error {
+		{"raise", write(b.Raise), write(func(ctx context.Context, tx *store.Tx) error {
 			return tx.Ent().Library.Create().SetID(b.db.NewID()).SetAccountID(account).SetRevision(1).
 				OnConflict(entsql.ConflictColumns("account_id"), entsql.ResolveWith(func(u *entsql.UpdateSet) { u.Add("revision", 1) })).Exec(ctx)
 		})},
-		{"archived and archive", write(func(ctx context.Context, tx *store.Tx) error {
-			found, err := b.archiveVideo(ctx, tx, ids[0], false, true)
-			if err == nil && !found {
+		{"archived and archive", func() error {
+			hidden = !hidden
+			outcome, err := b.ArchiveVideo(b.ctx, publicid.Format(publicid.Video, ids[0]), false, hidden)
+			if err == nil && outcome != videos.Updated {
 				err = errors.New("no video")
 			}
 			return err
-		}), write(func(ctx context.Context, tx *store.Tx) error {
+		}, write(func(ctx context.Context, tx *store.Tx) error {
 			if _, err := tx.Ent().Video.Get(ctx, ids[0]); err != nil {
 				return err
 			}
 			if err := tx.Ent().Video.UpdateOneID(ids[0]).SetArchived(1).SetHookHidden(1).Exec(ctx); err != nil {
 				return err
 			}
-			if err := feed.Append(ctx, tx, archiving(ids[0], false, true)); err != nil {
+			if err := feed.Append(ctx, tx, feed.Change{Kind: feed.VideoArchived, Video: ids[0]}); err != nil {
 				return err
 			}
 			return tx.Ent().UncountedVideo.Create().SetID(b.db.NewID()).SetAccountID(account).SetVideoID(ids[0]).Exec(ctx)
 		})},
-		{"tracked", read(b.db.Hot(page{list: videos, platform: "tiktok", limit: 100}.tracked(b.db)), 2, []byte{0}, "tiktok"), func() error {
+		{"tracked", func() error { _, _, err := b.Tracked(b.ctx, "tiktok", 0, 100); return err }, func() error {
 			_, err := b.db.Ent().Video.Query().Where(video.Archived(0), video.Platform("tiktok"), video.GoneAtIsNil()).
 				Order(ent.Asc(video.FieldSeenOrder)).Limit(100).Select(video.FieldExternalID).All(b.ctx)
 			return err
 		}},
-		{"load", read(b.hot.load, 19, int64(1), "tiktok", names), func() error {
+		{"load", read(hot(`SELECT v.id, v.creator_id, v.handle, v.handle_only`), 21, int64(1), "tiktok", names), func() error {
 			found, err := b.db.Ent().Video.Query().Where(video.Platform("tiktok"), video.ExternalIDIn(names...)).All(b.ctx)
 			if err != nil {
 				return err
@@ -132,30 +145,31 @@ func BenchmarkHot(bench *testing.B) {
 			_, err = b.db.Ent().Observation.Query().Where(observation.ScrollID(1), observation.VideoIDIn(of...)).Select(observation.FieldVideoID).All(b.ctx)
 			return err
 		}},
-		{"saveVideos", save(b.hot.saveVideos, videoRows), write(func(ctx context.Context, tx *store.Tx) error {
+		{"saveVideos", save(hot(`INSERT INTO videos`), videoRows), write(func(ctx context.Context, tx *store.Tx) error {
 			creates := make([]*ent.VideoCreate, len(rows))
 			for i, v := range rows {
 				creates[i] = tx.Ent().Video.Create().SetID(v.ID).SetAccountID(account).SetPlatform(v.Platform).SetExternalID(v.ExternalID).
 					SetNillableCreatorID(v.CreatorID).SetKind(v.Kind).SetSubject(v.Subject).SetScrollID(v.ScrollID).SetNillablePostedAt(v.PostedAt).
 					SetFirstSeenAt(v.FirstSeenAt).SetObservedAt(v.ObservedAt).SetNillableUsableViews(v.UsableViews).SetNillableUsableAt(v.UsableAt).
 					SetDigest(v.Digest).SetSeenOrder(v.SeenOrder).SetHookOrder(*v.HookOrder).SetGrowthKind(v.GrowthKind).SetNillableDuration(v.Duration).
-					SetHandle(v.Handle).SetHandleOnly(v.HandleOnly).SetNillableUsableLikes(v.UsableLikes).SetHookChangedAt(v.HookChangedAt).SetOpening(v.Opening)
+					SetHandle(v.Handle).SetHandleOnly(v.HandleOnly).SetNillableUsableLikes(v.UsableLikes).SetHookChangedAt(v.HookChangedAt).SetOpening(v.Opening).
+					SetPostedWeek(v.PostedWeek)
 			}
 			return tx.Ent().Video.CreateBulk(creates...).OnConflict(entsql.ConflictColumns("account_id", "platform", "external_id"), excluded(
 				video.FieldCreatorID, video.FieldKind, video.FieldGrowthKind, video.FieldDuration, video.FieldHandle, video.FieldHandleOnly, video.FieldPostedAt,
 				video.FieldObservedAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldUsableLikes, video.FieldByNiche, video.FieldGoneAt,
-				video.FieldDigest, video.FieldHookOrder, video.FieldHookChangedAt, video.FieldOpening,
+				video.FieldDigest, video.FieldHookOrder, video.FieldHookChangedAt, video.FieldOpening, video.FieldPostedWeek, video.FieldRisingOrder,
 			)).Exec(ctx)
 		})},
-		{"saveDocs", save(b.hot.saveDocs, docRows), write(func(ctx context.Context, tx *store.Tx) error {
+		{"saveDocs", save(hot(`INSERT INTO video_docs`), docRows), write(func(ctx context.Context, tx *store.Tx) error {
 			creates := make([]*ent.VideoDocCreate, len(docs))
 			for i, d := range docs {
-				creates[i] = tx.Ent().VideoDoc.Create().SetID(d.ID).SetAccountID(account).SetDoc(d.Doc).SetNillableHook(d.Hook).SetKeys(d.Keys)
+				creates[i] = tx.Ent().VideoDoc.Create().SetID(d.ID).SetAccountID(account).SetDoc(d.Doc).SetNillableHook(d.Hook).SetNillableHookText(d.HookText).SetKeys(d.Keys)
 			}
 			return tx.Ent().VideoDoc.CreateBulk(creates...).
-				OnConflict(entsql.ConflictColumns("id"), excluded(videodoc.FieldDoc, videodoc.FieldHook, videodoc.FieldKeys)).Exec(ctx)
+				OnConflict(entsql.ConflictColumns("id"), excluded(videodoc.FieldDoc, videodoc.FieldHook, videodoc.FieldHookText, videodoc.FieldKeys)).Exec(ctx)
 		})},
-		{"addObservations", save(b.hot.addObservations, seenRows), write(func(ctx context.Context, tx *store.Tx) error {
+		{"addObservations", save(hot(`INSERT INTO observations`), seenRows), write(func(ctx context.Context, tx *store.Tx) error {
 			creates := make([]*ent.ObservationCreate, len(rows))
 			for i, v := range rows {
 				creates[i] = tx.Ent().Observation.Create().SetID(b.db.NewID()).SetAccountID(account).SetVideoID(v.ID).SetScrollID(99).SetStage("feed").
@@ -163,7 +177,7 @@ func BenchmarkHot(bench *testing.B) {
 			}
 			return tx.Ent().Observation.CreateBulk(creates...).Exec(ctx)
 		})},
-		{"addCreators", save(b.hot.addCreators, creatorRows), write(func(ctx context.Context, tx *store.Tx) error {
+		{"addCreators", save(hot(`INSERT INTO creators`), creatorRows), write(func(ctx context.Context, tx *store.Tx) error {
 			creates := make([]*ent.CreatorCreate, len(creatorRows))
 			for i, row := range creatorRows {
 				creates[i] = tx.Ent().Creator.Create().SetID(row[0].(int64)).SetAccountID(account).SetPlatform("tiktok").SetKey(row[2].(string)).
@@ -176,7 +190,7 @@ func BenchmarkHot(bench *testing.B) {
 			for i, id := range creators {
 				marks[i] = []any{id, "handle"}
 			}
-			_, err := b.hot.markCreators.ExecIn(ctx, tx, marks)
+			_, err := hot(`UPDATE creators SET dirty = 1`).ExecRows(ctx, tx, marks)
 			return err
 		}), write(func(ctx context.Context, tx *store.Tx) error {
 			for _, id := range creators {
@@ -186,35 +200,35 @@ func BenchmarkHot(bench *testing.B) {
 			}
 			return nil
 		})},
-		{"byCreators", read(b.hot.byCreators, 15, creators), func() error {
+		{"byCreators", read(hot(`SELECT id, growth_kind, posted_at, usable_at, usable_views, usable_likes, creator_id`), 17, creators), func() error {
 			_, err := b.db.Ent().Video.Query().Where(video.CreatorIDIn(creators...)).Select(scored()...).All(b.ctx)
 			return err
 		}},
-		{"byNiche", read(b.hot.byNiche, 15, "tiktok", byCreator, startOfTime+1, endOfTime, startOfTime), func() error {
-			_, err := b.db.Ent().Video.Query().Where(video.GrowthKind("tiktok"), video.ByNiche(byCreator), video.PostedAtGTE(startOfTime+1)).
+		{"byNiche", read(hot("by_niche = $2", "posted_at >= $3"), 17, "tiktok", videos.ByCreator, scoring.StartOfTime+1, scoring.EndOfTime, scoring.StartOfTime), func() error {
+			_, err := b.db.Ent().Video.Query().Where(video.GrowthKind("tiktok"), video.ByNiche(videos.ByCreator), video.PostedAtGTE(scoring.StartOfTime+1)).
 				Order(video.ByPostedAt(entsql.OrderDesc()), video.ByID()).Limit(2000).Select(scored()...).All(b.ctx)
 			return err
 		}},
-		{"nichePeers", read(b.hot.nichePeers, 6, "tiktok", endOfTime, startOfTime), func() error {
-			_, err := b.db.Ent().Video.Query().Where(video.GrowthKind("tiktok"), video.PostedAtLTE(endOfTime), video.UsableViewsNotNil()).
+		{"nichePeers", read(hot("usable_views IS NOT NULL", "LIMIT 300", "posted_at <= $2"), 6, "tiktok", scoring.EndOfTime, scoring.StartOfTime), func() error {
+			_, err := b.db.Ent().Video.Query().Where(video.GrowthKind("tiktok"), video.PostedAtLTE(scoring.EndOfTime), video.UsableViewsNotNil()).
 				Order(video.ByPostedAt(entsql.OrderDesc()), video.ByID()).Limit(300).Select(scored()[:5]...).All(b.ctx)
 			return err
 		}},
-		{"saveScores", write(func(ctx context.Context, tx *store.Tx) error { return b.saveScores(ctx, tx, scoreChanges) }), write(func(ctx context.Context, tx *store.Tx) error {
+		{"saveScores", write(func(ctx context.Context, tx *store.Tx) error { return b.SaveScores(ctx, tx, scoreChanges) }), write(func(ctx context.Context, tx *store.Tx) error {
 			for _, c := range scoreChanges {
-				err := tx.Ent().Video.Update().Where(video.ID(c.id)).SetOutlierOrder(c.order).SetPeers(3).SetTwiceBaseline(200).SetSampleCount(3).SetScore(1.5).Exec(ctx)
+				err := tx.Ent().Video.Update().Where(video.ID(c.Id)).SetOutlierOrder(c.Order).SetPeers(3).SetTwiceBaseline(200).SetSampleCount(3).SetScore(1.5).Exec(ctx)
 				if err != nil {
 					return err
 				}
 			}
 			return nil
 		})},
-		{"observed", read(b.hot.observed, 5, windows[1:], startOfTime, endOfTime), func() error {
-			_, err := b.db.Ent().Observation.Query().Where(observation.ScrollIDIn(windows[1:]...), observation.ObservedAtLTE(endOfTime)).
+		{"observed", read(hot(`SELECT video_id, scroll_id, observed_at`), 5, windows[1:], scoring.StartOfTime, scoring.EndOfTime), func() error {
+			_, err := b.db.Ent().Observation.Query().Where(observation.ScrollIDIn(windows[1:]...), observation.ObservedAtLTE(scoring.EndOfTime)).
 				Select(observation.FieldVideoID, observation.FieldScrollID, observation.FieldViews, observation.FieldLikes, observation.FieldObservedAt).All(b.ctx)
 			return err
 		}},
-		{"carriers", read(b.hot.carriers, 5, ids), func() error {
+		{"carriers", read(hot(`SELECT v.id, v.creator_id, v.posted_at`), 5, ids), func() error {
 			_, err := b.db.Ent().Video.Query().Where(video.IDIn(ids...)).Select(video.FieldCreatorID, video.FieldPostedAt, video.FieldArchived).All(viewer.ByIDs(b.ctx))
 			if err != nil {
 				return err
@@ -222,13 +236,13 @@ func BenchmarkHot(bench *testing.B) {
 			_, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).Select(videodoc.FieldKeys).All(viewer.ByIDs(b.ctx))
 			return err
 		}},
-		{"hooks", read(b.db.Hot(page{list: hooks, limit: 25}.query(b.db, false)), 3, []byte{0}), func() error {
+		{"hooks", page(lists.Page{List: lists.Hooks, Limit: 25}.Query(b.db, []byte{0})), func() error {
 			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.HookHidden(0), video.HookOrderGT([]byte{0})).Order(ent.Asc(video.FieldHookOrder)))
 		}},
-		{"outliers", read(b.db.Hot(page{list: outliers, limit: 25}.query(b.db, false)), 2, []byte{0}), func() error {
+		{"outliers", page(lists.Page{List: lists.Outliers, Limit: 25}.Query(b.db, []byte{0})), func() error {
 			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.Archived(0), video.OutlierOrderGT([]byte{0})).Order(ent.Asc(video.FieldOutlierOrder)))
 		}},
-		{"trends", read(b.db.Hot(page{list: trends, limit: 25}.trendsQuery(b.db.Dialect())), 5, b.runs.subject, []byte{0}), func() error {
+		{"trends", page(lists.Page{List: lists.Trends, Limit: 25}.TrendsQuery(b.db, b.runs.subject, []byte{0})), func() error {
 			found, err := b.db.Ent().Trend.Query().Where(enttrend.Subject(b.runs.subject), enttrend.WithArchived(0), enttrend.Listed(1), enttrend.PlaceGT([]byte{0})).
 				Order(ent.Asc(enttrend.FieldPlace)).Limit(26).Select(enttrend.FieldPlace, enttrend.FieldHead, enttrend.FieldExample1, enttrend.FieldExample2, enttrend.FieldExample3).All(b.ctx)
 			if err != nil {
@@ -245,7 +259,7 @@ func BenchmarkHot(bench *testing.B) {
 			_, err = b.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(of...)).Select(videodoc.FieldDoc).All(b.ctx)
 			return err
 		}},
-		{"videos", read(b.db.Hot(page{list: videos, limit: 25}.query(b.db, false)), 2, []byte{0}), func() error {
+		{"videos", page(lists.Page{List: lists.Videos, Limit: 25}.Query(b.db, []byte{0})), func() error {
 			return pageByEnt(b, b.db.Ent().Video.Query().Where(video.Archived(0), video.SeenOrderGT([]byte{0})).Order(ent.Asc(video.FieldSeenOrder)))
 		}},
 	} {
@@ -264,6 +278,18 @@ func BenchmarkHot(bench *testing.B) {
 			bench.ReportMetric(float64(costs[1])/float64(costs[0]), "ent/hot")
 		})
 	}
+}
+
+// statement is the hot statement whose text has all of the words.
+func (b *bundle) statement(words ...string) *store.Hot {
+	b.t.Helper()
+	for _, s := range b.db.Hots() {
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(s.Text(), word) }) {
+			return s
+		}
+	}
+	b.t.Fatalf("no statement has %q", words)
+	return nil
 }
 
 // scored are the columns that scoring reads.

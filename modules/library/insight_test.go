@@ -15,6 +15,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/library/insight"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
@@ -134,7 +135,7 @@ func (b *bundle) explainAll(most int) {
 	for j := 0; j < len(rows); j += step {
 		row := rows[j]
 		id := publicid.Format(publicid.Video, row.ID)
-		e, err := b.insight.ExplainOutlier(b.ctx, id)
+		e, err := b.explainer.ExplainOutlier(b.ctx, id)
 		if err != nil || e == nil {
 			b.t.Fatalf("explain %s: got %v, error %v; want an explanation", id, e, err)
 		}
@@ -155,7 +156,7 @@ func (b *bundle) explainAll(most int) {
 // explainKeys explains up to 50 listed keys of the window and about 50 that are not.
 func (b *bundle) explainKeys() {
 	b.t.Helper()
-	w, err := b.window(b.ctx, b.outside(), b.runs.subject)
+	w, err := b.Window(b.ctx, b.runs.subject)
 	if err != nil || w == nil {
 		b.t.Fatalf("got window %v, error %v; want one", w, err)
 	}
@@ -236,7 +237,7 @@ func (b *bundle) recomputeKey(x *pb.TrendExplanation) {
 func dated(id, creator string, days, at, views int64) stage.Record {
 	posted := now - days*24*3600_000
 	return stage.Record{
-		Ref: stage.Ref{Platform: "tiktok", ExternalID: id}, PostedAt: &posted, Source: &stage.Source{Kind: Competitor, Handle: creator},
+		Ref: stage.Ref{Platform: "tiktok", ExternalID: id}, PostedAt: &posted, Source: &stage.Source{Kind: videos.Competitor, Handle: creator},
 		Metadata: json.RawMessage(`{"hashtags":["espresso"]}`), Metrics: stage.Metrics{Views: &views, ObservedAt: &at},
 	}
 }
@@ -265,7 +266,7 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 		for scroll, views := range []int64{900, 3000, 4000, 500} {
 			read(int64(scroll+1), views)
 		}
-		e, err := b.insight.ExplainOutlier(b.ctx, b.idOf("t"))
+		e, err := b.explainer.ExplainOutlier(b.ctx, b.idOf("t"))
 		if err != nil || e == nil {
 			t.Fatalf("got %v, error %v; want an explanation", e, err)
 		}
@@ -274,8 +275,8 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %s %v on %v of %d by %s", f.GetScrollId(), f.GetChange(), f.GetScore(), f.GetBaselineViews(), f.GetSampleCount(), f.GetMethod()))
 		}
 		want := []string{
-			publicid.Format(publicid.Scroll, 4) + " left 0.498 on 1004 of 4 by outlier/2+1",
-			publicid.Format(publicid.Scroll, 2) + " entered 2.994 on 1002 of 4 by outlier/2+1",
+			publicid.Format(publicid.Scroll, 4) + " left 0.498 on 1004 of 4 by outlier/2+1+2026-11",
+			publicid.Format(publicid.Scroll, 2) + " entered 2.994 on 1002 of 4 by outlier/2+1+2026-11",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("flags (-want +got):\n%s", diff)
@@ -285,7 +286,7 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 			if err := b.Score(b.ctx, 4); err != nil {
 				t.Fatal(err)
 			}
-			again, err := b.insight.ExplainOutlier(b.ctx, b.idOf("t"))
+			again, err := b.explainer.ExplainOutlier(b.ctx, b.idOf("t"))
 			if err != nil || again == nil {
 				t.Fatalf("got %v, error %v; want an explanation", again, err)
 			}
@@ -294,7 +295,7 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 			}
 		})
 		t.Run("the backtest counts what came of the flags", func(t *testing.T) {
-			runs, rows, err := b.insight.Backtest(b.ctx, 0)
+			runs, rows, err := b.explainer.Backtest(b.ctx, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -315,7 +316,7 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 			if len(runs) != 4 || runs[0].Scroll != 4 || runs[0].Left != 1 || runs[2].Entered != 1 {
 				t.Errorf("got runs %+v, want 4, the newest first, with one entry at the second and one exit at the last", runs)
 			}
-			_, rows, err = b.insight.Backtest(b.ctx, 2)
+			_, rows, err = b.explainer.Backtest(b.ctx, 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -329,17 +330,54 @@ func TestFlagsSayWhenAVideoEntersAndLeaves(t *testing.T) {
 				}
 				values[r.By][r.Value] = true
 			}
-			wantValues := map[string]map[string]bool{"all": {"": true}, "age_days": {"7": true}, "creator_peers": {"3": true}, "kind": {"tiktok": true}, "platform": {"tiktok": true}}
+			wantValues := map[string]map[string]bool{"all": {"": true}, "age_days": {"7": true}, "creator_peers": {"3": true}, "kind": {"tiktok": true}, "platform": {"tiktok": true}, "order": {"new": true}}
 			if diff := cmp.Diff(wantValues, values); diff != "" {
 				t.Errorf("values of the rows (-want +got):\n%s", diff)
 			}
 		})
 		t.Run("an import outside of scrolls and another tenant leave none", func(t *testing.T) {
 			other := b.as(8)
-			if runs, rows, err := other.insight.Backtest(other.ctx, 0); err != nil || len(runs)+len(rows) > 0 {
+			if runs, rows, err := other.explainer.Backtest(other.ctx, 0); err != nil || len(runs)+len(rows) > 0 {
 				t.Errorf("another tenant: got %d runs, %d rows, error %v; want none", len(runs), len(rows), err)
 			}
 		})
+	})
+}
+
+// TestBacktestLeavesOutWhatAScrollDidNotRead: its peers' new views move a video that fell out
+// of the feed below its baseline, which says nothing of that video.
+func TestBacktestLeavesOutWhatAScrollDidNotRead(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		scroll := func(n, peers int64, more ...stage.Record) {
+			records := more
+			for i := range int64(4) {
+				records = append(records, dated(fmt.Sprint("p", i), "a", 30+i, now+n*hour, peers))
+			}
+			b.scroll(n, now+n*hour, records...)
+		}
+		scroll(1, 1000, dated("t", "a", 20, now+hour, 900))
+		scroll(2, 1000, dated("t", "a", 20, now+2*hour, 3000))
+		scroll(3, 9000)
+		e, err := b.explainer.ExplainOutlier(b.ctx, b.idOf("t"))
+		if err != nil || e == nil || len(e.Flags) != 2 || e.Flags[0].Flag != insight.Left {
+			t.Fatalf("got %+v, error %v; want a video that left by the scroll that did not read it", e, err)
+		}
+		_, rows, err := b.explainer.Backtest(b.ctx, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got [][4]int
+		for _, r := range rows {
+			if r.By == "all" {
+				got = append(got, [4]int{r.Later, r.Scored, r.Flagged, r.Still})
+			}
+		}
+		// From 1 to 2 five videos, from 2 to 3 and from 1 to 3 the peers alone.
+		if diff := cmp.Diff([][4]int{{1, 9, 0, 0}, {2, 4, 0, 0}}, got); diff != "" {
+			t.Errorf("later, scored, flagged, still (-want +got):\n%s", diff)
+		}
 	})
 }
 
@@ -383,7 +421,7 @@ func TestHistoryOfAVideo(t *testing.T) {
 			var got []string
 			token := ""
 			for page := 0; page == 0 || token != ""; page++ {
-				found, next, err := b.insight.Observations(b.ctx, id, 2, token)
+				found, next, err := b.explainer.Observations(b.ctx, id, 2, token)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -400,7 +438,7 @@ func TestHistoryOfAVideo(t *testing.T) {
 			}
 		})
 		t.Run("a video comes with its outlier and without a hook", func(t *testing.T) {
-			body, err := b.insight.Video(b.ctx, id)
+			body, err := b.explainer.Video(b.ctx, id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -421,25 +459,25 @@ func TestHistoryOfAVideo(t *testing.T) {
 			}
 		})
 		t.Run("a video that is no outlier comes without one", func(t *testing.T) {
-			body, err := b.insight.Video(b.ctx, b.idOf("p"))
+			body, err := b.explainer.Video(b.ctx, b.idOf("p"))
 			if err != nil || !bytes.Contains(body, []byte(`"outlier":null,"hook":null}`)) {
 				t.Errorf("got %s, error %v; want the video without an outlier and a hook", body, err)
 			}
 		})
 		t.Run("scores have a point for each video", func(t *testing.T) {
-			points, videos, err := b.insight.Scores(b.ctx, insight.Filter{Limit: 5000})
-			if err != nil || videos != 4 || len(points) != 4 {
-				t.Fatalf("got %d points of %d videos, error %v; want 4 of 4", len(points), videos, err)
+			points, of, err := b.explainer.Scores(b.ctx, insight.Filter{Limit: 5000})
+			if err != nil || of != 4 || len(points) != 4 {
+				t.Fatalf("got %d points of %d videos, error %v; want 4 of 4", len(points), of, err)
 			}
-			if points, videos, err = b.insight.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "tiktok", Kind: Competitor, WithArchived: true}); err != nil || videos != 3 || len(points) != 3 {
-				t.Errorf("limit 3: got %d points of %d videos, error %v; want 3 of 3", len(points), videos, err)
+			if points, of, err = b.explainer.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "tiktok", Kind: videos.Competitor, WithArchived: true}); err != nil || of != 3 || len(points) != 3 {
+				t.Errorf("limit 3: got %d points of %d videos, error %v; want 3 of 3", len(points), of, err)
 			}
-			if points, videos, err = b.insight.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "youtube"}); err != nil || videos != 0 || len(points) != 0 {
-				t.Errorf("another platform: got %d points of %d videos, error %v; want none", len(points), videos, err)
+			if points, of, err = b.explainer.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "youtube"}); err != nil || of != 0 || len(points) != 0 {
+				t.Errorf("another platform: got %d points of %d videos, error %v; want none", len(points), of, err)
 			}
 		})
 		t.Run("a series has a point for each scroll", func(t *testing.T) {
-			series, err := b.insight.TrendSeries(b.ctx, "hashtag:espresso")
+			series, err := b.explainer.TrendSeries(b.ctx, "hashtag:espresso")
 			if err != nil || series == nil {
 				t.Fatalf("got %v, error %v; want a series", series, err)
 			}
@@ -453,33 +491,33 @@ func TestHistoryOfAVideo(t *testing.T) {
 			}
 		})
 		t.Run("a key that is not listed says why", func(t *testing.T) {
-			e, err := b.insight.ExplainTrend(b.ctx, "hashtag:espresso")
+			e, err := b.explainer.ExplainTrend(b.ctx, "hashtag:espresso")
 			if err != nil || e == nil || e.Outcome() != "few_creators" {
 				t.Errorf("got %+v, error %v; want few_creators", e, err)
 			}
 		})
 		t.Run("another tenant sees nothing of it", func(t *testing.T) {
 			other := b.as(8)
-			e, err := other.insight.ExplainOutlier(other.ctx, id)
+			e, err := other.explainer.ExplainOutlier(other.ctx, id)
 			if e != nil || err != nil {
 				t.Errorf("explanation: got %v, error %v; want none", e, err)
 			}
-			readings, _, err := other.insight.Observations(other.ctx, id, 25, "")
+			readings, _, err := other.explainer.Observations(other.ctx, id, 25, "")
 			if len(readings) > 0 || err != nil {
 				t.Errorf("readings: got %d, error %v; want none", len(readings), err)
 			}
-			body, err := other.insight.Video(other.ctx, id)
+			body, err := other.explainer.Video(other.ctx, id)
 			if want := `{"found":false,"video":null,"outlier":null,"hook":null}`; string(body) != want || err != nil {
 				t.Errorf("video: got %s, error %v; want %s", body, err, want)
 			}
-			if points, videos, err := other.insight.Scores(other.ctx, insight.Filter{Limit: 5000, WithArchived: true}); len(points) > 0 || videos > 0 || err != nil {
+			if points, videos, err := other.explainer.Scores(other.ctx, insight.Filter{Limit: 5000, WithArchived: true}); len(points) > 0 || videos > 0 || err != nil {
 				t.Errorf("scores: got %d points of %d videos, error %v; want none", len(points), videos, err)
 			}
 			other.runs.subject, other.runs.subjects, other.runs.completed = b.runs.subject, b.runs.subjects, b.runs.completed
-			if series, err := other.insight.TrendSeries(other.ctx, "hashtag:espresso"); series != nil || err != nil {
+			if series, err := other.explainer.TrendSeries(other.ctx, "hashtag:espresso"); series != nil || err != nil {
 				t.Errorf("series: got %v, error %v; want none", series, err)
 			}
-			if e, err := other.insight.ExplainTrend(other.ctx, "hashtag:espresso"); e != nil || err != nil {
+			if e, err := other.explainer.ExplainTrend(other.ctx, "hashtag:espresso"); e != nil || err != nil {
 				t.Errorf("trend: got %v, error %v; want none", e, err)
 			}
 		})
@@ -487,11 +525,11 @@ func TestHistoryOfAVideo(t *testing.T) {
 			if _, err := b.ArchiveVideo(b.ctx, id, false, true); err != nil {
 				t.Fatal(err)
 			}
-			e, err := b.insight.ExplainOutlier(b.ctx, id)
+			e, err := b.explainer.ExplainOutlier(b.ctx, id)
 			if err != nil || e == nil || !e.Archived || e.Pending || e.Outcome() != "listed" {
 				t.Errorf("got %+v, error %v; want an archived video that is listed", e, err)
 			}
-			if _, videos, err := b.insight.Scores(b.ctx, insight.Filter{Limit: 5000}); err != nil || videos != 3 {
+			if _, videos, err := b.explainer.Scores(b.ctx, insight.Filter{Limit: 5000}); err != nil || videos != 3 {
 				t.Errorf("without the archived one: got %d videos, error %v; want 3", videos, err)
 			}
 		})

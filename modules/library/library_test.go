@@ -12,6 +12,11 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/insight"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/removal"
+	"github.com/scrollery/scrollery/modules/library/scoring"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -24,11 +29,19 @@ type runs struct {
 	none      bool
 	subjects  map[int64]string
 	completed []int64
+	imports   map[int64][]int64
 }
 
 func (r *runs) Subject(context.Context) (string, bool, error) { return r.subject, !r.none, nil }
 
 func (r *runs) SubjectOf(_ context.Context, id int64) (string, error) { return r.subjects[id], nil }
+
+func (r *runs) DeleteVideos(context.Context, *store.Tx, []stage.Ref) error { return nil }
+
+func (r *runs) ScrollsOf(_ context.Context, id int64) (scrolls []int64, found, ended bool, err error) {
+	scrolls, found = r.imports[id]
+	return scrolls, found, true, nil
+}
 
 func (r *runs) Completed(_ context.Context, subject string) (total int, err error) {
 	for _, id := range r.completed {
@@ -39,13 +52,26 @@ func (r *runs) Completed(_ context.Context, subject string) (total int, err erro
 	return total, nil
 }
 
+// The parts of a library, as a bundle has them.
+type (
+	keeper    = videos.Deletions
+	reader    = lists.Service
+	scorer    = scoring.Service
+	explainer = insight.Service
+	remover   = removal.Service
+)
+
 // bundle is a library of one account.
 type bundle struct {
-	*Service
-	t    testing.TB
-	db   *store.DB
-	ctx  context.Context
-	runs *runs
+	keeper
+	*reader
+	*scorer
+	*explainer
+	removal *remover
+	t       testing.TB
+	db      *store.DB
+	ctx     context.Context
+	runs    *runs
 }
 
 const account = int64(7)
@@ -53,11 +79,18 @@ const account = int64(7)
 func setup(t testing.TB, db *store.DB) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: db, ctx: viewer.As(t.Context(), account), runs: &runs{subject: "website:a.com", subjects: map[int64]string{}}}
-	var err error
-	if b.Service, err = New(Defaults(), db, b.runs, b.runs); err != nil {
-		t.Fatal(err)
-	}
+	b.open(Defaults())
 	return b
+}
+
+// open makes the parts of the library anew.
+func (b *bundle) open(cfg Config) {
+	b.t.Helper()
+	l, err := New(cfg, b.db, b.runs, b.runs, b.runs)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.keeper, b.reader, b.scorer, b.explainer, b.removal = keeper{Service: l.Videos}, l.Lists, l.Scoring, l.Insight, l.Removal
 }
 
 // as is the same library seen by another account.
@@ -65,10 +98,7 @@ func (b *bundle) as(account int64) *bundle {
 	other := *b
 	other.ctx = viewer.As(b.t.Context(), account)
 	other.runs = &runs{subject: "website:b.com", subjects: map[int64]string{}}
-	var err error
-	if other.Service, err = New(Defaults(), b.db, other.runs, other.runs); err != nil {
-		b.t.Fatal(err)
-	}
+	other.open(Defaults())
 	return &other
 }
 
@@ -80,7 +110,7 @@ func (b *bundle) archive(scroll, at int64, records ...stage.Record) (added, reob
 	}
 	for part := range slices.Chunk(records, 150) {
 		err := b.db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
-			a, r, err := b.Archive(ctx, tx, Batch{ScrollID: scroll, Subject: b.runs.subject, Stage: "feed", At: at, Records: part})
+			a, r, err := b.Archive(ctx, tx, videos.Batch{ScrollID: scroll, Subject: b.runs.subject, Stage: "feed", At: at, Records: part})
 			added, reobserved = added+len(a), reobserved+r
 			return err
 		})
@@ -138,6 +168,9 @@ type answer struct {
 		Spoken       *string         `json:"spoken"`
 		OnScreenText *string         `json:"onScreenText"`
 		Version      int             `json:"version"`
+		HookText     *string         `json:"hookText"`
+		Score        *float64        `json:"score"`
+		Baseline     *float64        `json:"baselineViews"`
 	} `json:"hooks"`
 	Outliers []struct {
 		Video         shown   `json:"video"`
@@ -145,6 +178,11 @@ type answer struct {
 		BaselineViews float64 `json:"baselineViews"`
 		SampleCount   int     `json:"sampleCount"`
 		ObservedAt    int64   `json:"observedAt"`
+		// Of our lists alone.
+		OutlierSince  *int64   `json:"outlierSince"`
+		SevenDayViews *int64   `json:"sevenDayViews"`
+		ViewsPerHour  *float64 `json:"viewsPerHour"`
+		Doubtful      *bool    `json:"doubtful"`
 	} `json:"outliers"`
 	Status           string `json:"status"`
 	CompletedScrolls int    `json:"completedScrolls"`
@@ -162,16 +200,12 @@ type answer struct {
 }
 
 // read reads one page and decodes it strictly.
-func (b *bundle) read(p page) (a answer, next string) {
+func (b *bundle) read(p lists.Page) (a answer, next string) {
 	b.t.Helper()
-	if p.limit == 0 {
-		p.limit = 25
+	if p.Limit == 0 {
+		p.Limit = 25
 	}
-	get := b.Service.read
-	if p.list == trends {
-		get = b.readTrends
-	}
-	made, err := get(b.ctx, p)
+	made, err := b.reader.Read(b.ctx, p)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -187,14 +221,14 @@ func (b *bundle) read(p page) (a answer, next string) {
 }
 
 // all reads every page of a list.
-func (b *bundle) all(p page) (whole answer) {
+func (b *bundle) all(p lists.Page) (whole answer) {
 	b.t.Helper()
 	for pages := 0; pages < 10_000; pages++ {
 		a, next := b.read(p)
 		whole.Hooks, whole.Outliers = append(whole.Hooks, a.Hooks...), append(whole.Outliers, a.Outliers...)
 		whole.Trends, whole.Videos = append(whole.Trends, a.Trends...), append(whole.Videos, a.Videos...)
 		whole.Status, whole.CompletedScrolls = a.Status, a.CompletedScrolls
-		if p.token = next; next == "" {
+		if p.Token = next; next == "" {
 			return whole
 		}
 	}

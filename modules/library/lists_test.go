@@ -14,7 +14,8 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
-	"github.com/scrollery/scrollery/modules/library/search"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -27,7 +28,7 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 			b.archive(1, now+int64(from), told(sampleRecords(from, 200), from)...)
 		}
 		b.complete(1)
-		first, _ := b.read(page{list: videos, limit: 5})
+		first, _ := b.read(lists.Page{List: lists.Videos, Limit: 5})
 		annotated := map[string]bool{}
 		for _, v := range first.Videos[:3] {
 			annotated[v.ID] = true
@@ -42,65 +43,65 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 		}
 		views := func(v *shown) int64 { return whole64(string(v.Metrics["views"])) }
 		type which struct {
-			list
+			lists.List
 			withArchived bool
 		}
 		whole := map[which][]item{}
-		for _, l := range []list{videos, hooks, outliers} {
+		for _, l := range []lists.List{lists.Videos, lists.Hooks, lists.Outliers} {
 			for _, withArchived := range []bool{false, true} {
-				whole[which{l, withArchived}] = itemsOf(b.all(page{list: l, withArchived: withArchived, limit: 25, paged: true}))
+				whole[which{l, withArchived}] = itemsOf(b.all(lists.Page{List: l, WithArchived: withArchived, Limit: 25, Paged: true}))
 			}
 		}
 		for _, c := range []struct {
 			name   string
-			filter search.Filter
+			filter lists.Filter
 			keep   func(v item) bool
 		}{
-			{"no filter", search.Filter{}, func(item) bool { return true }},
-			{"platform", search.Filter{Platform: "youtube"}, func(v item) bool { return v.Platform == "youtube" }},
-			{"kind", search.Filter{Kind: Niche}, func(v item) bool { return v.Source["kind"] == Niche }},
-			{"creator", search.Filter{Creator: "creator7"}, func(v item) bool { return v.Source["handle"] == "creator7" }},
-			{"views", search.Filter{MinViews: 90_000}, func(v item) bool { return views(&v.shown) >= 90_000 }},
-			{"least followers", search.Filter{MinFollowers: 2000}, func(v item) bool { return followersOf(&v.shown) >= 2000 }},
-			{"most followers", search.Filter{MaxFollowers: 2000}, func(v item) bool { return followersOf(&v.shown) > 0 && followersOf(&v.shown) <= 2000 }},
-			{"followers and a rare word", search.Filter{MinFollowers: 1, MaxFollowers: 3000}.With(search.Words("ristretto")...), func(v item) bool {
+			{"no filter", lists.Filter{}, func(item) bool { return true }},
+			{"platform", lists.Filter{Platform: "youtube"}, func(v item) bool { return v.Platform == "youtube" }},
+			{"kind", lists.Filter{Kind: videos.Niche}, func(v item) bool { return v.Source["kind"] == videos.Niche }},
+			{"creator", lists.Filter{Creator: "creator7"}, func(v item) bool { return v.Source["handle"] == "creator7" }},
+			{"views", lists.Filter{MinViews: 90_000}, func(v item) bool { return views(&v.shown) >= 90_000 }},
+			{"least followers", lists.Filter{MinFollowers: 2000}, func(v item) bool { return followersOf(&v.shown) >= 2000 }},
+			{"most followers", lists.Filter{MaxFollowers: 2000}, func(v item) bool { return followersOf(&v.shown) > 0 && followersOf(&v.shown) <= 2000 }},
+			{"followers and a rare word", lists.Filter{MinFollowers: 1, MaxFollowers: 3000}.With(videos.Words("ristretto")...), func(v item) bool {
 				return followersOf(&v.shown) > 0 && followersOf(&v.shown) <= 3000 && number(v.ExternalID[5:])%70 == 5
 			}},
-			{"followers and no annotation", search.Filter{MinFollowers: 3000, Without: search.Annotated}, func(v item) bool {
+			{"followers and no annotation", lists.Filter{MinFollowers: 3000, Without: videos.Annotated}, func(v item) bool {
 				return followersOf(&v.shown) >= 3000 && !annotated[v.ID]
 			}},
-			{"posted", search.Filter{PostedAfter: now - 100*day, PostedBefore: now - 50*day}, func(v item) bool {
+			{"posted", lists.Filter{PostedAfter: now - 100*day, PostedBefore: now - 50*day}, func(v item) bool {
 				return *v.PostedAt >= now-100*day && *v.PostedAt < now-50*day
 			}},
-			{"two filters", search.Filter{Platform: "tiktok", MinViews: 50_000}, func(v item) bool {
+			{"two filters", lists.Filter{Platform: "tiktok", MinViews: 50_000}, func(v item) bool {
 				return v.Platform == "tiktok" && views(&v.shown) >= 50_000
 			}},
-			{"nothing", search.Filter{Creator: "unknown"}, func(item) bool { return false }},
-			{"a creator by the index", search.Filter{Creator: "creator7"}.With(search.Creator("creator7")), func(v item) bool { return v.Source["handle"] == "creator7" }},
-			{"a word of all", search.Filter{}.With(search.Words("PULL a Shot")...), func(item) bool { return true }},
-			{"a rare word", search.Filter{}.With(search.Words("ristretto")...), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
-			{"a rare word and a filter", search.Filter{MinViews: 50_000}.With(search.Words("Über RISTRETTO")...), func(v item) bool {
+			{"nothing", lists.Filter{Creator: "unknown"}, func(item) bool { return false }},
+			{"a creator by the index", lists.Filter{Creator: "creator7"}.With(videos.Creator("creator7")), func(v item) bool { return v.Source["handle"] == "creator7" }},
+			{"a word of all", lists.Filter{}.With(videos.Words("PULL a Shot")...), func(item) bool { return true }},
+			{"a rare word", lists.Filter{}.With(videos.Words("ristretto")...), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
+			{"a rare word and a filter", lists.Filter{MinViews: 50_000}.With(videos.Words("Über RISTRETTO")...), func(v item) bool {
 				return number(v.ExternalID[5:])%70 == 5 && views(&v.shown) >= 50_000
 			}},
-			{"a frequent word and another one", search.Filter{}.With(search.Words("lungo shot")...), func(v item) bool { return number(v.ExternalID[5:])%2 == 0 }},
-			{"letters without spaces", search.Filter{}.With(search.Words("猫カフェ")...), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
-			{"one letter", search.Filter{}.With(search.Words("猫")...), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
-			{"words on the screen", search.Filter{}.With(search.Words("wait it")...), func(item) bool { return true }},
-			{"no such word", search.Filter{}.With(search.Words("shot unknown")...), func(item) bool { return false }},
-			{"syntax is text", search.Filter{}.With(search.Words(`shot OR "NOT* ^shot' & !a:*`)...), func(item) bool { return false }},
-			{"a hashtag", search.Filter{}.With(search.Hashtag("#Ristretto_Bar")), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
-			{"a language", search.Filter{}.With(search.Language("EN")), func(v item) bool { return number(v.ExternalID[5:])%2 == 0 }},
-			{"annotated", search.Filter{}.With(search.Annotated), func(v item) bool { return annotated[v.ID] }},
-			{"not annotated", search.Filter{Without: search.Annotated}, func(v item) bool { return !annotated[v.ID] }},
-			{"score", search.Filter{MinScore: 1.5}, func(v item) bool { return v.score >= 1.5 }},
+			{"a frequent word and another one", lists.Filter{}.With(videos.Words("lungo shot")...), func(v item) bool { return number(v.ExternalID[5:])%2 == 0 }},
+			{"letters without spaces", lists.Filter{}.With(videos.Words("猫カフェ")...), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
+			{"one letter", lists.Filter{}.With(videos.Words("猫")...), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
+			{"words on the screen", lists.Filter{}.With(videos.Words("wait it")...), func(item) bool { return true }},
+			{"no such word", lists.Filter{}.With(videos.Words("shot unknown")...), func(item) bool { return false }},
+			{"syntax is text", lists.Filter{}.With(videos.Words(`shot OR "NOT* ^shot' & !a:*`)...), func(item) bool { return false }},
+			{"a hashtag", lists.Filter{}.With(videos.Hashtag("#Ristretto_Bar")), func(v item) bool { return number(v.ExternalID[5:])%70 == 5 }},
+			{"a language", lists.Filter{}.With(videos.Language("EN")), func(v item) bool { return number(v.ExternalID[5:])%2 == 0 }},
+			{"annotated", lists.Filter{}.With(videos.Annotated), func(v item) bool { return annotated[v.ID] }},
+			{"not annotated", lists.Filter{Without: videos.Annotated}, func(v item) bool { return !annotated[v.ID] }},
+			{"score", lists.Filter{MinScore: 1.5}, func(v item) bool { return v.score >= 1.5 }},
 		} {
-			for _, l := range []list{videos, hooks, outliers} {
-				if c.filter.MinScore > 0 && l != outliers {
+			for _, l := range []lists.List{lists.Videos, lists.Hooks, lists.Outliers} {
+				if c.filter.MinScore > 0 && l != lists.Outliers {
 					continue
 				}
 				for _, withArchived := range []bool{false, true} {
 					t.Run(fmt.Sprint(c.name, " of ", string(rune(l)), ", archived ", withArchived), func(t *testing.T) {
-						p := page{list: l, withArchived: withArchived, paged: true, filter: c.filter}
+						p := lists.Page{List: l, WithArchived: withArchived, Paged: true, Filter: c.filter}
 						var want []string
 						for _, v := range whole[which{l, withArchived}] {
 							if c.keep(v) {
@@ -108,7 +109,7 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 							}
 						}
 						// 7 ends most pages by their length, 25 at the last row that they look at.
-						for _, p.limit = range []int{7, 25} {
+						for _, p.Limit = range []int{7, 25} {
 							byPages(t, b, p, want)
 						}
 						none := slices.Contains([]string{"nothing", "no such word", "syntax is text"}, c.name)
@@ -120,16 +121,16 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 			}
 		}
 		t.Run("another tenant has none of them", func(t *testing.T) {
-			for _, l := range []list{videos, hooks, outliers} {
-				for _, f := range []search.Filter{{MinViews: 1}, search.Filter{}.With("ristretto"), search.Filter{}.With("shot")} {
-					if got := itemsOf(b.as(8).all(page{list: l, filter: f, paged: true})); len(got) > 0 {
+			for _, l := range []lists.List{lists.Videos, lists.Hooks, lists.Outliers} {
+				for _, f := range []lists.Filter{{MinViews: 1}, lists.Filter{}.With("ristretto"), lists.Filter{}.With("shot")} {
+					if got := itemsOf(b.as(8).all(lists.Page{List: l, Filter: f, Paged: true})); len(got) > 0 {
 						t.Errorf("list %c: got %d items, want none", l, len(got))
 					}
 				}
 			}
 		})
 		t.Run("a page of few items ends with a cursor", func(t *testing.T) {
-			got, next := b.read(page{list: videos, filter: search.Filter{Creator: "creator3"}, paged: true})
+			got, next := b.read(lists.Page{List: lists.Videos, Filter: lists.Filter{Creator: "creator3"}, Paged: true})
 			if len(got.Videos) > 0 || next == "" {
 				t.Errorf("got %d items and cursor %q, want none of the first rows and a cursor", len(got.Videos), next)
 			}
@@ -172,7 +173,7 @@ func TestSearchesFindWhatEarlierVersionsStored(t *testing.T) {
 		for _, of := range []*bundle{b, other} {
 			of.archive(1, now, told(sampleRecords(0, 450), 0)...)
 		}
-		rare := page{list: videos, filter: search.Filter{}.With("ristretto"), paged: true}
+		rare := lists.Page{List: lists.Videos, Filter: lists.Filter{}.With("ristretto"), Paged: true}
 		want := b.all(rare).Videos
 		if len(want) != 7 {
 			t.Fatalf("got %d videos, want 7", len(want))
@@ -220,13 +221,13 @@ func TestSearchesCost(t *testing.T) {
 		}
 		t.Logf("%s: %d videos archived in %v", b.db.Dialect(), size, time.Since(began).Round(time.Millisecond))
 		b.complete(1)
-		uncached, err := New(Config{}, b.db, b.runs, b.runs)
+		uncached, err := New(Config{}, b.db, b.runs, b.runs, b.runs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, l := range []list{videos, outliers, hooks} {
-			cost := func(f search.Filter) (p50, p99 time.Duration, items int) {
-				p := page{list: l, limit: 25, filter: f, paged: true}
+		for _, l := range []lists.List{lists.Videos, lists.Outliers, lists.Hooks} {
+			cost := func(f lists.Filter) (p50, p99 time.Duration, items int) {
+				p := lists.Page{List: l, Limit: 25, Filter: f, Paged: true}
 				var took []time.Duration
 				clock := time.Now
 				if b.db.Dialect() == store.SQLite { // processor time, as others share the machine
@@ -234,7 +235,7 @@ func TestSearchesCost(t *testing.T) {
 				}
 				for range 200 {
 					began := clock()
-					made, err := uncached.read(b.ctx, p)
+					made, err := uncached.Lists.Read(b.ctx, p)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -243,18 +244,18 @@ func TestSearchesCost(t *testing.T) {
 					if made.Done != nil {
 						made.Done()
 					}
-					p.token = made.NextPageToken
+					p.Token = made.NextPageToken
 				}
 				slices.Sort(took)
 				return took[len(took)/2], took[len(took)*99/100], items
 			}
-			bare50, bare, _ := cost(search.Filter{})
+			bare50, bare, _ := cost(lists.Filter{})
 			t.Logf("%s list %c, unfiltered: p50 %v, p99 %v", b.db.Dialect(), l, bare50, bare)
-			for name, f := range map[string]search.Filter{
-				"rare word": search.Filter{}.With("ristretto"), "frequent word": search.Filter{}.With("lungo"), "two frequent words": search.Filter{}.With("lungo", "shot"),
-				"a word of all": search.Filter{}.With("shot"), "no such word": search.Filter{}.With("unknown"), "frequent and rare": search.Filter{}.With("lungo", "tag1999"),
-				"hashtag": search.Filter{}.With("#tag77"), "creator": search.Filter{Creator: "creator77"}.With("@creator77"), "views": {MinViews: 95_000},
-				"views of none": {MinViews: 1 << 40}, "posted": {PostedAfter: now - 20*day}, "platform and kind": {Platform: "youtube", Kind: Competitor},
+			for name, f := range map[string]lists.Filter{
+				"rare word": lists.Filter{}.With("ristretto"), "frequent word": lists.Filter{}.With("lungo"), "two frequent words": lists.Filter{}.With("lungo", "shot"),
+				"a word of all": lists.Filter{}.With("shot"), "no such word": lists.Filter{}.With("unknown"), "frequent and rare": lists.Filter{}.With("lungo", "tag1999"),
+				"hashtag": lists.Filter{}.With("#tag77"), "creator": lists.Filter{Creator: "creator77"}.With("@creator77"), "views": {MinViews: 95_000},
+				"views of none": {MinViews: 1 << 40}, "posted": {PostedAfter: now - 20*day}, "platform and kind": {Platform: "youtube", Kind: videos.Competitor},
 			} {
 				p50, p99, items := cost(f)
 				t.Logf("%s list %c, %s: p50 %v, p99 %v: %.1f of unfiltered (bar 5); %d items in 200 pages", b.db.Dialect(), l, name, p50, p99, float64(p99)/float64(bare), items)
@@ -268,11 +269,11 @@ func TestListedTrendsPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storetest.SQLite(t))
 	b.growingTrends()
-	whole, _ := b.read(page{list: trends})
+	whole, _ := b.read(lists.Page{List: lists.Trends})
 	if len(whole.Trends) < 3 {
 		t.Fatalf("got %d trends, want at least 3", len(whole.Trends))
 	}
-	paged := b.all(page{list: trends, limit: 1, paged: true})
+	paged := b.all(lists.Page{List: lists.Trends, Limit: 1, Paged: true})
 	keys := func(a answer) (keys []string) {
 		for _, one := range a.Trends {
 			keys = append(keys, one.Key)
@@ -287,12 +288,13 @@ func TestListedTrendsPage(t *testing.T) {
 
 // growingTrends makes two scrolls of the same videos, whose views grow.
 func (b *bundle) growingTrends() {
-	b.scroll(1, now, sampleRecords(0, 400)...)
-	again := sampleRecords(0, 400)
+	first, again := sampleRecords(0, 400), sampleRecords(0, 400)
 	for i := range again {
+		first[i].PostedAt = ptr(now - day)
 		again[i].Metrics.ObservedAt, *again[i].Metrics.Views = ptr(now+day), *again[i].Metrics.Views*int64(2+i%3)
 		again[i].PostedAt = ptr(now - day)
 	}
+	b.scroll(1, now, first...)
 	b.scroll(2, now+day, again...)
 }
 
@@ -302,17 +304,17 @@ func TestTrendsAreFiltered(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
 		b.growingTrends()
-		whole := b.all(page{list: trends, limit: 25, paged: true})
+		whole := b.all(lists.Page{List: lists.Trends, Limit: 25, Paged: true})
 		for name, c := range map[string]struct {
-			page page
+			page lists.Page
 			want func(key string, videos int, growth float64) bool
 		}{
-			"by the kind of their key": {page{kind: "hashtag"}, func(key string, videos int, growth float64) bool { return strings.HasPrefix(key, "hashtag:") }},
-			"by a kind that none has":  {page{kind: "opening"}, func(key string, videos int, growth float64) bool { return strings.HasPrefix(key, "opening:") }},
-			"by their videos":          {page{filter: search.Filter{MinVideos: 5}}, func(key string, videos int, growth float64) bool { return videos >= 5 }},
-			"by their growth":          {page{filter: search.Filter{MinGrowth: 3}}, func(key string, videos int, growth float64) bool { return growth >= 3 }},
+			"by the kind of their key": {lists.Page{Kind: "hashtag"}, func(key string, videos int, growth float64) bool { return strings.HasPrefix(key, "hashtag:") }},
+			"by a kind that none has":  {lists.Page{Kind: "opening"}, func(key string, videos int, growth float64) bool { return strings.HasPrefix(key, "opening:") }},
+			"by their videos":          {lists.Page{Filter: lists.Filter{MinVideos: 5}}, func(key string, videos int, growth float64) bool { return videos >= 5 }},
+			"by their growth":          {lists.Page{Filter: lists.Filter{MinGrowth: 3}}, func(key string, videos int, growth float64) bool { return growth >= 3 }},
 			"by all of it": {
-				page{kind: "hashtag", filter: search.Filter{MinVideos: 5, MinGrowth: 2.5}},
+				lists.Page{Kind: "hashtag", Filter: lists.Filter{MinVideos: 5, MinGrowth: 2.5}},
 				func(key string, videos int, growth float64) bool {
 					return strings.HasPrefix(key, "hashtag:") && videos >= 5 && growth >= 2.5
 				},
@@ -325,14 +327,14 @@ func TestTrendsAreFiltered(t *testing.T) {
 						want = append(want, one.Key)
 					}
 				}
-				c.page.list, c.page.limit, c.page.paged = trends, 2, true
+				c.page.List, c.page.Limit, c.page.Paged = lists.Trends, 2, true
 				for _, one := range b.all(c.page).Trends {
 					got = append(got, one.Key)
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("trends (-want +got):\n%s", diff)
 				}
-				if none := c.page.kind == "opening"; (len(want) == 0) != none || len(want) == len(whole.Trends) && c.page.kind == "" {
+				if none := c.page.Kind == "opening"; (len(want) == 0) != none || len(want) == len(whole.Trends) && c.page.Kind == "" {
 					t.Errorf("the test tests little: got %d of %d trends, want some but not all, or none %t", len(want), len(whole.Trends), none)
 				}
 			})
@@ -360,7 +362,7 @@ func itemsOf(a answer) (items []item) {
 }
 
 // byPages reads the pages of a list from the first, and compares their ids.
-func byPages(t *testing.T, b *bundle, p page, want []string) {
+func byPages(t *testing.T, b *bundle, p lists.Page, want []string) {
 	t.Helper()
 	var got []string
 	pages := 1
@@ -372,15 +374,15 @@ func byPages(t *testing.T, b *bundle, p page, want []string) {
 		for _, v := range itemsOf(a) {
 			got = append(got, v.ID)
 		}
-		if p.token = next; next == "" {
+		if p.Token = next; next == "" {
 			break
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("ids by %d (-want +got):\n%s", p.limit, diff)
+		t.Errorf("ids by %d (-want +got):\n%s", p.Limit, diff)
 	}
-	if most := len(want)/p.limit + 20; pages > most {
-		t.Errorf("got %d pages of %d for %d items, want at most %d", pages, p.limit, len(want), most)
+	if most := len(want)/p.Limit + 20; pages > most {
+		t.Errorf("got %d pages of %d for %d items, want at most %d", pages, p.Limit, len(want), most)
 	}
 }
 
@@ -389,12 +391,12 @@ func byPages(t *testing.T, b *bundle, p page, want []string) {
 func TestSearchesHaveTagsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storetest.SQLite(t))
-	seen := map[string]page{}
-	for _, l := range []list{videos, hooks, outliers} {
-		for _, filter := range []search.Filter{{}, {MinViews: 5}, search.Filter{}.With("latte"), search.Filter{}.With("espresso")} {
+	seen := map[string]lists.Page{}
+	for _, l := range []lists.List{lists.Videos, lists.Hooks, lists.Outliers} {
+		for _, filter := range []lists.Filter{{}, {MinViews: 5}, lists.Filter{}.With("latte"), lists.Filter{}.With("espresso")} {
 			for _, paged := range []bool{false, true} {
-				p := page{list: l, limit: 25, filter: filter, paged: paged}
-				made, err := b.Service.read(b.ctx, p)
+				p := lists.Page{List: l, Limit: 25, Filter: filter, Paged: paged}
+				made, err := b.reader.Read(b.ctx, p)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -134,8 +134,8 @@ func naivePeer(target, p *naiveVideo) bool {
 			return false
 		}
 	}
-	if target.Kind == "youtube_short" {
-		after := func(v *naiveVideo) bool { return v.PostedAt == score.Undated || v.PostedAt >= 1743379200000 }
+	if day := map[score.Kind]int64{"youtube_short": 1743379200000, "youtube_long": 1787529600000}[target.Kind]; day > 0 {
+		after := func(v *naiveVideo) bool { return v.PostedAt == score.Undated || v.PostedAt >= day }
 		if after(target) != after(p) {
 			return false
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/scrollery/scrollery/ent/niche"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/scoring"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -35,10 +36,10 @@ func TestWhatANicheLeavesBehindIsScoredByTheQueue(t *testing.T) {
 			}
 			return kinds
 		}
-		jobs := map[string]string{store.SQLite: "jobs", store.Postgres: "river_job"}[db.Dialect()] + " WHERE kind = '" + nicheJob + "'"
+		jobs := map[string]string{store.SQLite: "jobs", store.Postgres: "river_job"}[db.Dialect()] + " WHERE kind = '" + scoring.NicheJob + "'"
 
 		archive(1, 12, 100)
-		if err := b.scoreMarked(b.ctx, nicheInScroll); err != nil {
+		if err := b.ScoreMarked(b.ctx, scoring.NicheInScroll); err != nil {
 			t.Fatal(err)
 		}
 		check(t, "marks after a scroll that scores all", marked(), 0)
@@ -46,12 +47,12 @@ func TestWhatANicheLeavesBehindIsScoredByTheQueue(t *testing.T) {
 		m.compare(b, "all scored", 25)
 
 		archive(2, 8, 50)
-		if err := b.scoreMarked(b.ctx, 0); err != nil {
+		if err := b.ScoreMarked(b.ctx, 0); err != nil {
 			t.Fatal(err)
 		}
 		check(t, "marks after a scroll that leaves the others", marked(), len(platforms))
 		check(t, "jobs after it", b.count(jobs), 1)
-		if err := b.finishNiches(b.ctx, fmt.Appendf(nil, `{"account":%d}`, account)); err != nil {
+		if err := b.FinishNiches(b.ctx, fmt.Appendf(nil, `{"account":%d}`, account)); err != nil {
 			t.Fatal(err)
 		}
 		check(t, "marks after the job", marked(), 0)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -20,10 +22,10 @@ func TestVideoWithoutASourceIsOfNoKind(t *testing.T) {
 		lost, found := clip("1", "", 5), clip("2", "h", 5)
 		lost.Source, lost.SourceURL = nil, ""
 		b.archive(1, now, lost, found)
-		for kind, want := range map[string][]string{"": {"2", "1"}, Own: nil, Competitor: {"2"}, Niche: nil} {
+		for kind, want := range map[string][]string{"": {"2", "1"}, videos.Own: nil, videos.Competitor: {"2"}, videos.Niche: nil} {
 			t.Run(fmt.Sprintf("kind %q", kind), func(t *testing.T) {
 				var got []string
-				for _, v := range b.all(page{list: videos, kind: kind}).Videos {
+				for _, v := range b.all(lists.Page{List: lists.Videos, Kind: kind}).Videos {
 					got = append(got, v.ExternalID)
 				}
 				slices.SortFunc(got, func(x, y string) int { return strings.Compare(y, x) })
@@ -32,7 +34,7 @@ func TestVideoWithoutASourceIsOfNoKind(t *testing.T) {
 				}
 			})
 		}
-		for _, v := range b.all(page{list: videos}).Videos {
+		for _, v := range b.all(lists.Page{List: lists.Videos}).Videos {
 			if v.ExternalID == "1" && (v.Source != nil || v.SourceURL != "https://www.tiktok.com/@_/video/1") {
 				t.Errorf("got source %+v and address %q, want no source and an address made from the id", v.Source, v.SourceURL)
 			}
@@ -53,7 +55,7 @@ func TestRefusedReadingChangesNoNumbers(t *testing.T) {
 			t.Errorf("got %d new videos and %d observed again, want 1 and 0", added, again)
 		}
 		views := map[string]string{}
-		for _, v := range b.all(page{list: videos}).Videos {
+		for _, v := range b.all(lists.Page{List: lists.Videos}).Videos {
 			views[v.ExternalID] = string(v.Metrics["views"])
 		}
 		if diff := cmp.Diff(map[string]string{"1": "5", "2": "null"}, views); diff != "" {

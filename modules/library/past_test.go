@@ -12,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -51,7 +52,7 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 			b.scroll(today+1, now+today*day, records...)
 			last = records[len(last):]
 			all = append(all, last...)
-			w, err := b.window(b.ctx, b.outside(), b.runs.subject)
+			w, err := b.Window(b.ctx, b.runs.subject)
 			if err != nil || w == nil {
 				t.Fatalf("got window %v, error %v; want one", w, err)
 			}
@@ -61,8 +62,8 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 		takenUp := func(key string, from int64) bool {
 			had, has := map[string]bool{}, map[string]bool{}
 			for _, v := range all {
-				known := factsOf(v.Metadata)
-				for _, k := range known.trendKeys("tiktok") {
+				known := videos.FactsOf(v.Metadata)
+				for _, k := range known.TrendKeys("tiktok") {
 					switch at := *v.PostedAt; {
 					case k.Key != key:
 					case at <= from:
@@ -91,16 +92,16 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 				switch {
 				case n < min(25, len(listed)):
 					one.First++
-					one.Taken += flag(taken)
+					one.Taken += videos.Flag(taken)
 				case k.Drop != score.GenericKey:
 					one.Others++
-					one.OthersTaken += flag(taken)
+					one.OthersTaken += videos.Flag(taken)
 				}
 			}
 			want = append(want, one)
 			sum.Add(one.TrendCounts)
 		}
-		got, total, err := b.insight.BacktestTrends(b.ctx, days)
+		got, total, err := b.explainer.BacktestTrends(b.ctx, days)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,18 +116,18 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 		}
 
 		t.Run("of fewer readings, the scrolls with a whole window are the same", func(t *testing.T) {
-			p, err := b.past(b.ctx, b.runs.subject, 4, 50_000)
+			p, err := b.Past(b.ctx, b.runs.subject, 4, 50_000)
 			if err != nil || len(p.Runs) != 4 || p.Since == insight.FromStart {
 				t.Fatalf("got %+v, error %v; want 4 scrolls and the time of the fifth", p, err)
 			}
-			if p, err = b.past(b.ctx, b.runs.subject, 30, 130); err != nil || len(p.Runs) != 2 || p.Since == insight.FromStart {
+			if p, err = b.Past(b.ctx, b.runs.subject, 30, 130); err != nil || len(p.Runs) != 2 || p.Since == insight.FromStart {
 				t.Errorf("of 130 readings: got %+v, error %v; want 2 scrolls and the time of the third", p, err)
 			}
 		})
 		t.Run("another account has none", func(t *testing.T) {
 			other := b.as(8)
 			other.runs.subject, other.runs.subjects, other.runs.completed = b.runs.subject, b.runs.subjects, b.runs.completed
-			if runs, _, err := other.insight.BacktestTrends(other.ctx, days); len(runs) > 0 || err != nil {
+			if runs, _, err := other.explainer.BacktestTrends(other.ctx, days); len(runs) > 0 || err != nil {
 				t.Errorf("got %d runs, error %v; want none", len(runs), err)
 			}
 		})
@@ -162,26 +163,26 @@ func TestACreatorHasFacts(t *testing.T) {
 			find func(b *bundle) (*insight.Creator, error)
 			want *insight.Creator
 		}{
-			{"by a video", func(b *bundle) (*insight.Creator, error) { return b.insight.CreatorOf(b.ctx, b.idOf("a")) }, ann},
-			{"by a video that has the handle alone", func(b *bundle) (*insight.Creator, error) { return b.insight.CreatorOf(b.ctx, b.idOf("f")) }, ann},
-			{"by the handle", func(b *bundle) (*insight.Creator, error) { return b.insight.CreatorByHandle(b.ctx, "tiktok", "@ANN") }, ann},
+			{"by a video", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorOf(b.ctx, b.idOf("a")) }, ann},
+			{"by a video that has the handle alone", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorOf(b.ctx, b.idOf("f")) }, ann},
+			{"by the handle", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorByHandle(b.ctx, "tiktok", "@ANN") }, ann},
 			{"of another platform there is none", func(b *bundle) (*insight.Creator, error) {
-				return b.insight.CreatorByHandle(b.ctx, "youtube", "ann")
+				return b.explainer.CreatorByHandle(b.ctx, "youtube", "ann")
 			}, nil},
-			{"of an unknown video there is none", func(b *bundle) (*insight.Creator, error) { return b.insight.CreatorOf(b.ctx, "vid_0") }, nil},
-			{"of a video of nobody there is none", func(b *bundle) (*insight.Creator, error) { return b.insight.CreatorOf(b.ctx, b.idOf("g")) }, nil},
-			{"an empty handle is none", func(b *bundle) (*insight.Creator, error) { return b.insight.CreatorByHandle(b.ctx, "tiktok", "@") }, nil},
-			{"by a handle without an id", func(b *bundle) (*insight.Creator, error) { return b.insight.CreatorByHandle(b.ctx, "tiktok", "bob") }, &insight.Creator{
+			{"of an unknown video there is none", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorOf(b.ctx, "vid_0") }, nil},
+			{"of a video of nobody there is none", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorOf(b.ctx, b.idOf("g")) }, nil},
+			{"an empty handle is none", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorByHandle(b.ctx, "tiktok", "@") }, nil},
+			{"by a handle without an id", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorByHandle(b.ctx, "tiktok", "bob") }, &insight.Creator{
 				Platform: "tiktok", Handle: "bob", Videos: 1, LookedAt: 1,
 				Kinds:  []insight.CreatorKind{{KindFacts: score.KindFacts{Kind: "tiktok", Videos: 1, Usable: 1, TwiceMedian: 14}}},
 				Rhythm: score.Rhythm{Dated: 1, First: now - 10*day, Last: now - 10*day, Weekdays: [7]int{4: 1}, Hours: [24]int{0: 1}},
 			}},
 			{"of another account there is none", func(b *bundle) (*insight.Creator, error) {
 				other := b.as(8)
-				if c, err := other.insight.CreatorOf(other.ctx, b.idOf("a")); c != nil || err != nil {
+				if c, err := other.explainer.CreatorOf(other.ctx, b.idOf("a")); c != nil || err != nil {
 					return c, err
 				}
-				return other.insight.CreatorByHandle(other.ctx, "tiktok", "ann")
+				return other.explainer.CreatorByHandle(other.ctx, "tiktok", "ann")
 			}, nil},
 		} {
 			t.Run(c.name, func(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -28,7 +30,7 @@ func TestReadingsAreKeptOnce(t *testing.T) {
 		archive := func(scroll, when int64, records []stage.Record) (added, again int) {
 			t.Helper()
 			err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
-				refs, n, err := b.Archive(ctx, tx, Batch{ScrollID: scroll, Stage: "archive", At: when, Once: true, Records: records})
+				refs, n, err := b.Archive(ctx, tx, videos.Batch{ScrollID: scroll, Stage: "archive", At: when, Once: true, Records: records})
 				added, again = len(refs), n
 				return err
 			})
@@ -78,7 +80,7 @@ func TestRecordsThatRepeatTheLibrary(t *testing.T) {
 		b := setup(t, db)
 		archive := func(scroll int64, rec stage.Record, spoken string) {
 			t.Helper()
-			batch := Batch{ScrollID: scroll, Stage: "archive", At: now, Said: map[stage.Ref]stage.Record{rec.Ref: rec}}
+			batch := videos.Batch{ScrollID: scroll, Stage: "archive", At: now, Said: map[stage.Ref]stage.Record{rec.Ref: rec}}
 			rec.Evidence = &stage.Evidence{Spoken: &spoken}
 			batch.Records = []stage.Record{rec}
 			err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
@@ -103,7 +105,7 @@ func TestRecordsThatRepeatTheLibrary(t *testing.T) {
 			t.Errorf("error %v; repeats (-want +got):\n%s", err, diff)
 		}
 		archive(2, known, "now with other words")
-		if hooks := b.all(page{list: hooks}).Hooks; len(hooks) != 1 || hooks[0].Spoken == nil || *hooks[0].Spoken != "now with other words" {
+		if hooks := b.all(lists.Page{List: lists.Hooks}).Hooks; len(hooks) != 1 || hooks[0].Spoken == nil || *hooks[0].Spoken != "now with other words" {
 			t.Errorf("got the hooks %+v, want one with the words that a stage found last", hooks)
 		}
 	})
@@ -118,7 +120,7 @@ func TestRenewAddsNoObservation(t *testing.T) {
 		renew := func(rec stage.Record) (changed int) {
 			t.Helper()
 			err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) (err error) {
-				changed, err = b.Renew(ctx, tx, Batch{ScrollID: 9, At: now, Records: []stage.Record{rec, clip("stranger", "a", 5)}})
+				changed, err = b.Renew(ctx, tx, videos.Batch{ScrollID: 9, At: now, Records: []stage.Record{rec, clip("stranger", "a", 5)}})
 				return err
 			})
 			if err != nil {
@@ -136,7 +138,7 @@ func TestRenewAddsNoObservation(t *testing.T) {
 		if n := renew(better); n != 1 {
 			t.Errorf("a better one: got %d videos changed, want 1", n)
 		}
-		v := b.all(page{list: videos}).Videos[0]
+		v := b.all(lists.Page{List: lists.Videos}).Videos[0]
 		check(t, "metadata", string(v.Metadata), `{"caption":"second","hashtags":["y"]}`)
 		check(t, "views", string(v.Metrics["views"]), "100")
 		check(t, "observations", b.count("observations"), 1)

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -26,7 +28,7 @@ func (r *realReading) record() stage.Record {
 	}
 	return stage.Record{
 		Ref: stage.Ref{Platform: r.platform, ExternalID: r.ref}, PostedAt: &r.posted, Metadata: metadata,
-		Source:  &stage.Source{Kind: Competitor, Handle: r.creator},
+		Source:  &stage.Source{Kind: videos.Competitor, Handle: r.creator},
 		Metrics: stage.Metrics{Views: known(r.views), Likes: known(r.likes), ObservedAt: &r.at},
 	}
 }
@@ -54,7 +56,7 @@ func TestRealDataFollowsTheRules(t *testing.T) {
 						byRun[r.run] = append(byRun[r.run], r.record())
 					}
 				}
-				for _, run := range sortedKeys(byRun) {
+				for _, run := range slices.Sorted(maps.Keys(byRun)) {
 					records := slices.CompactFunc(slices.SortedStableFunc(slices.Values(byRun[run]), func(x, y stage.Record) int {
 						return cmp.Compare(x.ExternalID, y.ExternalID)
 					}), func(x, y stage.Record) bool { return x.ExternalID == y.ExternalID })

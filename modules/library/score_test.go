@@ -14,7 +14,10 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/scoring"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -38,7 +41,7 @@ type modelVideo struct {
 	ref               stage.Ref
 	id                int64 // of the library's row
 	creatorID, handle string
-	posted, duration  int64
+	known             score.Known
 	tags              []string
 	keys              []score.Key
 	archived          bool
@@ -54,7 +57,7 @@ func (m *model) take(scroll, at int64, records []stage.Record) {
 	for _, r := range records {
 		v := m.videos[r.Ref]
 		if v == nil {
-			v = &modelVideo{ref: r.Ref, posted: score.Undated}
+			v = &modelVideo{ref: r.Ref, known: score.Known{PostedAt: score.Undated}}
 			m.videos[r.Ref] = v
 		}
 		if r.CreatorID != "" {
@@ -64,12 +67,14 @@ func (m *model) take(scroll, at int64, records []stage.Record) {
 			v.handle = strings.ToLower(strings.TrimPrefix(r.Source.Handle, "@"))
 		}
 		if r.PostedAt != nil {
-			v.posted = *r.PostedAt
+			v.known = v.known.With(score.Known{PostedAt: *r.PostedAt})
 		}
-		if r.Metadata != nil {
-			facts := factsOf(r.Metadata)
-			v.duration, v.tags, v.keys = facts.duration, facts.hashtags, nil
-			for _, tag := range facts.hashtags {
+		if facts := videos.FactsOf(r.Metadata); r.Metadata != nil {
+			v.known = v.known.With(score.Known{PostedAt: score.Undated, Duration: facts.Duration})
+		}
+		if facts := videos.FactsOf(r.Metadata); len(facts.Hashtags) > 0 { // the records have no captions
+			v.tags, v.keys = facts.Hashtags, nil
+			for _, tag := range facts.Hashtags {
 				key := score.Key{Key: "hashtag:" + strings.ToLower(tag), Label: "#" + tag}
 				if !slices.ContainsFunc(v.keys, func(k score.Key) bool { return k.Key == key.Key }) {
 					v.keys = append(v.keys, key)
@@ -79,7 +84,7 @@ func (m *model) take(scroll, at int64, records []stage.Record) {
 		if slices.ContainsFunc(v.seen, func(o score.Observation) bool { return o.Scroll == scroll }) {
 			continue
 		}
-		o := score.Observation{Scroll: scroll, At: at, Views: count(r.Metrics.Views), Likes: count(r.Metrics.Likes)}
+		o := score.Observation{Scroll: scroll, At: at, Views: videos.Count(r.Metrics.Views), Likes: videos.Count(r.Metrics.Likes)}
 		if r.Metrics.ObservedAt != nil {
 			o.At = *r.Metrics.ObservedAt
 		}
@@ -137,7 +142,7 @@ func (m *model) latest() (all []*naiveVideo) {
 	creators := m.creators()
 	for _, v := range m.videos {
 		r := score.Reading{
-			ID: v.id, Kind: score.KindOf(v.ref.Platform, v.posted, v.duration, v.tags), PostedAt: v.posted, Views: score.Unknown, Likes: score.Unknown,
+			ID: v.id, Kind: v.known.Kind(v.ref.Platform, v.tags), PostedAt: v.known.PostedAt, Views: score.Unknown, Likes: score.Unknown,
 		}
 		for _, o := range v.seen {
 			if o.Views > 0 && o.Likes <= o.Views && (r.Views < 0 || o.At >= r.ObservedAt) {
@@ -216,7 +221,7 @@ func (m *model) trends(withArchived bool) (list []shownTrend) {
 		if _, known := numbers[who]; !known {
 			numbers[who] = int64(len(numbers))
 		}
-		carriers = append(carriers, score.Carrier{ID: v.id, Creator: numbers[who], PostedAt: v.posted, Archived: v.archived, Keys: v.keys})
+		carriers = append(carriers, score.Carrier{ID: v.id, Creator: numbers[who], PostedAt: v.known.PostedAt, Archived: v.archived, Keys: v.keys})
 		for _, o := range v.seen {
 			if o.Video = v.id; m.completed[o.Scroll] {
 				observations = append(observations, o)
@@ -253,10 +258,10 @@ func mapKeys[K comparable, V any](m map[K]V) func(func(K) bool) {
 func listed(b *bundle, withArchived bool, limit int) (o []shownOutlier, t []shownTrend) {
 	b.t.Helper()
 	number := func(f float64) string { return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.4f", f), "0"), ".") }
-	for _, one := range b.all(page{list: outliers, limit: limit, withArchived: withArchived}).Outliers {
+	for _, one := range b.all(lists.Page{List: lists.Outliers, Limit: limit, WithArchived: withArchived}).Outliers {
 		o = append(o, shownOutlier{one.Video.ID, number(one.Score), number(one.BaselineViews), one.SampleCount, one.ObservedAt})
 	}
-	for _, one := range b.all(page{list: trends, limit: limit, withArchived: withArchived}).Trends {
+	for _, one := range b.all(lists.Page{List: lists.Trends, Limit: limit, WithArchived: withArchived}).Trends {
 		made := shownTrend{Key: one.Key, Median: number(one.Metrics.MedianGrowthMultiple), Videos: one.Metrics.VideoCount}
 		for _, v := range one.Examples {
 			made.Examples = append(made.Examples, v.ID)
@@ -314,7 +319,7 @@ func TestListsFollowTheRules(t *testing.T) {
 				if w.isBehind = run == 3; !w.isBehind { // one scroll fails
 					b.complete(scroll)
 					w.completed[scroll] = true
-				} else if err := b.scoreMarked(b.ctx, nicheInScroll); err != nil {
+				} else if err := b.ScoreMarked(b.ctx, scoring.NicheInScroll); err != nil {
 					t.Fatal(err)
 				}
 				when := fmt.Sprintf("seed %d, run %d", seed, run)
@@ -362,7 +367,7 @@ func (w *world) records(run int, at int64) (records []stage.Record) {
 		case who%3 == 0:
 			one.CreatorID = fmt.Sprint("id", who)
 		case who%3 == 1: // the id is known of some videos alone, and of some handles two
-			one.Source = &stage.Source{Kind: Niche, Handle: fmt.Sprint("@Handle", who/3)}
+			one.Source = &stage.Source{Kind: videos.Niche, Handle: fmt.Sprint("@Handle", who/3)}
 			if r.IntN(12) == 0 {
 				one.CreatorID = fmt.Sprint("channel", who/3, "-", own.IntN(8)/7)
 			}
@@ -370,7 +375,7 @@ func (w *world) records(run int, at int64) (records []stage.Record) {
 				one.Source.Handle = fmt.Sprint("HANDLE", who/3+1)
 			}
 		default:
-			one.Source = &stage.Source{Kind: Niche, Handle: fmt.Sprint("@Handle", who)}
+			one.Source = &stage.Source{Kind: videos.Niche, Handle: fmt.Sprint("@Handle", who)}
 		}
 		tags := []string{`"x"`}
 		for range own.IntN(4) {
@@ -397,7 +402,7 @@ func (w *world) records(run int, at int64) (records []stage.Record) {
 // shelve archives and restores some videos.
 func (w *world) shelve(b *bundle) {
 	b.t.Helper()
-	for _, v := range b.all(page{list: videos, withArchived: true}).Videos {
+	for _, v := range b.all(lists.Page{List: lists.Videos, WithArchived: true}).Videos {
 		if w.rand.IntN(6) > 0 {
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
-	"github.com/scrollery/scrollery/modules/library/search"
+	"github.com/scrollery/scrollery/modules/library/lists"
 )
 
 // searchBar is what a page of a search may cost, in pages of the list without a filter.
@@ -35,13 +35,13 @@ func TestSearchesStayNearTheFloorOfTheList(t *testing.T) {
 		}
 		b.archive(1, now+int64(from), records...)
 	}
-	bare, err := New(Config{}, b.db, b.runs, b.runs)
+	bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := func(p page) func() {
+	call := func(p lists.Page) func() {
 		return func() {
-			made, err := bare.read(b.ctx, p)
+			made, err := bare.Lists.Read(b.ctx, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,22 +50,22 @@ func TestSearchesStayNearTheFloorOfTheList(t *testing.T) {
 			}
 		}
 	}
-	whole := page{list: videos, limit: 25, paged: true}
-	for name, filter := range map[string]search.Filter{
-		"a word of all":       search.Filter{}.With("shot"),
-		"two words of all":    search.Filter{}.With("shot", "pull"),
-		"a word of half":      search.Filter{}.With("half"),
-		"a word of a tenth":   search.Filter{}.With("tenth"),
-		"a word of a 20th":    search.Filter{}.With("twentieth"),
-		"a word of a 40th":    search.Filter{}.With("fortieth"),
-		"a rare word":         search.Filter{}.With("rare"),
-		"a word of none":      search.Filter{}.With("nowhere"),
+	whole := lists.Page{List: lists.Videos, Limit: 25, Paged: true}
+	for name, filter := range map[string]lists.Filter{
+		"a word of all":       lists.Filter{}.With("shot"),
+		"two words of all":    lists.Filter{}.With("shot", "pull"),
+		"a word of half":      lists.Filter{}.With("half"),
+		"a word of a tenth":   lists.Filter{}.With("tenth"),
+		"a word of a 20th":    lists.Filter{}.With("twentieth"),
+		"a word of a 40th":    lists.Filter{}.With("fortieth"),
+		"a rare word":         lists.Filter{}.With("rare"),
+		"a word of none":      lists.Filter{}.With("nowhere"),
 		"a word and views":    {MinViews: 50_000, Terms: "shot"},
 		"views":               {MinViews: 50_000},
 		"views that none has": {MinViews: 1 << 40},
 	} {
 		p := whole
-		p.filter = filter
+		p.Filter = filter
 		hold(t, "a search for "+name, func() (fault string) {
 			list, found := inTurns(call(whole), call(p))
 			ratio := float64(found) / float64(list)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/scoring"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -44,15 +46,15 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w, err := b.window(b.ctx, b.outside(), b.runs.subject)
+		w, err := b.Window(b.ctx, b.runs.subject)
 		if err != nil || w == nil {
 			t.Fatalf("got window %v, error %v; want one", w, err)
 		}
 		listed, dropped := w.Rank(false)
 		explain := func(key string, most int) *insight.TrendExplanation {
 			t.Helper()
-			b.insight.MostMeasured = most
-			e, err := b.insight.ExplainTrend(b.ctx, key)
+			b.explainer.MostMeasured = most
+			e, err := b.explainer.ExplainTrend(b.ctx, key)
 			if err != nil || e == nil {
 				t.Fatalf("explain %s: got %v, error %v; want an explanation", key, e, err)
 			}
@@ -93,8 +95,8 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 			}
 			b.recomputeKey(got.Message())
 			series := func(most int) *insight.TrendSeries {
-				b.insight.MostMeasured = most
-				s, err := b.insight.TrendSeries(b.ctx, k.Key)
+				b.explainer.MostMeasured = most
+				s, err := b.explainer.TrendSeries(b.ctx, k.Key)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -129,16 +131,16 @@ func TestExplainingATrendCosts(t *testing.T) {
 			}
 			b.complete(run + 1)
 		}
-		w, err := b.window(b.ctx, b.outside(), b.runs.subject)
+		w, err := b.Window(b.ctx, b.runs.subject)
 		if err != nil {
 			t.Fatal(err)
 		}
 		listed, _ := w.Rank(false)
 		for _, most := range []int{10_000_000, 1} {
-			b.insight.MostMeasured = most
+			b.explainer.MostMeasured = most
 			began := used()
 			for _, k := range listed[:5] {
-				if e, err := b.insight.ExplainTrend(b.ctx, k.Key); err != nil || e == nil || e.IsStored != (most == 1) {
+				if e, err := b.explainer.ExplainTrend(b.ctx, k.Key); err != nil || e == nil || e.IsStored != (most == 1) {
 					t.Fatalf("explain %s: got %+v, error %v; want stored %t", k.Key, e, err, most == 1)
 				}
 			}
@@ -163,9 +165,9 @@ func TestWindowsWithoutMultiplesAreNotRead(t *testing.T) {
 				records = append(records, one)
 			}
 			b.archive(run, at(run), records...)
-			oldest = endOfTime
+			oldest = scoring.EndOfTime
 			b.db.Trace(func(_ context.Context, s *store.Hot, args []any) {
-				if s == b.hot.observed {
+				if strings.HasPrefix(s.Text(), "SELECT video_id, scroll_id, observed_at") {
 					oldest = min(oldest, args[1].(int64))
 				}
 			})
@@ -188,7 +190,7 @@ func TestWindowsWithoutMultiplesAreNotRead(t *testing.T) {
 				if got, want := scroll(b, c.run, c.videos...), at(c.run)-2*c.span; got != want {
 					t.Errorf("got readings after %d days before T, want %d", (at(c.run)-got)/day, (at(c.run)-want)/day)
 				}
-				w, err := b.window(b.ctx, b.outside(), b.runs.subject)
+				w, err := b.Window(b.ctx, b.runs.subject)
 				if err != nil {
 					t.Fatal(err)
 				}

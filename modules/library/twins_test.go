@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
-	"github.com/scrollery/scrollery/modules/library/search"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // TestRowsOfTheSameIDStayApart: PostgreSQL's keys have the account, so two accounts may have
@@ -20,19 +21,16 @@ func TestRowsOfTheSameIDStayApart(t *testing.T) {
 	recorded(t, b)
 	fresh := func() string { // without the pages that were kept
 		t.Helper()
-		var err error
-		if b.Service, err = New(Defaults(), b.db, b.runs, b.runs); err != nil {
-			t.Fatal(err)
-		}
+		b.open(Defaults())
 		tracked, _, err := b.Tracked(b.ctx, "tiktok", 0, 10)
 		if err != nil || len(tracked) == 0 {
 			t.Fatalf("got %d videos to look at again, error %v; want some", len(tracked), err)
 		}
-		found := []any{tracked, b.all(page{list: videos})}
-		for _, filter := range []search.Filter{
-			search.Filter{}.With(search.Words("letters")...), search.Filter{}.With(search.Words("letters twin")...), {MinFollowers: 1, MaxFollowers: 10},
+		found := []any{tracked, b.all(lists.Page{List: lists.Videos})}
+		for _, filter := range []lists.Filter{
+			lists.Filter{}.With(videos.Words("letters")...), lists.Filter{}.With(videos.Words("letters twin")...), {MinFollowers: 1, MaxFollowers: 10},
 		} {
-			found = append(found, b.all(page{list: outliers, filter: filter}))
+			found = append(found, b.all(lists.Page{List: lists.Outliers, Filter: filter}))
 		}
 		return b.lists() + look(found)
 	}
@@ -60,13 +58,13 @@ func TestRowsOfTheSameIDStayApart(t *testing.T) {
 		t.Fatalf("got %v twins, want 40 of videos and some of creators", before)
 	}
 	recorded(t, b)
-	if _, err := b.ArchiveVideo(b.ctx, b.all(page{list: outliers}).Outliers[0].Video.ID, false, true); err != nil {
+	if _, err := b.ArchiveVideo(b.ctx, b.all(lists.Page{List: lists.Outliers}).Outliers[0].Video.ID, false, true); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.CountTrends(b.ctx); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range b.all(page{list: outliers}).Outliers {
+	for _, o := range b.all(lists.Page{List: lists.Outliers}).Outliers {
 		outcome, noted, err := b.Annotate(b.ctx, o.Video.ID, json.RawMessage(`{"angle":"price"}`))
 		if err != nil || strings.Contains(string(noted), "twin") || !strings.Contains(string(noted), o.Video.ExternalID) {
 			t.Errorf("annotated %s: got %s, %s, error %v; want the video itself", o.Video.ID, outcome, noted, err)

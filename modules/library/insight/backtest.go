@@ -43,12 +43,12 @@ func (s *Service) Backtest(ctx context.Context, of int64) (runs []BacktestRun, r
 		return nil, nil, err
 	}
 	slices.Reverse(scored) // oldest first, as a backtest has them
-	outliers, only := make([][]score.Outlier, len(scored)), -1
+	outliers, only := make([][]score.Tested, len(scored)), -1
 	for i, r := range scored {
 		one := BacktestRun{Scroll: r.scroll, ObservedAt: r.observedAt}
 		for _, p := range r.points {
 			o := p.Outlier
-			outliers[i] = append(outliers[i], o)
+			outliers[i] = append(outliers[i], score.Tested{Outlier: o, Read: r.read[reading{o.ID, o.ObservedAt}], Entered: p.Flag == Entered})
 			one.Scored += bit(o.Basis != score.NoBasis)
 			one.Listed += bit(o.Listed && !o.Doubtful)
 			one.Entered += bit(p.Flag == Entered)
@@ -62,11 +62,11 @@ func (s *Service) Backtest(ctx context.Context, of int64) (runs []BacktestRun, r
 	if of != 0 && only < 0 {
 		return runs, nil, nil
 	}
-	return runs, sum(score.Backtest(outliers), only), nil
+	return runs, sum(score.Backtest(outliers), s.Growth.BacktestOrders(outliers), only), nil
 }
 
 // sum adds up the counts of each slice; only is the run that counts, -1 for all.
-func sum(all []score.Row, only int) (rows []BacktestRow) {
+func sum(all []score.Row, orders []score.OrderRow, only int) (rows []BacktestRow) {
 	type slice struct {
 		order     int
 		by, value string
@@ -90,6 +90,17 @@ func sum(all []score.Row, only int) (rows []BacktestRow) {
 			}
 			sums[at].Add(row)
 		}
+	}
+	for _, row := range orders {
+		later := row.Later - row.Run
+		if later > mostLater || only >= 0 && row.Run != only {
+			continue
+		}
+		at := slice{5, "order", row.Order, later}
+		if sums[at] == nil {
+			sums[at] = &score.Row{}
+		}
+		sums[at].Add(row.Row)
 	}
 	keys := make([]slice, 0, len(sums))
 	for at := range sums {

@@ -16,6 +16,13 @@ type OutlierExplanation struct {
 	Pending bool
 	// Flags are the newest of the video.
 	Flags []Point
+	// Since is the time of the reading with which it first was an outlier, nil if it never was.
+	Since *int64
+	// Newest is the newest usable reading of completed scrolls; 0 without one.
+	Newest int64
+	// SevenDayViews are nil if the video was older, or has no usable views.
+	SevenDayViews *int64
+	ViewsPerHour  score.Decimal
 }
 
 // ExplainOutlier scores a video as scoring does, and returns everything that went into
@@ -45,6 +52,14 @@ func (s *Service) ExplainOutlier(ctx context.Context, id string) (*OutlierExplan
 		return nil, fmt.Errorf("explain video %d: %w", number, err)
 	}
 	e.Pending = !video.shows(&o)
+	e.Since = video.since
+	if r := video.reading; s.Growth.RisingKey(&r, false) != nil {
+		views := s.Growth.SevenDayViews(&r)
+		e.SevenDayViews, e.ViewsPerHour = &views, score.ViewsPerHour(&r)
+	}
+	if e.Newest, err = s.Newest(ctx); err != nil {
+		return nil, err
+	}
 	e.Flags, err = s.flags(ctx, number)
 	return e, err
 }
@@ -58,6 +73,7 @@ type standing struct {
 	awaitsNiche   bool
 	twiceBaseline int64
 	samples       int
+	since         *int64
 	reading       score.Reading
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/library/score"
-	"github.com/scrollery/scrollery/modules/library/search"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -24,7 +24,7 @@ func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "ExplainOutlier", s.explainOutlier)
 	api.Unary(m, "ExplainTrend", s.explainTrend)
 	api.Unary(m, "ListScores", s.listScores, func(_ context.Context, req *pb.ListScoresRequest) error {
-		if issues := search.CheckPlatform(req.GetPlatform()); len(issues) > 0 {
+		if issues := videos.CheckPlatform(req.GetPlatform()); len(issues) > 0 {
 			return apierr.InvalidIssues(issues...)
 		}
 		return nil

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
-	"github.com/scrollery/scrollery/modules/library/search"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -24,7 +24,7 @@ func checkCreator(_ context.Context, req *pb.GetCreatorRequest) error {
 		add(req.Platform == nil, "platform", "is required, with handle, where there is no videoId")
 		add(req.Handle == nil, "handle", "is required, with platform, where there is no videoId")
 	}
-	issues = append(issues, search.CheckPlatform(req.GetPlatform())...)
+	issues = append(issues, videos.CheckPlatform(req.GetPlatform())...)
 	if len(issues) > 0 {
 		return apierr.InvalidIssues(issues...)
 	}

@@ -31,6 +31,11 @@ func (e *OutlierExplanation) Message() *pb.OutlierExplanation {
 		baseline := float64(o.TwiceBaseline) / 2
 		x.BaselineViews, x.OrderBaseline = &baseline, float64(o.OrderBaseline())
 	}
+	x.OutlierSince, x.SevenDayViews, x.NewestReadingAt = count(e.Since), count(e.SevenDayViews), number(e.Newest, 0)
+	if e.SevenDayViews != nil {
+		perHour := e.ViewsPerHour.Float64()
+		x.ViewsPerHour = &perHour
+	}
 	for i := range e.Flags {
 		x.Flags = append(x.Flags, flagged(&e.Flags[i]))
 	}

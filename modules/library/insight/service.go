@@ -20,6 +20,8 @@ type Source struct {
 	Growth *score.Table
 	// Subject is that of the tenant's brief; exists is false without one.
 	Subject func(ctx context.Context) (subject string, exists bool, err error)
+	// Newest is the newest usable reading of completed scrolls; 0 without one.
+	Newest func(ctx context.Context) (at int64, err error)
 	// Completed counts the completed scrolls of a subject.
 	Completed func(ctx context.Context, subject string) (int, error)
 	// Runs are the completed scrolls of a subject that may be in its trend window, the one

@@ -37,7 +37,7 @@ func (s *Service) standing(ctx context.Context, id int64) (*standing, error) {
 	}
 	return &standing{
 		id: row.ID, creator: row.CreatorID, archived: row.Archived == 1, listed: orderOf(row) != nil,
-		awaitsNiche: row.ByNiche == awaitsNiche, twiceBaseline: row.TwiceBaseline, samples: row.SampleCount,
+		awaitsNiche: row.ByNiche == awaitsNiche, twiceBaseline: row.TwiceBaseline, samples: row.SampleCount, since: row.OutlierSince,
 		reading: score.Reading{
 			ID: row.ID, Kind: score.Kind(row.GrowthKind), PostedAt: or(row.PostedAt, score.Undated), ObservedAt: or(row.UsableAt, 0),
 			Views: or(row.UsableViews, score.Unknown), Likes: or(row.UsableLikes, score.Unknown),

@@ -19,6 +19,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // Video returns a video with its outlier and its hook as the JSON body of the answer,
@@ -47,7 +48,7 @@ func (s *Service) Video(ctx context.Context, id string) ([]byte, error) {
 		return append(b, "null}"...), nil
 	}
 	b = append(append(b, `{"video":`...), texts.Doc...)
-	return append(append(b, *texts.Hook...), '}'), nil
+	return append(videos.ShowHook(b, *texts.Hook, texts.HookText, row.Score, row.TwiceBaseline), '}'), nil
 }
 
 // Observation is a reading with what scoring says of it.
@@ -104,8 +105,8 @@ func afterToken(token string) (at, id int64, err error) {
 }
 
 // observationsOf are those of the videos in (after, until].
-func (s *Service) observationsOf(ctx context.Context, videos []int64, after, until int64) (found []score.Observation, err error) {
-	for part := range slices.Chunk(videos, pointsAtOnce) {
+func (s *Service) observationsOf(ctx context.Context, ids []int64, after, until int64) (found []score.Observation, err error) {
+	for part := range slices.Chunk(ids, pointsAtOnce) {
 		rows, err := s.DB.Hot(`SELECT video_id, scroll_id, observed_at, views, likes FROM observations
 WHERE {tenant} AND video_id IN ({list:1}) AND observed_at > $2 AND observed_at <= $3`).Query(ctx, part, after, until)
 		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
@@ -133,7 +134,7 @@ type Filter struct {
 
 // Scores returns the scores of the newest videos by when they were first seen, and how
 // many videos were looked at: those without a score are left out.
-func (s *Service) Scores(ctx context.Context, f Filter) (points []Point, videos int, err error) {
+func (s *Service) Scores(ctx context.Context, f Filter) (points []Point, looked int, err error) {
 	rows, err := s.DB.Hot(f.query()).Query(ctx, f.Platform)
 	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 		var p Point
@@ -142,11 +143,11 @@ func (s *Service) Scores(ctx context.Context, f Filter) (points []Point, videos 
 		var posted, at, views sql.NullInt64
 		var byNiche, doubtful int
 		o := &p.Outlier
-		if videos == f.Limit {
+		if looked == f.Limit {
 			return nil
 		}
 		err := rows.Scan(&seen, &p.Video, &kind, &posted, &at, &views, &o.TwiceBaseline, &o.SampleCount, &o.CreatorPeers, &byNiche, &doubtful)
-		if videos++; err != nil || o.TwiceBaseline == 0 || !views.Valid {
+		if looked++; err != nil || o.TwiceBaseline == 0 || !views.Valid {
 			return err
 		}
 		p.PostedAt = known(posted, score.Undated)
@@ -159,7 +160,7 @@ func (s *Service) Scores(ctx context.Context, f Filter) (points []Point, videos 
 	if err != nil {
 		return nil, 0, fmt.Errorf("read scores: %w", err)
 	}
-	return points, videos, nil
+	return points, looked, nil
 }
 
 // query is the statement of a plot; $1 is the platform. Each range of the index of the

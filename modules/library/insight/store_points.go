@@ -8,6 +8,7 @@ import (
 	entsql "entgo.io/ent/dialect/sql"
 
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
@@ -39,7 +40,7 @@ const pointsAtOnce = 500
 
 // SavePoints stores points of a scroll, in the caller's transaction. A point that is
 // there already is replaced, but keeps its flag where the new one has none.
-func (s *Service) SavePoints(ctx context.Context, tx *store.Tx, points []Point) error {
+func SavePoints(ctx context.Context, tx *store.Tx, db *store.DB, points []Point) error {
 	for _, flagged := range []bool{false, true} {
 		var rows [][]any
 		for i := range points {
@@ -50,7 +51,7 @@ func (s *Service) SavePoints(ctx context.Context, tx *store.Tx, points []Point) 
 					posted = p.PostedAt
 				}
 				rows = append(rows, []any{
-					s.DB.NewID(), p.Scroll, p.Video, p.Method, string(o.Kind), posted, o.ObservedAt, o.Views, o.TwiceBaseline, o.SampleCount,
+					db.NewID(), p.Scroll, p.Video, p.Method, string(o.Kind), posted, o.ObservedAt, o.Views, o.TwiceBaseline, o.SampleCount,
 					o.CreatorPeers, bit(o.Basis == score.NicheBasis), bit(o.Doubtful), bit(o.Listed), int(p.Flag),
 				})
 			}
@@ -60,7 +61,7 @@ func (s *Service) SavePoints(ctx context.Context, tx *store.Tx, points []Point) 
 			save += ", flag = excluded.flag"
 		}
 		for part := range slices.Chunk(rows, pointsAtOnce) {
-			if _, err := s.DB.Hot(save).ExecIn(ctx, tx, part); err != nil {
+			if _, err := db.Hot(save).ExecIn(ctx, tx, part); err != nil {
 				return fmt.Errorf("save scores of a scroll: %w", err)
 			}
 		}
@@ -117,7 +118,12 @@ func point(row *ent.ScorePoint) Point {
 type run struct {
 	scroll, observedAt int64
 	points             []Point
+	// read has the readings that the scroll made of the videos.
+	read map[reading]bool
 }
+
+// reading names a reading by its video and its time.
+type reading struct{ VideoID, ObservedAt int64 }
 
 // scoredRuns are the newest scrolls of a subject with their points, newest first: at most
 // mostRuns, and as many as have at most mostRunPoints together.
@@ -141,7 +147,32 @@ func (s *Service) scoredRuns(ctx context.Context, subject string) (runs []run, e
 			r.points[i] = point(p)
 			r.observedAt = max(r.observedAt, p.ObservedAt)
 		}
+		if r.read, err = s.readBy(ctx, scroll, found); err != nil {
+			return nil, err
+		}
 		runs = append(runs, r)
 	}
 	return runs, nil
+}
+
+// readBy are the readings that a scroll made of the videos of its points, which are by video.
+func (s *Service) readBy(ctx context.Context, scroll int64, points []*ent.ScorePoint) (map[reading]bool, error) {
+	if len(points) == 0 {
+		return nil, nil
+	}
+	var made []struct {
+		VideoID    int64 `json:"video_id"`
+		ObservedAt int64 `json:"observed_at"`
+	}
+	err := s.DB.Ent().Observation.Query().
+		Where(observation.ScrollID(scroll), observation.VideoIDLTE(points[len(points)-1].VideoID)).
+		Select(observation.FieldVideoID, observation.FieldObservedAt).Scan(ctx, &made)
+	if err != nil {
+		return nil, fmt.Errorf("read the readings of scroll %d: %w", scroll, err)
+	}
+	read := make(map[reading]bool, len(made))
+	for _, one := range made {
+		read[reading(one)] = true
+	}
+	return read, nil
 }

@@ -33,29 +33,39 @@ func (r *Row) Add(other Row) {
 	r.Still += other.Still
 }
 
-// Backtest compares every run with every later one. A run holds the outliers of all
-// videos that were scored at it, listed or not; those with NoBasis are left out, and so
-// are videos that were not read again by the later run: what cannot be known counts
-// neither way. Rows are by run, later run, kind, age and peers.
-func Backtest(runs [][]Outlier) []Row {
+// Tested is what was known of a video after a run.
+type Tested struct {
+	Outlier
+	// Read: the reading that was scored is one of the run's own. Others were scored again
+	// because a peer changed, and are only those that changed sides.
+	Read bool
+	// Entered: the run moved it into the outliers.
+	Entered bool
+}
+
+// Backtest compares every run with every later one. A run holds all videos that were
+// scored at it, listed or not; those with NoBasis are left out. The later run counts only
+// for videos that it read: what cannot be known counts neither way. Rows are by run, later
+// run, kind, age and peers.
+func Backtest(runs [][]Tested) []Row {
 	found := map[Row]*Row{}
-	known := make([]map[int64]*Outlier, len(runs))
+	read := make([]map[int64]*Outlier, len(runs))
 	for i, run := range runs {
-		known[i] = make(map[int64]*Outlier, len(run))
+		read[i] = make(map[int64]*Outlier, len(run))
 		for j := range run {
-			if o := &run[j]; o.Basis != NoBasis {
-				known[i][o.ID] = o
+			if o := &run[j]; o.Read && o.Basis != NoBasis {
+				read[i][o.ID] = &o.Outlier
 			}
 		}
 	}
 	for i, run := range runs {
 		for j := range run {
-			o := &run[j]
+			o := &run[j].Outlier
 			if o.Basis == NoBasis {
 				continue
 			}
 			for later := i + 1; later < len(runs); later++ {
-				end := known[later][o.ID]
+				end := read[later][o.ID]
 				if end == nil || end.ObservedAt <= o.ObservedAt {
 					continue
 				}

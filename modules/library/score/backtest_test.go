@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -15,14 +16,15 @@ func TestBacktestCountsWhatIsKnown(t *testing.T) {
 	}
 	doubtful := one(6, day, true, 30)
 	doubtful.Doubtful = true
-	read := func(at int64, run ...Outlier) []Outlier {
-		for i := range run {
-			run[i].ObservedAt = at
+	read := func(at int64, run ...Outlier) (tested []Tested) {
+		for _, o := range run {
+			o.ObservedAt = at
+			tested = append(tested, Tested{Outlier: o, Read: true})
 		}
-		return run
+		return tested
 	}
 	unread := one(7, hour, true, 3)
-	runs := [][]Outlier{
+	runs := [][]Tested{
 		read(1, one(1, hour, true, 3), one(2, hour, true, 9), one(3, 2*hour, false, 3), one(4, hour, true, 3), Outlier{ID: 5, Basis: NoBasis, Listed: true}, doubtful, unread),
 		append(read(2, one(1, 9*day, true, 3), one(2, 9*day, false, 9), one(3, 9*day, true, 3), one(5, day, true, 3), one(6, 9*day, true, 30)), read(1, unread)...),
 	}
@@ -32,6 +34,76 @@ func TestBacktestCountsWhatIsKnown(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, Backtest(runs)); diff != "" {
 		t.Errorf("rows differ (-want +got):\n%s", diff)
+	}
+}
+
+func allRead(outliers []Outlier) (tested []Tested) {
+	for _, o := range outliers {
+		tested = append(tested, Tested{Outlier: o, Read: true})
+	}
+	return tested
+}
+
+// TestBacktestIsANaiveRecount lets videos fall out of the feed of random runs. Some of them
+// are scored again without a reading, as a peer changed.
+func TestBacktestIsANaiveRecount(t *testing.T) {
+	t.Parallel()
+	unreadAbove := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 39))
+		runs := make([][]Tested, 2+r.IntN(4))
+		last := map[int64]int64{} // when each video was read last
+		for i := range runs {
+			for id := range int64(12) {
+				read := r.IntN(3) > 0
+				if read {
+					last[id] = int64(1 + i*10 + r.IntN(3))
+				} else if last[id] == 0 || r.IntN(2) == 0 {
+					continue
+				}
+				runs[i] = append(runs[i], Tested{Outlier: Outlier{
+					ID: id, Kind: []Kind{"tiktok", YouTubeShort}[id%2], Age: last[id] * day / 20, ObservedAt: last[id], Basis: Basis(r.IntN(3)),
+					SampleCount: 3 + r.IntN(40), Listed: r.IntN(2) == 0, Doubtful: r.IntN(5) == 0,
+				}, Read: read})
+			}
+		}
+		want := map[Row]Row{}
+		for i := range runs {
+			for _, from := range runs[i] {
+				for j := i + 1; j < len(runs); j++ {
+					for _, to := range runs[j] {
+						if from.ID != to.ID || from.Basis == NoBasis || to.Basis == NoBasis || from.ObservedAt >= to.ObservedAt {
+							continue
+						}
+						if !to.Read {
+							unreadAbove += count(to.Listed)
+							continue
+						}
+						at := Row{Run: i, Later: j, Kind: from.Kind, AgeDays: from.ageDays(), Peers: from.peerBand()}
+						sum, ok := want[at]
+						if !ok {
+							sum = at
+						}
+						flagged := from.Listed && !from.Doubtful
+						sum.Scored++
+						sum.Above += count(to.Listed)
+						sum.Flagged += count(flagged)
+						sum.Still += count(flagged && to.Listed)
+						want[at] = sum
+					}
+				}
+			}
+		}
+		got := map[Row]Row{}
+		for _, row := range Backtest(runs) {
+			got[Row{Run: row.Run, Later: row.Later, Kind: row.Kind, AgeDays: row.AgeDays, Peers: row.Peers}] = row
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("seed %d, rows (-want +got):\n%s", seed, diff)
+		}
+	}
+	if unreadAbove == 0 {
+		t.Error("the test tests little: no video was scored again without a reading")
 	}
 }
 
@@ -82,7 +154,7 @@ func (r Row) String() string {
 func TestEarlyOutliersEndAbove(t *testing.T) {
 	t.Parallel()
 	s := danish(t)
-	rows := Backtest([][]Outlier{s.outliers(t, 0), s.outliers(t, 1)})
+	rows := Backtest([][]Tested{allRead(s.outliers(t, 0)), allRead(s.outliers(t, 1))})
 	for days := range 8 {
 		t.Logf("%d days: %s", days, sum(rows, func(r Row) bool { return r.AgeDays == days }))
 	}

@@ -17,8 +17,6 @@ const (
 const (
 	// longerShorts is 2024-10-15: Shorts posted since may last three minutes.
 	longerShorts = int64(1728950400_000)
-	// shortsViews is 2025-03-31: since then each start of a Short counts as a view.
-	shortsViews = int64(1743379200_000)
 
 	oldestShort = int64(60_000)
 	newestShort = int64(180_000)
@@ -57,9 +55,6 @@ func (k Kind) Platform() string {
 	}
 	return string(k)
 }
-
-// side is the side of 2025-03-31 that a posting time is on; an unknown one is after.
-func side(postedAt int64) bool { return postedAt == Undated || postedAt >= shortsViews }
 
 // tagOf is a hashtag without its sign, folded.
 func tagOf(tag string) string {

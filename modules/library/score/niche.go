@@ -43,9 +43,9 @@ type column struct {
 // nicheKey is what targets must share to have the same peers, apart from themselves and
 // how far back they may look.
 type nicheKey struct {
-	start           int
-	share           int64
-	late, isUndated bool
+	start, side int
+	share       int64
+	isUndated   bool
 }
 
 // nicheList are the peers of any target with the key: one more than count, so that a
@@ -131,20 +131,20 @@ func (c *column) skip(i int, share int64) int {
 
 // LatestPeer is the newest posting time that a peer of the video can have; the greatest
 // number where any will do.
-func (r *Reading) LatestPeer() int64 {
+func (t *Table) LatestPeer(r *Reading) int64 {
 	latest := int64(1<<63 - 1)
 	if r.PostedAt != Undated && r.PostedAt < latest-apart {
 		latest = r.PostedAt + apart
 	}
-	if r.Kind == YouTubeShort && !side(r.PostedAt) {
-		latest = min(latest, shortsViews-1)
+	if next, ok := t.steps().next(r.Kind, t.steps().side(r.Kind, r.PostedAt)); ok {
+		latest = min(latest, next-1)
 	}
 	return latest
 }
 
 // start is where the peers of target begin: at the newest that is not too new.
 func (n *Niche) start(target *peer) (int, error) {
-	latest := target.LatestPeer()
+	latest := n.table.LatestPeer(&target.Reading)
 	for c := &n.dated; !c.end && (len(c.peers) == 0 || c.peers[len(c.peers)-1].PostedAt > latest); {
 		if _, err := n.at(false, len(c.peers)); err != nil {
 			return 0, err
@@ -163,7 +163,7 @@ func (n *Niche) median(target *peer, why *Explanation) (twice int64, count int, 
 	if err != nil {
 		return 0, 0, err
 	}
-	key := nicheKey{start: start, share: target.share, late: target.late, isUndated: target.PostedAt == Undated}
+	key := nicheKey{start: start, share: target.share, side: target.side, isUndated: target.PostedAt == Undated}
 	list := n.lists[key]
 	if list == nil || list.tooOld(target) {
 		anyone := *target
@@ -221,8 +221,8 @@ func (n *Niche) collect(target *peer, start, most int) (found []nichePeer, err e
 			found = append(found, nichePeer{p.ID, p.PostedAt, target.expected(p)})
 		}
 	}
-	if target.Kind == YouTubeShort && !target.late {
-		return found, nil // those without a posting time count as after the change
+	if _, more := n.table.steps().next(target.Kind, target.side); more {
+		return found, nil // those without a posting time count as after the last change
 	}
 	for i := n.undated.skip(0, least); len(found) < most; i = n.undated.skip(i+1, least) {
 		p, err := n.at(true, i)
@@ -244,7 +244,7 @@ func (n *Niche) tooFar(target, p *peer) bool {
 	if target.PostedAt != Undated && p.PostedAt < target.PostedAt && distance(target.PostedAt, p.PostedAt) > uint64(apart) {
 		return true
 	}
-	return target.Kind == YouTubeShort && target.late && !p.late
+	return p.side < target.side
 }
 
 // explain is median with every video that was looked at recorded.

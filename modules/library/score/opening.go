@@ -41,13 +41,16 @@ func Opening(spoken, onScreenText string) string {
 // CutSpoken cuts a spoken text that came without times to at most 280 code points: at the
 // last white space, at 280 where there is none, trailing white space dropped. A text that
 // is short enough is returned as it is.
-func CutSpoken(text string) string {
+func CutSpoken(text string) string { return cutAt(text, spokenLength) }
+
+// cutAt is CutSpoken for another length.
+func cutAt(text string, most int) string {
 	count, end, space := 0, len(text), -1
 	for i, r := range text {
 		if unicode.IsSpace(r) {
-			space = i // also one right behind the 280th
+			space = i // also one right behind the last
 		}
-		if count == spokenLength {
+		if count == most {
 			end = i
 			break
 		}

@@ -19,8 +19,9 @@ const (
 // peer is a reading with what the rules ask of it, worked out once.
 type peer struct {
 	Reading
-	share  int64
-	late   bool
+	share int64
+	// side is the number of steps of its kind before it, see Epochs.
+	side   int
 	usable Reason
 	// rate is likes by a million views where rated is Used.
 	rate  int64
@@ -28,7 +29,7 @@ type peer struct {
 }
 
 func (t *Table) peer(r Reading) peer {
-	p := peer{Reading: r, share: t.Share(r.Kind, r.Age()), late: side(r.PostedAt), usable: Usable(r.Views, r.Likes)}
+	p := peer{Reading: r, share: t.Share(r.Kind, r.Age()), side: t.steps().side(r.Kind, r.PostedAt), usable: Usable(r.Views, r.Likes)}
 	p.rate, p.rated = r.likeRate(p.usable)
 	return p
 }
@@ -42,8 +43,8 @@ func (target *peer) judge(p *peer) Reason {
 		return p.usable
 	case target.PostedAt != Undated && p.PostedAt != Undated && distance(target.PostedAt, p.PostedAt) > uint64(apart):
 		return YearApart
-	case target.Kind == YouTubeShort && p.late != target.late:
-		return OtherSide
+	case p.side != target.side:
+		return OtherCount
 	case 2*p.share < target.share:
 		return TooYoung
 	}

@@ -18,7 +18,7 @@ import (
 func randomVideos(r *rand.Rand, size int) []*naiveVideo {
 	kinds := []Kind{"tiktok", YouTubeShort, YouTubeLong, Instagram}[:1+r.IntN(4)]
 	creators := 1 + r.IntN(1+size/2)
-	base := []int64{noon, shortsViews + 3*day, shortsViews + 200*day}[r.IntN(3)]
+	base := []int64{noon, shortsViews + 3*day, shortsViews + 200*day, 1787529600000 + 3*day}[r.IntN(4)]
 	spread := []int64{2 * day, 20 * day, 500 * day}[r.IntN(3)]
 	grid := []int64{1, hour, day}[r.IntN(3)]
 	var videos []*naiveVideo

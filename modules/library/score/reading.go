@@ -95,8 +95,8 @@ const (
 	FewerViewsThanLikes
 	// YearApart: posted more than 365 days before or after the target.
 	YearApart
-	// OtherSide: a Short from the other side of 2025-03-31.
-	OtherSide
+	// OtherCount: its platform counted views in another way when it was posted, see Epochs.
+	OtherCount
 	// TooYoung: its share is less than half the target's, so that its final views are
 	// more guess than reading.
 	TooYoung
@@ -110,7 +110,7 @@ const (
 
 var reasonNames = [reasons]string{
 	"used", "other_kind", "no_views", "too_many_views", "fewer_views_than_likes", "over_a_year_apart",
-	"other_side_of_2025-03-31", "too_young", "beyond_nearest", "likes_unknown", "likes_hidden",
+	"counted_differently", "too_young", "beyond_nearest", "likes_unknown", "likes_hidden",
 }
 
 // String is the stable name of the reason.

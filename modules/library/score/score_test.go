@@ -245,7 +245,7 @@ func TestRefusedPeersSayWhy(t *testing.T) {
 		}
 	}
 	want := map[int64]string{
-		2: "beyond_nearest", 3: "other_side_of_2025-03-31", 4: "other_side_of_2025-03-31", 5: "over_a_year_apart", 6: "beyond_nearest",
+		2: "beyond_nearest", 3: "counted_differently", 4: "counted_differently", 5: "over_a_year_apart", 6: "beyond_nearest",
 		7: "no_views", 8: "fewer_views_than_likes", 9: "too_young", 10: "beyond_nearest", 11: "too_many_views", 12: "other_kind",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -23,12 +23,15 @@ type Table struct {
 	// Rows are thousandths by kind, one a column, from 1 to 1000, never falling, 1000
 	// at the end. The row `other` is required; a kind without a row has that one.
 	Rows map[Kind][]int64 `yaml:"rows"`
+
+	// epochs are what peers must be on one side of; see With.
+	epochs *Epochs
 }
 
 // DefaultTable returns the shipped table. Its figures are medians of growth curves of
 // real videos, read hourly and daily.
 func DefaultTable() *Table {
-	return &Table{
+	table := &Table{
 		Version: "1",
 		Hours:   []int64{1, 3, 6, 12, 24, 48, 72, 120, 168},
 		Rows: map[Kind][]int64{
@@ -38,6 +41,7 @@ func DefaultTable() *Table {
 			Instagram:    {225, 390, 460, 575, 775, 860, 900, 960, whole},
 		},
 	}
+	return table.With(nil)
 }
 
 // Validate returns every fault of the table, joined.
@@ -101,5 +105,11 @@ func (t *Table) Share(kind Kind, age int64) int64 {
 	return row[len(row)-1]
 }
 
-// Method names how outliers are scored: the rules' version and the table's.
-func (t *Table) Method() string { return "outlier/2+" + t.Version }
+// Method names how outliers are scored: the rules' version, the table's and that of the epochs.
+func (t *Table) Method() string {
+	method := "outlier/2+" + t.Version
+	if epochs := t.steps().Version; epochs != "" {
+		method += "+" + epochs
+	}
+	return method
+}

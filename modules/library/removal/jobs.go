@@ -1,0 +1,59 @@
+package removal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+const (
+	deleteKind = "library.delete"
+	undoKind   = "library.undelete"
+	// attempts outlast a database that is away.
+	attempts = 20
+	// slice is how long one run of a job takes; the next one goes on.
+	slice = time.Minute
+)
+
+// job is the argument of both.
+type job struct {
+	Account  int64 `json:"account"`
+	Deletion int64 `json:"deletion"`
+}
+
+// Workers returns the workers that finish deletions and their undoing.
+func (s *Service) Workers() []store.Worker {
+	return []store.Worker{
+		{Kind: deleteKind, Timeout: 2 * slice, Concurrency: 2, Work: s.work(s.finish)},
+		{Kind: undoKind, Timeout: 2 * slice, Concurrency: 2, Work: s.work(s.finishUndo)},
+	}
+}
+
+// Periodics returns the housekeeping: what can not be undone any more is not kept.
+func (s *Service) Periodics() []store.Periodic {
+	return []store.Periodic{{Kind: "library.deletions", Every: time.Minute, Run: s.expire}}
+}
+
+func (s *Service) work(do func(context.Context, *Deletion) error) func(context.Context, json.RawMessage) error {
+	return func(ctx context.Context, args json.RawMessage) error {
+		var j job
+		if err := json.Unmarshal(args, &j); err != nil {
+			return store.Cancel(fmt.Errorf("read the arguments: %w", err))
+		}
+		d, err := s.load(viewer.As(ctx, j.Account), j.Deletion)
+		if err != nil || d == nil {
+			return err // the account is gone, with its library
+		}
+		part, cancel := context.WithTimeout(viewer.As(ctx, j.Account), slice)
+		defer cancel()
+		err = do(part, d)
+		if err != nil && part.Err() != nil && ctx.Err() == nil {
+			return store.Snooze(time.Second)
+		}
+		return err
+	}
+}

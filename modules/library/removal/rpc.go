@@ -1,0 +1,143 @@
+package removal
+
+import (
+	"context"
+
+	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/library/videos"
+	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
+)
+
+const (
+	// defaultPage is the length of a list if none is asked for.
+	defaultPage = 25
+	// pagePrefix begins the tokens of pages.
+	pagePrefix = "page"
+)
+
+// Operations mounts the deletions on every protocol.
+func (s *Service) Operations(m *api.Mux) {
+	api.Unary(m, "DeleteFromLibrary", s.deleteFromLibrary)
+	api.Unary(m, "UndoLibraryDeletion", s.undoLibraryDeletion)
+	api.Unary(m, "ListLibraryDeletions", s.listLibraryDeletions, func(_ context.Context, req *pb.ListLibraryDeletionsRequest) error {
+		_, err := before(req.GetPageToken())
+		return err
+	})
+}
+
+// orderOf reads a request, which names one thing to delete.
+func orderOf(req *pb.DeleteFromLibraryRequest) (o Order, err error) {
+	given, ofCreator := 0, req.Creator != nil || req.CreatorId != nil
+	for _, isSet := range []bool{req.VideoId != nil, ofCreator, req.ImportId != nil, req.SourceId != nil} {
+		if isSet {
+			given++
+		}
+	}
+	if given != 1 {
+		return o, apierr.Invalid("videoId", "give exactly one of videoId, creator or creatorId, importId and sourceId")
+	}
+	issues := videos.CheckPlatform(req.GetPlatform())
+	switch {
+	case ofCreator && req.Platform == nil:
+		issues = append(issues, apierr.Issue{Path: "platform", Message: "is required with a creator"})
+	case !ofCreator && req.Platform != nil:
+		issues = append(issues, apierr.Issue{Path: "platform", Message: "goes with creator or creatorId"})
+	}
+	if len(issues) > 0 {
+		return o, apierr.InvalidIssues(issues...)
+	}
+	return Order{
+		VideoID: req.GetVideoId(), ImportID: req.GetImportId(), SourceID: req.GetSourceId(),
+		Platform: req.GetPlatform(), Handle: req.GetCreator(), CreatorID: req.GetCreatorId(),
+	}, nil
+}
+
+func (s *Service) deleteFromLibrary(ctx context.Context, req *pb.DeleteFromLibraryRequest) (*pb.DeleteFromLibraryResponse, error) {
+	order, err := orderOf(req)
+	if err != nil {
+		return nil, err
+	}
+	answer := &pb.DeleteFromLibraryResponse{Outcome: "not_found"}
+	if req.GetDryRun() {
+		n, readings, found, err := s.Count(ctx, order)
+		if err != nil {
+			return nil, err
+		}
+		if answer.Videos, answer.Readings = int32(n), int32(readings); found {
+			answer.Outcome = "counted"
+		}
+	} else if d, err := s.Delete(ctx, order); err != nil {
+		return nil, err
+	} else if d != nil {
+		answer.Outcome, answer.Deletion, answer.Videos, answer.Readings = "deleted", d.message(), int32(d.Videos), int32(d.Readings)
+		if d.Status == running {
+			answer.Outcome = "deleting"
+		}
+	}
+	answer.ScoresPending, err = s.videos.ScoresPending(ctx)
+	return answer, err
+}
+
+func (s *Service) undoLibraryDeletion(ctx context.Context, req *pb.UndoLibraryDeletionRequest) (*pb.UndoLibraryDeletionResponse, error) {
+	d, err := s.Undo(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &pb.UndoLibraryDeletionResponse{Found: d != nil, Deletion: d.message()}, nil
+}
+
+// before returns the id that the page of a token begins below; 0 for the first page.
+func before(token string) (int64, error) {
+	if token == "" {
+		return 0, nil
+	}
+	id, ok := publicid.Parse(pagePrefix, token)
+	if !ok {
+		return 0, apierr.Invalid("pageToken", "is not a value that this list returned")
+	}
+	return id, nil
+}
+
+func (s *Service) listLibraryDeletions(ctx context.Context, req *pb.ListLibraryDeletionsRequest) (*pb.ListLibraryDeletionsResponse, error) {
+	size := defaultPage
+	if req.PageSize != nil {
+		size = int(*req.PageSize)
+	}
+	from, err := before(req.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.page(ctx, from, size+1)
+	if err != nil {
+		return nil, err
+	}
+	answer := &pb.ListLibraryDeletionsResponse{}
+	if len(all) > size {
+		all = all[:size]
+		next := publicid.Format(pagePrefix, all[size-1].ID)
+		answer.NextPageToken = &next
+	}
+	for _, d := range all {
+		answer.Deletions = append(answer.Deletions, d.message())
+	}
+	answer.ScoresPending, err = s.videos.ScoresPending(ctx)
+	return answer, err
+}
+
+// message is the deletion as the API shows it; nil for nil.
+func (d *Deletion) message() *pb.Deletion {
+	if d == nil {
+		return nil
+	}
+	m := &pb.Deletion{
+		Id: publicid.Format(publicid.Deletion, d.ID), Status: d.Status, What: d.What, Videos: int32(d.Videos), Readings: int32(d.Readings),
+		CreatedAt: float64(d.CreatedAt),
+	}
+	if d.UndoUntil > 0 {
+		until := float64(d.UndoUntil)
+		m.UndoUntil = &until
+	}
+	return m
+}

@@ -1,0 +1,316 @@
+package scoring
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/libraryrun"
+	enttrend "github.com/scrollery/scrollery/ent/trend"
+	"github.com/scrollery/scrollery/ent/trendwindow"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/insight"
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/videos"
+)
+
+// runsAtOnce bounds the scrolls of a trend window: more than ten a day in the longest.
+const runsAtOnce = 3000
+
+// scrollRun is what a completed scroll of a subject observed.
+type scrollRun struct {
+	scroll          int64
+	firstAt, lastAt int64
+	usableAt        *int64
+	// repeats are its readings of videos that another scroll collected first, nil where an
+	// earlier version did not count them.
+	repeats *int64
+}
+
+// window reads the window of a subject's trends, with all that is known of its videos. It
+// is nil where no completed scroll has a usable observation.
+func (s *Service) window(ctx context.Context, read videos.Reader, subject string) (*score.Window, error) {
+	seen, err := s.seen(ctx, read, subject, 0)
+	if err != nil || seen == nil {
+		return nil, err
+	}
+	carriers, err := s.carriers(ctx, read, seen.observations)
+	if err != nil {
+		return nil, err
+	}
+	return score.NewWindow(seen.newest, seen.span, seen.observations, carriers, s.isGeneric), nil
+}
+
+// gather reads the window of a subject for its trends alone, in less memory: see
+// score.Gathering. ending is a scroll that counts as completed, 0 for none.
+func (s *Service) gather(ctx context.Context, read videos.Reader, subject string, ending int64) (*score.Window, error) {
+	seen, err := s.seen(ctx, read, subject, ending)
+	if err != nil || seen == nil {
+		return nil, err
+	}
+	g := score.Gather(seen.newest, seen.span, seen.observations, s.isGeneric)
+	if err := s.eachCarrier(ctx, read, g.Videos(true), true, g.Add); err != nil {
+		return nil, err
+	}
+	g.Rest()
+	if err := s.eachCarrier(ctx, read, g.Videos(false), g.NeedsKeys(), g.Add); err != nil {
+		return nil, err
+	}
+	return g.Window(), nil
+}
+
+// seen is what the scrolls of a subject read in its window: its end and its span, in
+// milliseconds, and the observations by video.
+type seen struct {
+	newest, span int64
+	observations []score.Observation
+}
+
+// seen chooses the window of a subject as score.Span does, and reads its observations. It
+// does not read a window that cannot have enough multiples: that may be a large import, each
+// time again. It returns nil for a subject without a scroll that completed.
+func (s *Service) seen(ctx context.Context, read videos.Reader, subject string, ending int64) (*seen, error) {
+	runs, newest, err := s.runs(ctx, read, subject, ending)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	var found []score.Observation
+	from := newest // what is newer than it was read
+	reach := func(after int64) error {
+		if after >= from {
+			return nil
+		}
+		older, err := s.observations(ctx, read, runs, after, from)
+		from = after
+		if found == nil { // mostly all: not copied
+			found = older
+		} else {
+			found = append(found, older...)
+		}
+		slices.SortFunc(found, score.ByVideo)
+		return err
+	}
+	for span := int64(score.ShortestSpan); span <= score.LongestSpan; span *= 2 {
+		if mostMultiples(runs, newest-2*span) < score.TrendVideos {
+			continue
+		}
+		if err := reach(newest - 2*span); err != nil {
+			return nil, err
+		}
+		if score.Multiples(found, newest, span) >= score.TrendVideos {
+			return &seen{newest, span, found}, nil
+		}
+	}
+	if err := reach(newest - 2*score.ShortestSpan); err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(o score.Observation) bool { return o.At <= newest-2*score.ShortestSpan })
+	return &seen{newest, score.ShortestSpan, found}, nil
+}
+
+// mostMultiples bounds how many videos have a multiple after a time. Each of them has a
+// reading of a scroll that did not collect it first, since a multiple is of two scrolls.
+func mostMultiples(runs []scrollRun, after int64) (most int64) {
+	for _, r := range runs {
+		if r.lastAt <= after {
+			continue
+		}
+		if r.repeats == nil {
+			return math.MaxInt64
+		}
+		most += *r.repeats
+	}
+	return most
+}
+
+// runs are the newest completed scrolls of a subject, as many as its longest window may
+// have, and the time of their newest usable observation, which is T. There are no runs where
+// there is no such observation.
+func (s *Service) runs(ctx context.Context, read videos.Reader, subject string, ending int64) (runs []scrollRun, newest int64, err error) {
+	rows, err := read.LibraryRun.Query().Where(libraryrun.Subject(subject)).Order(libraryrun.ByLastAt(entsql.OrderDesc())).Limit(runsAtOnce).All(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read runs: %w", err)
+	}
+	ids := make([]int64, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ScrollID
+	}
+	completed, err := s.scrolls.CompletedOf(ctx, ids)
+	if err != nil {
+		return nil, 0, err
+	}
+	found := false
+	for _, row := range rows {
+		if row.ScrollID != ending && !slices.Contains(completed, row.ScrollID) {
+			continue
+		}
+		runs = append(runs, scrollRun{row.ScrollID, row.FirstAt, row.LastAt, row.UsableAt, row.Repeats})
+		if row.UsableAt != nil && (!found || *row.UsableAt > newest) {
+			newest, found = *row.UsableAt, true
+		}
+	}
+	if !found {
+		return nil, 0, nil
+	}
+	return runs, newest, nil
+}
+
+// observations are those of the runs in (after, until].
+func (s *Service) observations(ctx context.Context, read videos.Reader, runs []scrollRun, after, until int64) (found []score.Observation, err error) {
+	var ids []int64
+	for _, r := range runs {
+		if r.lastAt > after && r.firstAt <= until {
+			ids = append(ids, r.scroll)
+		}
+	}
+	for part := range slices.Chunk(ids, videosAtOnce) {
+		err := read.Each(ctx, s.hot.observed, func(row store.Row) (bool, error) {
+			found = append(found, score.Observation{
+				Video: videos.IntOf(row[0], 0), Scroll: videos.IntOf(row[1], 0), At: videos.IntOf(row[2], 0),
+				Views: videos.IntOf(row[3], score.Unknown), Likes: videos.IntOf(row[4], score.Unknown),
+			})
+			return true, nil
+		}, part, after, until)
+		if err != nil {
+			return nil, fmt.Errorf("read observations: %w", err)
+		}
+	}
+	return found, nil
+}
+
+// Past is what the newest scrolls of a subject read: of at most so many scrolls, and of no
+// more than have at most so many readings together. It is nil where there is none.
+func (s *Service) Past(ctx context.Context, subject string, scrolls, readings int) (*insight.Past, error) {
+	runs, _, err := s.runs(ctx, s.videos.Outside(), subject, 0)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	p := &insight.Past{Since: insight.FromStart}
+	if len(runs) > scrolls {
+		p.Since, runs = runs[scrolls].lastAt, runs[:scrolls]
+	}
+	statement := s.db.Hot(`SELECT video_id, observed_at, views, likes FROM observations WHERE {tenant} AND scroll_id = $1 LIMIT ` + strconv.Itoa(readings+1))
+	var all []score.Observation
+	for _, r := range runs {
+		one := insight.PastRun{Scroll: r.scroll}
+		err := statement.Each(ctx, func(row store.Row) (bool, error) {
+			one.Readings = append(one.Readings, score.Observation{
+				Video: videos.IntOf(row[0], 0), Scroll: r.scroll, At: videos.IntOf(row[1], 0), Views: videos.IntOf(row[2], score.Unknown), Likes: videos.IntOf(row[3], score.Unknown),
+			})
+			return true, nil
+		}, r.scroll)
+		if err != nil {
+			return nil, fmt.Errorf("read the readings of scroll %d: %w", r.scroll, err)
+		}
+		if len(all)+len(one.Readings) > readings {
+			p.Since = r.lastAt
+			break
+		}
+		all, p.Runs = append(all, one.Readings...), append(p.Runs, one)
+	}
+	p.Carriers, err = s.carriers(ctx, s.videos.Outside(), all)
+	return p, err
+}
+
+// mostStored bounds the stored keys that an explanation reads, the strongest first: what
+// overlaps is below the keys that it overlaps with.
+const mostStored = 20_000
+
+// Stored is what the last scoring stored of a key of a subject's window. It is nil where
+// the window has at most so many videos, or is of an earlier version or not there.
+func (s *Service) Stored(ctx context.Context, subject, key string, most int) (*insight.Stored, error) {
+	of, err := s.db.Ent().TrendWindow.Query().Where(trendwindow.Subject(subject), trendwindow.NewestAtGT(0)).Only(ctx)
+	if ent.IsNotFound(err) || err == nil && of.Videos <= most {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the trend window: %w", err)
+	}
+	if err := s.CountTrends(ctx); err != nil {
+		return nil, err
+	}
+	found := &insight.Stored{Totals: totalsOf(of)}
+	row, err := s.db.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(1), enttrend.Key(key)).Only(ctx)
+	if ent.IsNotFound(err) {
+		return found, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read a trend: %w", err)
+	}
+	if found.Key = (score.Key{Key: row.Key, Label: row.Label}); row.Members != nil {
+		if found.Members, err = unpackMembers(*row.Members); err != nil {
+			return nil, err
+		}
+	}
+	fit, err := s.db.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0)).
+		Select(enttrend.FieldPlace, enttrend.FieldRecent).Order(ent.Asc(enttrend.FieldPlace)).Limit(mostStored).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read trends: %w", err)
+	}
+	found.Overlaps, err = s.db.Ent().Trend.Query().
+		Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.Key(key), enttrend.Listed(0)).Exist(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read a trend: %w", err)
+	}
+	for _, row := range fit {
+		if t, ok := score.TrendOfKey(row.Place); ok && row.Recent != nil {
+			t.RecentVideos = unpackIDs(*row.Recent)
+			found.Fit = append(found.Fit, t)
+		}
+	}
+	return found, nil
+}
+
+// carriers are the videos of observations.
+func (s *Service) carriers(ctx context.Context, read videos.Reader, of []score.Observation) ([]score.Carrier, error) {
+	ids := make([]int64, len(of))
+	for i := range of {
+		ids[i] = of[i].Video
+	}
+	slices.Sort(ids)
+	return s.carriersOf(ctx, read, slices.Compact(ids))
+}
+
+// carriersOf are the videos with the ids.
+func (s *Service) carriersOf(ctx context.Context, read videos.Reader, ids []int64) ([]score.Carrier, error) {
+	found := make([]score.Carrier, 0, len(ids))
+	err := s.eachCarrier(ctx, read, ids, true, func(c *score.Carrier) {
+		one := *c
+		one.Keys = slices.Clone(c.Keys)
+		found = append(found, one)
+	})
+	return found, err
+}
+
+// eachCarrier calls take with each of the videos, withKeys or without any. The carrier and its
+// list of keys are used again for the next one: take copies what it keeps of them.
+func (s *Service) eachCarrier(ctx context.Context, read videos.Reader, ids []int64, withKeys bool, take func(c *score.Carrier)) error {
+	query := s.hot.carriers
+	if !withKeys {
+		query = s.hot.posted
+	}
+	var c score.Carrier
+	for part := range slices.Chunk(ids, videosAtOnce) {
+		err := read.Each(ctx, query, func(row store.Row) (bool, error) {
+			c.ID, c.Creator, c.PostedAt = videos.IntOf(row[0], 0), videos.IntOf(row[1], 0), videos.IntOf(row[2], score.Undated)
+			c.Archived, c.Keys = videos.IntOf(row[3], 0) != 0, c.Keys[:0]
+			if withKeys {
+				keys, _ := row[4].(string)
+				for key, label := range videos.PackedKeys(keys) {
+					c.Keys = append(c.Keys, score.Key{Key: key, Label: label})
+				}
+			}
+			take(&c)
+			return true, nil
+		}, part)
+		if err != nil {
+			return fmt.Errorf("read videos of a window: %w", err)
+		}
+	}
+	return nil
+}

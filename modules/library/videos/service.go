@@ -1,0 +1,46 @@
+// Package videos keeps the videos of a library: it merges what sources deliver, renders each
+// video as JSON when it changes, and stores rows, documents and observations.
+//
+// Annotations and archive flags belong to the caller: no scroll changes them. What a creator
+// wrote is stored byte for byte.
+package videos
+
+import (
+	"context"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Workspace is the need of the research brief.
+type Workspace interface {
+	// Subject returns the canonicalId of the viewer's brief, empty where the brief
+	// names none; exists is false without a brief.
+	Subject(ctx context.Context) (canonicalID string, exists bool, err error)
+}
+
+// Scrolls is the need of the research runs.
+type Scrolls interface {
+	// SubjectOf returns the subject that a scroll works for.
+	SubjectOf(ctx context.Context, scrollID int64) (string, error)
+	// DeleteVideos deletes what scrolls keep of videos, in the transaction.
+	DeleteVideos(ctx context.Context, tx *store.Tx, refs []stage.Ref) error
+}
+
+// Service keeps videos. It is safe for concurrent use.
+type Service struct {
+	db        *store.DB
+	hot       hot
+	workspace Workspace
+	scrolls   Scrolls
+	growth    *score.Table
+	method    string
+	vault     func() (*vault, error)
+}
+
+// New returns the service. method names the rules by which new libraries are scored, of
+// which growth is a part, and key reads the server's key.
+func New(db *store.DB, workspace Workspace, scrolls Scrolls, growth *score.Table, method string, key func() (string, error)) *Service {
+	return &Service{db: db, hot: newHot(db), workspace: workspace, scrolls: scrolls, growth: growth, method: method, vault: newVault(key)}
+}

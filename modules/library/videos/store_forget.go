@@ -1,0 +1,157 @@
+package videos
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/ent/scorepoint"
+	"github.com/scrollery/scrollery/ent/video"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Size is how many videos the tenant's library has.
+func (s *Service) Size(ctx context.Context) (int, error) {
+	row, err := s.db.Ent().Library.Query().Only(ctx)
+	if ent.IsNotFound(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count videos: %w", err)
+	}
+	return int(row.Videos), nil
+}
+
+// forgottenAtOnce is how many readings one transaction looks for.
+const forgottenAtOnce = 200
+
+// Forget deletes the readings of some scrolls, and the videos that no other scroll has read,
+// in short transactions. The others are as their remaining readings say, and scores are made
+// again in the background. Doing it twice changes nothing; counts is called in each
+// transaction with what it deleted.
+func (s Deletions) Forget(ctx context.Context, scrolls []int64, counts func(ctx context.Context, tx *store.Tx, videos, readings int) error) error {
+	for done := false; !done; {
+		err := s.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+			videos, readings, err := s.ForgetSome(ctx, tx, scrolls, Removal{})
+			if err != nil {
+				return err
+			}
+			if done = readings == 0; done {
+				return nil
+			}
+			return counts(ctx, tx, videos, readings)
+		})
+		if err != nil {
+			return fmt.Errorf("forget scrolls: %w", err)
+		}
+	}
+	return nil
+}
+
+// ForgetSome deletes some readings of scrolls, and the videos that have no other, in a
+// transaction that holds the library. It deletes none at the end.
+func (s Deletions) ForgetSome(ctx context.Context, tx *store.Tx, scrolls []int64, by Removal) (videos, readings int, err error) {
+	rows, err := tx.Ent().Observation.Query().Where(observation.ScrollIDIn(scrolls...)).Limit(forgottenAtOnce).All(ctx)
+	if err != nil || len(rows) == 0 {
+		return 0, 0, err
+	}
+	byVideo := map[int64][]*ent.Observation{}
+	var of []int64
+	for _, row := range rows {
+		if _, seen := byVideo[row.VideoID]; !seen && len(of) < DeletedAtOnce {
+			byVideo[row.VideoID], of = nil, append(of, row.VideoID)
+		}
+	}
+	left, err := tx.Ent().Observation.Query().Where(observation.VideoIDIn(of...), observation.ScrollIDNotIn(scrolls...)).
+		Order(ent.Asc(observation.FieldObservedAt), ent.Asc(observation.FieldID)).All(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, row := range left {
+		byVideo[row.VideoID] = append(byVideo[row.VideoID], row)
+	}
+	var gone, kept []int64
+	for _, id := range of {
+		if len(byVideo[id]) == 0 {
+			gone = append(gone, id)
+			delete(byVideo, id)
+		} else {
+			kept = append(kept, id)
+		}
+	}
+	if videos, readings, err = s.Delete(ctx, tx, gone, by); err != nil {
+		return 0, 0, err
+	}
+	rows = slices.DeleteFunc(rows, func(o *ent.Observation) bool { return !slices.Contains(kept, o.VideoID) })
+	if err := s.forgetReadings(ctx, tx, scrolls, kept, rows); err != nil {
+		return 0, 0, err
+	}
+	return videos, readings + len(rows), s.reread(ctx, tx, byVideo)
+}
+
+// forgetReadings deletes readings of some scrolls of videos that have others.
+func (s Deletions) forgetReadings(ctx context.Context, tx *store.Tx, scrolls, of []int64, rows []*ent.Observation) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	ids := make([]int64, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	if _, err := tx.Ent().Observation.Delete().Where(observation.IDIn(ids...)).Exec(viewer.ByIDs(ctx)); err != nil {
+		return err
+	}
+	if _, err := tx.Ent().ScorePoint.Delete().Where(scorepoint.ScrollIDIn(scrolls...), scorepoint.VideoIDIn(of...)).Exec(ctx); err != nil {
+		return err
+	}
+	return s.unscored(ctx, tx, rows)
+}
+
+// reread makes videos what their readings say, which are in the order of their times.
+func (s Deletions) reread(ctx context.Context, tx *store.Tx, byVideo map[int64][]*ent.Observation) error {
+	if len(byVideo) == 0 {
+		return nil
+	}
+	ids := make([]int64, 0, len(byVideo))
+	for id := range byVideo {
+		ids = append(ids, id)
+	}
+	rows, err := tx.Ent().Video.Query().Where(video.IDIn(ids...)).Select(video.FieldID, video.FieldPlatform, video.FieldExternalID).All(viewer.ByIDs(ctx))
+	if err != nil {
+		return err
+	}
+	refs := make([]stage.Ref, len(rows))
+	for i, row := range rows {
+		refs[i] = stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID}
+	}
+	known, err := s.load(ctx, tx, 0, refs)
+	if err != nil {
+		return err
+	}
+	changed := make([]*Video, 0, len(known))
+	for _, ref := range refs {
+		if v := known[ref]; v != nil {
+			v.rereadFrom(byVideo[v.id])
+			changed = append(changed, v)
+		}
+	}
+	return s.save(ctx, tx, Batch{}, changed)
+}
+
+// rereadFrom makes the numbers of the video those of its observations, which are in the
+// order of their times.
+func (v *Video) rereadFrom(rows []*ent.Observation) {
+	v.Metrics, v.usableViews, v.usableLikes, v.usableAt = Metrics{}, nil, nil, nil
+	for _, row := range rows {
+		at := row.ObservedAt
+		v.Metrics = Metrics{row.Views, row.Likes, row.Comments, row.Shares, row.Saves, &at}
+		if usable(row.Views, row.Likes) {
+			v.usableViews, v.usableLikes, v.usableAt = row.Views, row.Likes, &at
+		}
+	}
+	v.hasNewReading = true
+}

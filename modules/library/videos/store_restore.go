@@ -1,0 +1,255 @@
+package videos
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/deletedvideo"
+	"github.com/scrollery/scrollery/ent/libraryrun"
+	"github.com/scrollery/scrollery/ent/tombstone"
+	"github.com/scrollery/scrollery/ent/video"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// RestoreSome brings back some of the videos of a deletion as they were, in a transaction of its
+// own. It returns how many; none at the end.
+func (s Deletions) RestoreSome(ctx context.Context, deletion int64) (restored int, err error) {
+	account, err := Account(ctx)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := s.db.Ent().DeletedVideo.Query().Where(deletedvideo.DeletionID(deletion)).Order(deletedvideo.ByID()).Limit(DeletedAtOnce).All(ctx)
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	copies, ids := make([]copied, len(rows)), make([]int64, len(rows))
+	subjects := map[int64]string{} // of their scrolls: a run whose last video was deleted is gone
+	for i, row := range rows {
+		text, err := s.Unseal(account, row.ID, row.Sealed)
+		if err != nil {
+			return 0, fmt.Errorf("open deleted video %d: %w", row.ID, err)
+		}
+		if err := json.Unmarshal(text, &copies[i]); err != nil {
+			return 0, fmt.Errorf("read deleted video %d: %w", row.ID, err)
+		}
+		ids[i] = row.ID
+		for _, o := range copies[i].Readings {
+			subjects[o.ScrollID] = ""
+		}
+	}
+	for scroll := range subjects {
+		if subjects[scroll], err = s.scrolls.SubjectOf(ctx, scroll); err != nil {
+			return 0, err
+		}
+	}
+	err = s.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		n, err := tx.Ent().DeletedVideo.Delete().Where(deletedvideo.IDIn(ids...)).Exec(viewer.ByIDs(ctx))
+		if err != nil {
+			return err
+		}
+		if n != len(ids) {
+			return ErrChanged // another process brings them back
+		}
+		if err := s.liftVideos(ctx, tx, deletion, copies); err != nil {
+			return err
+		}
+		return s.restore(ctx, tx, copies, subjects)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("bring back %d videos: %w", len(ids), err)
+	}
+	return len(ids), nil
+}
+
+// liftVideos removes the tombstones of videos that come back.
+func (s Deletions) liftVideos(ctx context.Context, tx *store.Tx, deletion int64, copies []copied) error {
+	v, err := s.vault()
+	if err != nil {
+		return err
+	}
+	hashes := make([]string, len(copies))
+	for i := range copies {
+		hashes[i] = v.ofVideo(stage.Ref{Platform: copies[i].Video.Platform, ExternalID: copies[i].Video.ExternalID})
+	}
+	_, err = tx.Ent().Tombstone.Delete().Where(tombstone.DeletionID(deletion), tombstone.HashIn(hashes...)).Exec(ctx)
+	return err
+}
+
+// Lift removes some of the tombstones of a deletion, in the transaction, and returns how many;
+// none at the end.
+func (s Deletions) Lift(ctx context.Context, tx *store.Tx, deletion int64) (lifted int, err error) {
+	ids, err := tx.Ent().Tombstone.Query().Where(tombstone.DeletionID(deletion)).Order(tombstone.ByID()).Limit(videosAtOnce).IDs(ctx)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	return tx.Ent().Tombstone.Delete().Where(tombstone.IDIn(ids...)).Exec(viewer.ByIDs(ctx))
+}
+
+// restore writes the rows of copies, and marks what is scored by them.
+func (s Deletions) restore(ctx context.Context, tx *store.Tx, copies []copied, subjects map[int64]string) error {
+	creators, err := s.restoreCreators(ctx, tx, copies)
+	if err != nil {
+		return err
+	}
+	var videos, docs, readings [][]any
+	var observed []*ent.Observation
+	var points []*ent.ScorePointCreate
+	rows := make([]*ent.Video, len(copies))
+	var changes []feed.Change
+	for i := range copies {
+		c := &copies[i]
+		rows[i] = c.Video
+		videos = append(videos, c.row(creators[c.Video.ID]))
+		docs = append(docs, []any{c.Doc.ID, c.Doc.Doc, c.Doc.Hook, c.Doc.HookText, c.Doc.Keys})
+		changes = append(changes, feed.Change{Kind: feed.VideoRestored, Video: c.Video.ID})
+		observed = append(observed, c.Readings...)
+		for _, o := range c.Readings {
+			readings = append(readings, []any{o.ID, o.VideoID, o.ScrollID, o.Stage, o.Views, o.Likes, o.Comments, o.Shares, o.Saves, o.ObservedAt, o.Semantics})
+		}
+		for _, p := range c.Points {
+			points = append(points, pointAgain(tx, p))
+		}
+	}
+	if _, err := s.hot.saveVideos.ExecIn(ctx, tx, videos); err != nil {
+		return err
+	}
+	if _, err := s.hot.saveDocs.ExecIn(ctx, tx, docs); err != nil {
+		return err
+	}
+	for part := range slices.Chunk(readings, readingsAtOnce) {
+		if _, err := s.hot.addObservations.ExecIn(ctx, tx, part); err != nil {
+			return err
+		}
+	}
+	for part := range slices.Chunk(points, DeletedAtOnce) {
+		if err := tx.Ent().ScorePoint.CreateBulk(part...).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	for _, v := range rows {
+		if v.OutlierSince == nil {
+			continue
+		}
+		err := tx.Ent().Video.Update().Where(video.ID(v.ID)).SetOutlierSince(*v.OutlierSince).SetOutlierWeek(v.OutlierWeek).Exec(viewer.ByIDs(ctx))
+		if err != nil {
+			return err
+		}
+	}
+	if err := feed.Append(ctx, tx, changes...); err != nil {
+		return err
+	}
+	return s.restored(ctx, tx, rows, creators, observed, subjects)
+}
+
+// restored notes all that follows from videos that are back.
+func (s Deletions) restored(ctx context.Context, tx *store.Tx, rows []*ent.Video, creators map[int64]*int64, observed []*ent.Observation, subjects map[int64]string) error {
+	refs := make([]stage.Ref, len(rows))
+	handles := map[named]bool{}
+	var groups []hookGroup
+	for i, v := range rows {
+		refs[i] = stage.Ref{Platform: v.Platform, ExternalID: v.ExternalID}
+		if v.Handle != "" {
+			handles[named{v.Platform, v.Handle}] = true
+		}
+		if creator := creators[v.ID]; creator != nil {
+			groups = append(groups, hookGroup{*creator, v.Opening})
+		}
+	}
+	known, err := s.load(ctx, tx, 0, refs)
+	if err != nil {
+		return err
+	}
+	var terms []Terms
+	for _, v := range known {
+		terms = append(terms, Terms{Video: v.id, Terms: v.terms()})
+	}
+	if err := Save(ctx, tx, s.db, terms); err != nil {
+		return err
+	}
+	moved, err := s.settle(ctx, tx, slices.SortedFunc(maps.Keys(handles), named.compare))
+	if err != nil {
+		return err
+	}
+	if err := s.rankHooks(ctx, tx, append(groups, moved...)); err != nil {
+		return err
+	}
+	if err := s.MarkNiches(ctx, tx, touched(rows)); err != nil {
+		return err
+	}
+	if err := tx.Ent().Library.Update().AddVideos(int64(len(rows))).Exec(ctx); err != nil {
+		return err
+	}
+	if err := s.restoreRuns(ctx, tx, observed, subjects); err != nil {
+		return err
+	}
+	return s.unscored(ctx, tx, observed)
+}
+
+// restoreCreators finds or adds the creators of copies, and returns their rows by video. A
+// video whose creator follows from the handle is settled afterwards.
+func (s Deletions) restoreCreators(ctx context.Context, tx *store.Tx, copies []copied) (map[int64]*int64, error) {
+	handles := map[name]string{}
+	for i := range copies {
+		if c := copies[i].Creator; c != nil {
+			handles[name{c.Platform, c.Key}] = c.Handle
+		}
+	}
+	ids, err := s.addCreators(ctx, tx, handles, map[int64]bool{})
+	if err != nil {
+		return nil, err
+	}
+	rows := make(map[int64]*int64, len(copies))
+	var read []*Video
+	for i := range copies {
+		c := copies[i].Creator
+		if c == nil {
+			continue
+		}
+		id := ids[name{c.Platform, c.Key}]
+		rows[copies[i].Video.ID] = &id
+		if c.Followers != nil && c.FollowersAt != nil {
+			read = append(read, &Video{identity: identity{creatorID: &id}, followers: &followers{*c.Followers, *c.FollowersAt}})
+		}
+	}
+	return rows, s.saveFollowers(ctx, tx, read)
+}
+
+// restoreRuns adds the runs of scrolls that nothing was left of. They are read again before
+// trends are made of them.
+func (s Deletions) restoreRuns(ctx context.Context, tx *store.Tx, observed []*ent.Observation, subjects map[int64]string) error {
+	account, err := Account(ctx)
+	if err != nil {
+		return err
+	}
+	runs, err := tx.Ent().LibraryRun.Query().Where(libraryrun.ScrollIDIn(slices.Sorted(maps.Keys(subjects))...)).All(ctx)
+	if err != nil {
+		return err
+	}
+	made := map[int64]bool{}
+	for _, run := range runs {
+		made[run.ScrollID] = true
+	}
+	var creates []*ent.LibraryRunCreate
+	for _, o := range observed {
+		if !made[o.ScrollID] {
+			made[o.ScrollID] = true
+			creates = append(creates, tx.Ent().LibraryRun.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subjects[o.ScrollID]).
+				SetScrollID(o.ScrollID).SetFirstAt(o.ObservedAt).SetLastAt(o.ObservedAt))
+		}
+	}
+	return tx.Ent().LibraryRun.CreateBulk(creates...).Exec(ctx)
+}
+
+// pointAgain is a score point as it was.
+func pointAgain(tx *store.Tx, p *ent.ScorePoint) *ent.ScorePointCreate {
+	return tx.Ent().ScorePoint.Create().SetID(p.ID).SetAccountID(p.AccountID).SetScrollID(p.ScrollID).SetVideoID(p.VideoID).SetMethod(p.Method).
+		SetGrowthKind(p.GrowthKind).SetNillablePostedAt(p.PostedAt).SetObservedAt(p.ObservedAt).SetViews(p.Views).SetTwiceBaseline(p.TwiceBaseline).
+		SetSampleCount(p.SampleCount).SetPeers(p.Peers).SetByNiche(p.ByNiche).SetDoubtful(p.Doubtful).SetListed(p.Listed).SetFlag(p.Flag)
+}

@@ -1,0 +1,93 @@
+package videos
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/scrollery/scrollery/ent/deletedvideo"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+)
+
+// suppressed are those of the hashes that an erasure keeps out of every library.
+func (s Deletions) suppressed(ctx context.Context, tx *store.Tx, hashes []string, found map[string]bool) error {
+	look := s.db.HotTenantless(`SELECT hash FROM suppressions WHERE hash IN ({list:1})`, "an erased creator stays out of the libraries of all tenants")
+	for part := range slices.Chunk(hashes, videosAtOnce) {
+		err := look.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+			hash, _ := row[0].(string)
+			found[hash] = true
+			return true, nil
+		}, part)
+		if err != nil {
+			return fmt.Errorf("look for erased creators: %w", err)
+		}
+	}
+	return nil
+}
+
+// suppress keeps hashes out of every library. What is kept out already stays so.
+func (s Deletions) suppress(ctx context.Context, tx *store.Tx, erasure int64, hashes []string) error {
+	now := time.Now().UnixMilli()
+	add := s.db.HotTenantless(`INSERT INTO suppressions (id, hash, erasure_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (hash) DO NOTHING`,
+		"an erased creator stays out of the libraries of all tenants")
+	for _, hash := range slices.Sorted(slices.Values(hashes)) { // in one order, or two transactions wait for each other
+		if _, err := add.ExecIn(ctx, tx, s.db.NewID(), hash, erasure, now); err != nil {
+			return fmt.Errorf("keep an erased creator out: %w", err)
+		}
+	}
+	return nil
+}
+
+// SuppressCreator keeps a creator out of every library by all names.
+func (s Deletions) SuppressCreator(ctx context.Context, tx *store.Tx, erasure int64, c CreatorName) error {
+	hashes, err := s.HashesOf(c)
+	if err != nil {
+		return err
+	}
+	return s.suppress(ctx, tx, erasure, hashes)
+}
+
+// HashesOf are the keyed hashes of the names of a creator.
+func (s Deletions) HashesOf(c CreatorName) ([]string, error) {
+	v, err := s.vault()
+	if err != nil {
+		return nil, err
+	}
+	return c.hashes(v), nil
+}
+
+// keptBy are the hashes that rows of kept videos have of a creator.
+func (s Deletions) keptBy(c CreatorName) ([]string, error) {
+	return s.HashesOf(CreatorName{Platform: c.Platform, Asked: c.Keys, Keys: c.Keys})
+}
+
+// KeptOf reports whether the tenant's deletions of before keep a video of a creator.
+func (s Deletions) KeptOf(ctx context.Context, c CreatorName) (bool, error) {
+	hashes, err := s.keptBy(c)
+	if err != nil {
+		return false, err
+	}
+	kept, err := s.db.Ent().DeletedVideo.Query().Where(deletedvideo.Or(deletedvideo.CreatorIn(hashes...), deletedvideo.HandleIn(hashes...))).Exist(ctx)
+	if err != nil {
+		return false, fmt.Errorf("look for what is kept of a creator: %w", err)
+	}
+	return kept, nil
+}
+
+// EraseKept deletes what the tenant's deletions of before keep of a creator, in the transaction.
+func (s Deletions) EraseKept(ctx context.Context, tx *store.Tx, c CreatorName) (videos int, err error) {
+	hashes, err := s.keptBy(c)
+	if err != nil {
+		return 0, err
+	}
+	byCreator, err := tx.Ent().DeletedVideo.Delete().Where(deletedvideo.CreatorIn(hashes...)).Exec(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("erase what is kept for an undo: %w", err)
+	}
+	byHandle, err := tx.Ent().DeletedVideo.Delete().Where(deletedvideo.HandleIn(hashes...)).Exec(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("erase what is kept for an undo: %w", err)
+	}
+	return byCreator + byHandle, nil
+}

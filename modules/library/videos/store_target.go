@@ -1,0 +1,170 @@
+package videos
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/ent/video"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Named is a creator by handle, with or without its sign, by the platform's id, or by both.
+func (s Deletions) Named(platform, handle, id string) (CreatorName, error) {
+	if issues := CheckPlatform(platform); len(issues) > 0 || platform == "" {
+		return CreatorName{}, fmt.Errorf("%q is no name of a platform, as tiktok, youtube or instagram", platform)
+	}
+	c := CreatorName{Platform: platform}
+	if id = strings.TrimSpace(clean(id)); id != "" {
+		c.Asked = append(c.Asked, "id:"+id)
+	}
+	if handle = score.Handle(clean(handle)); handle != "" {
+		c.Asked = append(c.Asked, "handle:"+handle)
+	}
+	c.Keys = slices.Clone(c.Asked)
+	return c, nil
+}
+
+// Ids returns the creator by the names of the request and by ids alone: what it is called in the
+// libraries of other tenants, where a handle may be another's.
+func (c CreatorName) Ids() CreatorName {
+	c.Keys = slices.DeleteFunc(slices.Clone(c.Keys), func(key string) bool {
+		return !strings.HasPrefix(key, "id:") && !slices.Contains(c.Asked, key)
+	})
+	return c
+}
+
+// WithNames adds the names that the tenant's library has for a creator: those of all whose videos
+// had an asked handle.
+func (s Deletions) WithNames(ctx context.Context, c CreatorName) (CreatorName, error) {
+	rows, err := s.rowsOf(ctx, c)
+	if err != nil {
+		return c, err
+	}
+	for _, key := range c.Asked {
+		handle, isHandle := strings.CutPrefix(key, "handle:")
+		if !isHandle {
+			continue
+		}
+		ids, err := s.db.Ent().Video.Query().Where(video.Platform(c.Platform), video.Handle(handle), video.CreatorIDNotNil()).
+			Unique(true).Select(video.FieldCreatorID).Ints(ctx)
+		if err != nil {
+			return c, fmt.Errorf("find creators by handle: %w", err)
+		}
+		for _, id := range ids {
+			rows = append(rows, int64(id))
+		}
+	}
+	return c, s.addNames(ctx, &c, rows)
+}
+
+// addNames adds the keys and all handles of creators.
+func (s Deletions) addNames(ctx context.Context, c *CreatorName, rows []int64) error {
+	keys, err := s.db.Ent().Creator.Query().Where(creator.IDIn(rows...)).Select(creator.FieldKey).Strings(viewer.ByIDs(ctx))
+	if err != nil {
+		return fmt.Errorf("read creators: %w", err)
+	}
+	handles, err := s.db.Ent().Video.Query().Where(video.CreatorIDIn(rows...), video.HandleNEQ("")).Unique(true).Select(video.FieldHandle).Strings(ctx)
+	if err != nil {
+		return fmt.Errorf("read handles: %w", err)
+	}
+	for _, handle := range handles {
+		keys = append(keys, "handle:"+handle)
+	}
+	c.Keys = append(slices.Clone(c.Keys), keys...)
+	slices.Sort(c.Keys)
+	c.Keys = slices.Compact(c.Keys)
+	return nil
+}
+
+// rowsOf are the rows of a creator.
+func (s Deletions) rowsOf(ctx context.Context, c CreatorName) ([]int64, error) {
+	rows, err := s.db.Ent().Creator.Query().Where(creator.Platform(c.Platform), creator.KeyIn(c.Keys...)).IDs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find creators: %w", err)
+	}
+	return rows, nil
+}
+
+// OfCreator are some videos of a creator, one more than DeletedAtOnce where there are more.
+func (s Deletions) OfCreator(ctx context.Context, c CreatorName) ([]int64, error) {
+	rows, err := s.rowsOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := s.db.Ent().Video.Query().Where(video.CreatorIDIn(rows...)).Limit(DeletedAtOnce + 1).IDs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find videos of a creator: %w", err)
+	}
+	return ids, nil
+}
+
+// CountOfCreator counts the videos of a creator, and their readings.
+func (s Deletions) CountOfCreator(ctx context.Context, c CreatorName) (videos, readings int, err error) {
+	rows, err := s.rowsOf(ctx, c)
+	if err != nil {
+		return 0, 0, err
+	}
+	return s.count(ctx, `SELECT COUNT(*), COALESCE(SUM((SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)), 0)
+FROM videos v WHERE {tenant:v} AND v.creator_id IN ({list:1})`, rows)
+}
+
+// CountVideo is 1 and the readings of a video, 0 if the library does not have it.
+func (s Deletions) CountVideo(ctx context.Context, id int64) (videos, readings int, err error) {
+	return s.count(ctx, `SELECT COUNT(*), COALESCE(SUM((SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)), 0)
+FROM videos v WHERE +{tenant:v} AND v.id = $1`, id)
+}
+
+// CountOfScrolls counts the videos that only the scrolls read, and all that they read.
+func (s Deletions) CountOfScrolls(ctx context.Context, scrolls []int64) (videos, readings int, err error) {
+	return s.count(ctx, `SELECT COUNT(DISTINCT CASE WHEN NOT EXISTS (SELECT 1 FROM observations a WHERE {tenant:a} AND a.video_id = o.video_id
+AND a.scroll_id NOT IN ({list:1})) THEN o.video_id END), COUNT(*) FROM observations o WHERE {tenant:o} AND o.scroll_id IN ({list:1})`, scrolls)
+}
+
+func (s Deletions) count(ctx context.Context, text string, arg any) (videos, readings int, err error) {
+	err = s.db.Hot(text).Each(ctx, func(row store.Row) (bool, error) {
+		videos, readings = int(whole(row[0])), int(whole(row[1]))
+		return false, nil
+	}, arg)
+	if err != nil {
+		return 0, 0, fmt.Errorf("count videos: %w", err)
+	}
+	return videos, readings, nil
+}
+
+// whole is a sum, which PostgreSQL gives as a decimal number.
+func whole(value any) int64 {
+	if text, ok := value.(string); ok {
+		n, _ := strconv.ParseInt(text, 10, 64)
+		return n
+	}
+	return IntOf(value, 0)
+}
+
+// ReadBy are the videos that a source has read, among the next ones of the library after a
+// video; the zero Ref begins. next is the last one that was looked at; done at the end.
+func (s Deletions) ReadBy(ctx context.Context, source string, after stage.Ref) (ids []int64, readings int, next stage.Ref, done bool, err error) {
+	rows := 0
+	next = after
+	err = s.db.Hot(`SELECT v.id, v.platform, v.external_id, EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = v.id AND o.stage = $1),
+(SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)
+FROM videos v WHERE {tenant:v} AND (v.platform, v.external_id) > ($2, $3) ORDER BY v.platform, v.external_id LIMIT 500`).Each(ctx, func(row store.Row) (bool, error) {
+		rows++
+		next.Platform, _ = row[1].(string)
+		next.ExternalID, _ = row[2].(string)
+		if read, isBool := row[3].(bool); isBool && read || IntOf(row[3], 0) == 1 {
+			ids, readings = append(ids, IntOf(row[0], 0)), readings+int(IntOf(row[4], 0))
+		}
+		return true, nil
+	}, source, after.Platform, after.ExternalID)
+	if err != nil {
+		return nil, 0, next, false, fmt.Errorf("find videos of a source: %w", err)
+	}
+	return ids, readings, next, rows == 0, nil
+}

@@ -1,0 +1,93 @@
+package videos
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// withoutBuried leaves out the records that a tombstone or an erasure keeps out. Without any it
+// costs two look-ups a batch.
+func (s Deletions) withoutBuried(ctx context.Context, tx *store.Tx, records []*stage.Record) ([]*stage.Record, error) {
+	buries, suppresses := false, false
+	if err := s.hot.anyTombstone.EachIn(ctx, tx, func(store.Row) (bool, error) { buries = true; return false, nil }); err != nil {
+		return nil, err
+	}
+	if err := s.hot.anySuppression.EachIn(ctx, tx, func(store.Row) (bool, error) { suppresses = true; return false, nil }); err != nil {
+		return nil, err
+	}
+	if !buries && !suppresses {
+		return records, nil
+	}
+	v, err := s.vault()
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	of := make([][]string, len(records))
+	for i, r := range records {
+		of[i] = v.of(r)
+		all = append(all, of[i]...)
+	}
+	buried := map[string]bool{}
+	if buries {
+		err = s.buried(ctx, tx, all, buried)
+	}
+	if err == nil && suppresses {
+		err = s.suppressed(ctx, tx, all, buried)
+	}
+	if err != nil || len(buried) == 0 {
+		return records, err
+	}
+	kept := make([]*stage.Record, 0, len(records))
+	for i, r := range records {
+		if !slices.ContainsFunc(of[i], func(hash string) bool { return buried[hash] }) {
+			kept = append(kept, r)
+		}
+	}
+	return kept, nil
+}
+
+// buried finds those of the hashes that have a tombstone.
+func (s Deletions) buried(ctx context.Context, tx *store.Tx, hashes []string, found map[string]bool) error {
+	for part := range slices.Chunk(hashes, videosAtOnce) {
+		err := s.hot.tombstones.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+			hash, _ := row[0].(string)
+			found[hash] = true
+			return true, nil
+		}, part)
+		if err != nil {
+			return fmt.Errorf("look for tombstones: %w", err)
+		}
+	}
+	return nil
+}
+
+// bury adds tombstones. What has one keeps it.
+func (s Deletions) bury(ctx context.Context, tx *store.Tx, deletion int64, hashes []string) error {
+	now := time.Now().UnixMilli()
+	for part := range slices.Chunk(hashes, videosAtOnce) {
+		rows := make([][]any, len(part))
+		for i, hash := range part {
+			rows[i] = []any{s.db.NewID(), hash, deletion, now}
+		}
+		_, err := s.db.Hot(`INSERT INTO tombstones ({owner}, id, hash, deletion_id, created_at) VALUES {rows:1} ON CONFLICT ({owner}, hash) DO NOTHING`).ExecIn(ctx, tx, rows)
+		if err != nil {
+			return fmt.Errorf("add tombstones: %w", err)
+		}
+	}
+	return nil
+}
+
+// BuryCreator adds tombstones for a creator by all the names that the library knows.
+func (s Deletions) BuryCreator(ctx context.Context, tx *store.Tx, deletion int64, c CreatorName) error {
+	v, err := s.vault()
+	if err != nil {
+		return err
+	}
+	return s.bury(ctx, tx, deletion, c.hashes(v))
+}

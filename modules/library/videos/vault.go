@@ -1,0 +1,111 @@
+package videos
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/secret"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// keyFile has the server's key in the data folder.
+const keyFile = "secret.key"
+
+// KeyOf returns what reads the server's key: the text if there is one, else the file of the
+// database's data folder, which is made when it is first needed.
+func KeyOf(db *store.DB, text string) func() (string, error) {
+	return func() (string, error) {
+		if text != "" {
+			return text, nil
+		}
+		return secret.KeyFile(filepath.Join(db.Dir(), keyFile))
+	}
+}
+
+// vault hashes the names of what was deleted, and seals what can be brought back.
+type vault struct {
+	sealer *secret.Sealer
+	hasher *secret.Hasher
+}
+
+// newVault returns what reads the key at its first use: a server that deletes nothing needs none.
+func newVault(key func() (string, error)) func() (*vault, error) {
+	return sync.OnceValues(func() (*vault, error) {
+		text, err := key()
+		if err != nil {
+			return nil, fmt.Errorf("read the server's key: %w", err)
+		}
+		sealer, err := secret.NewSealer(text)
+		if err != nil {
+			return nil, err
+		}
+		hasher, err := secret.NewHasher(text, "tombstones")
+		return &vault{sealer, hasher}, err
+	})
+}
+
+// ofVideo is the hash of a video.
+func (v *vault) ofVideo(ref stage.Ref) string {
+	return v.hasher.Hash("video", ref.Platform, ref.ExternalID)
+}
+
+// ofCreator is the hash of a creator by a key of the table of creators, `id:…` or `handle:…`.
+func (v *vault) ofCreator(platform, key string) string {
+	return v.hasher.Hash("creator", platform, key)
+}
+
+// of are the hashes under which a tombstone keeps a record out: of the video, and of its
+// creator by id, by handle, and by a handle without an id.
+func (v *vault) of(r *stage.Record) []string {
+	hashes := []string{v.ofVideo(r.Ref)}
+	id, handle := strings.TrimSpace(clean(r.CreatorID)), ""
+	if r.Source != nil {
+		handle = score.Handle(clean(r.Source.Handle))
+	}
+	if id != "" {
+		hashes = append(hashes, v.ofCreator(r.Platform, "id:"+id))
+	}
+	if handle != "" {
+		hashes = append(hashes, v.ofCreator(r.Platform, "handle:"+handle))
+	}
+	if handle != "" && id == "" {
+		hashes = append(hashes, v.ofCreator(r.Platform, "alone:"+handle))
+	}
+	return hashes
+}
+
+// Sign is the signature of a text with the server's key.
+func (s Deletions) Sign(purpose string, text []byte) (string, error) {
+	v, err := s.vault()
+	if err != nil {
+		return "", err
+	}
+	return v.hasher.Hash("signed", purpose, string(text)), nil
+}
+
+// Seal seals a text for its place among the rows of an account.
+func (s Deletions) Seal(account, id int64, text []byte) ([]byte, error) {
+	v, err := s.vault()
+	if err != nil {
+		return nil, err
+	}
+	return v.sealer.Seal(text, place(account, id)), nil
+}
+
+// Unseal opens what Seal made for the place.
+func (s Deletions) Unseal(account, id int64, sealed []byte) ([]byte, error) {
+	v, err := s.vault()
+	if err != nil {
+		return nil, err
+	}
+	return v.sealer.Open(sealed, place(account, id))
+}
+
+func place(account, id int64) string {
+	return fmt.Sprintf("deleted of %s %d", publicid.Format(publicid.Account, account), id)
+}
