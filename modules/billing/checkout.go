@@ -55,7 +55,7 @@ type Order struct {
 type Payment struct {
 	// State is any but Claimed.
 	State State
-	// Email is the payer's, empty where it is not known.
+	// Email is the payer's, empty if it is not known.
 	Email string
 	// ID is the payment's own, by which a refund names it; empty for subscriptions.
 	ID string
@@ -69,7 +69,7 @@ type SubscriptionState struct {
 	ID string
 	// Status is one of the constants of a subscription.
 	Status string
-	// Plan and Interval are empty where the provider's price is none of ours.
+	// Plan and Interval are empty if the provider's price is none of ours.
 	Plan, Interval string
 	PeriodEnd      time.Time
 }
@@ -93,8 +93,8 @@ type checkout struct {
 	amountCents    int64
 	state          State
 	email          string
-	accountID      int64  // 0 where there is none yet
-	payment        string // empty where it is not known
+	accountID      int64  // 0 if there is none yet
+	payment        string // empty if it is not known
 	refunded       int64
 	disputed       int64
 	reversed       int64

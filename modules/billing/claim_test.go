@@ -257,7 +257,7 @@ func TestSweepForgetsWhatEndedUnpaid(t *testing.T) {
 			}
 		}
 		sweep(2)
-		b.clock = b.clock.Add(24*time.Hour + keepEnded + time.Second)
+		b.clock = b.clock.Add(24*time.Hour + KeepEnded + time.Second)
 		sweep(1)
 		if got := b.claim(t, open); got.Status != ClaimInvalidToken {
 			t.Errorf("forgotten: %+v, want %v", got, ClaimInvalidToken)

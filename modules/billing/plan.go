@@ -39,6 +39,10 @@ type Plan struct {
 	// DailyUnits and MonthlyUnits are the budgets.
 	DailyUnits   int64 `yaml:"daily_units"`
 	MonthlyUnits int64 `yaml:"monthly_units"`
+	// MaxVideos is how many videos the library may hold: what is beyond it is not imported.
+	MaxVideos int `yaml:"max_videos"`
+	// MaxImportBytes is the largest file that may be imported.
+	MaxImportBytes int64 `yaml:"max_import_bytes"`
 }
 
 // Cents returns the price for an interval.
@@ -134,11 +138,13 @@ func Defaults() Config {
 			Key: "standard", Label: "Standard", MonthlyCents: 3900, AnnualCents: 39000,
 			MonthlyLookup: "scrollery_standard_monthly", AnnualLookup: "scrollery_standard_annual",
 			MaxFeedSize: 250, Workspaces: 1, ActiveScrolls: 1, DailyUnits: 5000, MonthlyUnits: 75000,
+			MaxVideos: 100_000, MaxImportBytes: 64 << 20,
 		},
 		Pro: Plan{
 			Key: "pro", Label: "Pro", MonthlyCents: 9900, AnnualCents: 99000,
 			MonthlyLookup: "scrollery_pro_monthly", AnnualLookup: "scrollery_pro_annual",
 			MaxFeedSize: 1000, Workspaces: 1, ActiveScrolls: 3, DailyUnits: 20000, MonthlyUnits: 300000,
+			MaxVideos: 1_000_000, MaxImportBytes: 64 << 20,
 		},
 	}
 }
@@ -165,7 +171,8 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("plan %s: its key is %q", key, plan.Key))
 		}
 		if plan.MonthlyCents < 0 || plan.AnnualCents < 0 || plan.MaxFeedSize < 1 || plan.Workspaces < 1 ||
-			plan.ActiveScrolls < 1 || plan.DailyUnits < 1 || plan.MonthlyUnits < 1 {
+			plan.ActiveScrolls < 1 || plan.DailyUnits < 1 || plan.MonthlyUnits < 1 ||
+			plan.MaxVideos < 1 || plan.MaxImportBytes < 1 {
 			faults = append(faults, fmt.Errorf("plan %s: prices cannot be negative, limits cannot be below 1", key))
 		}
 	}

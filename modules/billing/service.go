@@ -38,12 +38,12 @@ type Credits interface {
 // tokenPrefix begins every claim token.
 const tokenPrefix = "claim_"
 
-// keepEnded is how long an unpaid checkout is remembered after its end.
-const keepEnded = 30 * 24 * time.Hour
+// KeepEnded is how long an unpaid checkout is remembered after its end.
+const KeepEnded = 30 * 24 * time.Hour
 
-// keepEvents is how long an applied event is remembered: providers send one
+// KeepEvents is how long an applied event is remembered: providers send one
 // again for days, by hand for a month.
-const keepEvents = 90 * 24 * time.Hour
+const KeepEvents = 90 * 24 * time.Hour
 
 // Service sells subscriptions and credits.
 type Service struct {
@@ -53,7 +53,7 @@ type Service struct {
 	keys          Keys
 	credits       Credits
 	provider      Provider
-	remote        Remote // nil where the provider is none
+	remote        Remote // nil if the provider is none
 	events        events
 	subscriptions *Subscriptions
 	log           *slog.Logger
@@ -137,8 +137,8 @@ func payingAccount(ctx context.Context) int64 {
 func (s *Service) Sweep(ctx context.Context) error {
 	const batch = 500
 	for before, sweep := range map[time.Time]func(context.Context, time.Time, int) (int, error){
-		s.now().Add(-keepEnded):  s.checkouts.sweep,
-		s.now().Add(-keepEvents): s.events.sweep,
+		s.now().Add(-KeepEnded):  s.checkouts.sweep,
+		s.now().Add(-KeepEvents): s.events.sweep,
 	} {
 		for removed := batch; removed == batch; {
 			var err error

@@ -63,8 +63,8 @@ func read(row *ent.Checkout, err error) (checkout, bool, error) {
 	return out, true, nil
 }
 
-// open writes a new checkout. accountID is 0 where the claim will open one, and
-// tokenHash nil where there is nothing to claim.
+// open writes a new checkout. accountID is 0 if the claim will open one, and
+// tokenHash nil if there is nothing to claim.
 func (c checkouts) open(ctx context.Context, id int64, order Order, session, url string, tokenHash []byte, accountID int64, at time.Time) error {
 	err := c.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		row := tx.Ent().Checkout.Create().
@@ -88,7 +88,7 @@ func (c checkouts) open(ctx context.Context, id int64, order Order, session, url
 }
 
 // settle ends an open checkout that has not expired, or marks one as expired.
-// done is false where it had ended before.
+// done is false if it had ended before.
 func (c checkouts) settle(ctx context.Context, id int64, state State, email string, at time.Time) (done bool, err error) {
 	err = c.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		change := tx.Ent().Checkout.Update().

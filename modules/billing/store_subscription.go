@@ -16,22 +16,6 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// read is find outside of transactions.
-func (s *Subscriptions) read(ctx context.Context, accountID int64) (Subscription, error) {
-	sub := Subscription{Status: StatusNone}
-	err := s.of.Each(viewer.As(ctx, accountID), func(row store.Row) (bool, error) {
-		sub.Plan, _ = row[0].(string)
-		sub.Interval, _ = row[1].(string)
-		sub.Status, _ = row[2].(string)
-		if end, ok := row[3].(int64); ok {
-			sub.PeriodEnd = time.UnixMilli(end)
-		}
-		sub.External, _ = row[4].(string)
-		return false, nil
-	})
-	return sub, err
-}
-
 // find returns the subscription, with StatusNone where there is no row.
 func (s *Subscriptions) find(ctx context.Context, client *ent.Client, accountID int64) (Subscription, error) {
 	row, err := client.Subscription.Query().

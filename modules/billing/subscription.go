@@ -24,9 +24,9 @@ type Subscription struct {
 	// Interval is `monthly` or `annual`, empty for a complimentary account.
 	Interval string
 	Status   string
-	// External is the provider's id; empty where it renews nothing.
+	// External is the provider's id; empty if it renews nothing.
 	External string
-	// PeriodEnd is when the paid time ends; zero where no one has to pay.
+	// PeriodEnd is when the paid time ends; zero if no one has to pay.
 	PeriodEnd time.Time
 }
 
@@ -47,6 +47,9 @@ type Limits struct {
 	Active                                 bool
 	MaxFeedSize, Workspaces, ActiveScrolls int
 	DailyUnits, MonthlyUnits               int64
+	// MaxVideos of the library, and MaxImportBytes of one file.
+	MaxVideos      int
+	MaxImportBytes int64
 }
 
 // Subscriptions keeps what the accounts have paid for. It needs no other module,
@@ -55,17 +58,16 @@ type Subscriptions struct {
 	db  *store.DB
 	cfg Config
 	now func() time.Time
-	of  *store.Hot // each start and each run of a scroll asks for it
 }
 
 // NewSubscriptions returns the subscriptions kept in db.
 func NewSubscriptions(db *store.DB, cfg Config) *Subscriptions {
-	return &Subscriptions{db: db, cfg: cfg, now: time.Now, of: db.Hot(`SELECT plan, interval, status, period_end, external_id FROM subscriptions WHERE {tenant}`)}
+	return &Subscriptions{db: db, cfg: cfg, now: time.Now}
 }
 
 // Of returns the account's subscription.
 func (s *Subscriptions) Of(ctx context.Context, accountID int64) (Subscription, error) {
-	sub, err := s.read(ctx, accountID)
+	sub, err := s.find(ctx, s.db.Ent(), accountID)
 	if err != nil {
 		return Subscription{}, fmt.Errorf("load subscription of %d: %w", accountID, err)
 	}
@@ -86,6 +88,7 @@ func (s *Subscriptions) Limits(ctx context.Context, accountID int64) (Limits, er
 		Plan: sub.Plan, Status: sub.Status, Active: sub.Status == StatusActive,
 		MaxFeedSize: plan.MaxFeedSize, Workspaces: plan.Workspaces, ActiveScrolls: plan.ActiveScrolls,
 		DailyUnits: plan.DailyUnits, MonthlyUnits: plan.MonthlyUnits,
+		MaxVideos: plan.MaxVideos, MaxImportBytes: plan.MaxImportBytes,
 	}, nil
 }
 

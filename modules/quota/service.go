@@ -185,8 +185,8 @@ func (s *Service) Left(ctx context.Context, a Allowance, units int64) (left int6
 }
 
 const (
-	// kept is how long an entry stays after it has ended; claims need a week.
-	kept = 30 * 24 * time.Hour
+	// Kept is how long an entry stays after it has ended; claims need a week.
+	Kept = 30 * 24 * time.Hour
 	// swept is how many entries one transaction removes.
 	swept = 1000
 )
@@ -194,7 +194,7 @@ const (
 // Sweep removes entries that nothing asks about any more.
 func (s *Service) Sweep(ctx context.Context) error {
 	for {
-		removed, err := s.entries.sweep(ctx, s.now().Add(-kept), swept)
+		removed, err := s.entries.sweep(ctx, s.now().Add(-Kept), swept)
 		if err != nil || removed < swept {
 			return err
 		}

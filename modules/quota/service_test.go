@@ -316,7 +316,7 @@ func TestSweep(t *testing.T) {
 			b.ask(t, 1, weekly(100), 1, fmt.Sprint(n))
 			b.clock = b.clock.Add(time.Minute)
 		}
-		b.clock = b.clock.Add(week + kept - 10*time.Minute - time.Minute)
+		b.clock = b.clock.Add(week + Kept - 10*time.Minute - time.Minute)
 		b.ask(t, 1, daily(10), 1, "")
 		if err := b.Sweep(t.Context()); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/visible"
 )
 
 // Planner decides what the agent does next.
@@ -58,7 +59,7 @@ type Answer struct {
 
 // RunAgent works towards a goal, for the fee. It waits for the planner first: a call that
 // finds no place in time costs nothing and fails with RateLimited. The fee is returned
-// where the agent could not be run. The work goes on when the caller has gone, since it
+// if the agent could not be run. The work goes on when the caller has gone, since it
 // is paid for.
 func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
 	account, all, ok := viewer.Tenant(ctx)
@@ -72,24 +73,31 @@ func (s *Service) RunAgent(ctx context.Context, goal string) (Answer, error) {
 	}
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Agent.Time)
 	defer cancel()
-	t, err := s.open(limited, account)
+	alive, charge, err := s.charges.Open(limited, account, s.config.Agent.Fee)
 	if err != nil {
 		return Answer{}, err
 	}
-	alive, stop := t.keep(limited)
-	answer, err := s.pursue(alive, &worker{service: s, meter: t, left: s.config.Agent.Credits}, session)
-	stop()
-	failed := t.close(ctx, err == nil)
+	answer, err := s.pursue(alive, &worker{service: s, meter: charge, left: s.config.Agent.Credits}, session)
+	owed, failed := charge.Close(ctx, err == nil)
 	switch {
+	case errors.Is(failed, apierr.ErrUnknown):
+		return Answer{}, failed // neither this answer nor one about the fee may be given
 	case failed == nil && err == nil:
+		answer.Output, _ = visible.Clean(answer.Output) // a model's words, and creators'
 		return answer, nil
 	case failed == nil && apierr.As(err) != nil:
 		return Answer{}, err
 	}
-	// A call that could not be closed is found later, as if this process was lost.
-	return Answer{}, &apierr.Error{
-		Kind: apierr.UpstreamError, Message: "The agent could not be run; its fee is returned.", Retryable: true, Cause: errors.Join(err, failed),
+	return Answer{}, notRun(owed, errors.Join(err, failed))
+}
+
+// notRun is the error of a call whose fee is returned, or will be by a job if it is owed.
+func notRun(owed bool, cause error) error {
+	message := "The agent could not be run; its fee is returned."
+	if owed {
+		message = "The agent could not be run; its fee will be returned."
 	}
+	return &apierr.Error{Kind: apierr.UpstreamError, Message: message, Retryable: true, Cause: cause}
 }
 
 // enter waits for the planner.
@@ -158,6 +166,7 @@ func (w *worker) act(ctx context.Context, calls []Call) ([]Observation, error) {
 		text, err := w.use(ctx, call)
 		switch {
 		case err == nil:
+			text, _ = visible.Clean(text)
 			seen = append(seen, Observation{ID: call.ID, Text: text})
 		case (apierr.Is(err, apierr.PaymentRequired) || errors.Is(err, errNoPlace)) && w.runs == 0:
 			return nil, err // nothing was done yet that the fee is for
@@ -179,14 +188,7 @@ func words(err error) string {
 	return f.Message
 }
 
-// The reasons of movements.
-const (
-	reasonFee = "fee"
-	reasonRun = "run"
-)
-
-// patience is how long settling may take, even where the caller and the time are
-// gone.
+// patience is how long storing files may take, even if the caller and the time are gone.
 const patience = 10 * time.Second
 
 // decode reads a call's arguments: exactly those that the tool has.

@@ -57,6 +57,23 @@ func TestBuiltinPlanner(t *testing.T) {
 	}
 }
 
+// TestAnAnswerIsWhatPeopleSee: what an agent read or wrote goes to other models.
+func TestAnAnswerIsWhatPeopleSee(t *testing.T) {
+	t.Parallel()
+	b, ctx := setup(t, nil)
+	b.second = time.Hour
+	if err := b.WriteFile(ctx, "dir/a.js", "one\u202e\U000E0041\u200btwo"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := b.RunAgent(ctx, "show dir/a.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "one\uFFFD\uFFFD\uFFFDtwo"; !strings.Contains(answer.Output, want) {
+		t.Errorf("got %+q, want it with %+q", answer.Output, want)
+	}
+}
+
 func TestRunsAreMetered(t *testing.T) {
 	t.Parallel()
 	wait := func(d time.Duration, err error) func(context.Context) (Result, error) {
@@ -290,8 +307,8 @@ func TestTheTimeIsUpAmidAMove(t *testing.T) {
 				if want := (Answer{Output: "I stopped: 1s were not enough." + c.reported, Steps: 1}); err != nil || answer != want {
 					t.Errorf("got %+v, error %v; want %v", answer, err, want)
 				}
-				if b.ledger.String() != c.ledger || b.ledger.held != 0 || b.count(t) != 0 {
-					t.Errorf("ledger %q, %d held, %d calls are open, want text %v, held 0 and count 0", b.ledger, b.ledger.held, b.count(t), c.ledger)
+				if b.ledger.String() != c.ledger || b.ledger.held != 0 || b.ledger.open {
+					t.Errorf("ledger %q, %d held, open %t; want %v, 0 held and not open", b.ledger, b.ledger.held, b.ledger.open, c.ledger)
 				}
 			})
 		})
@@ -315,36 +332,62 @@ func lasts(ctx context.Context) (Result, error) {
 // An error of ours is one after the end of the time as well.
 func TestARunThatCannotBeSettledIsNoAnswer(t *testing.T) {
 	t.Parallel()
-	var once *brokenOnce
 	b, ctx := setup(t, func(cfg *Config, needs *Needs) {
-		once = &brokenOnce{Holds: needs.Holds}
-		needs.Holds = once
 		needs.Planner = &scripted{moves: []Move{{Calls: []Call{{Tool: RunProgram, Arguments: `{"source":"x"}`}}}}}
 		cfg.Agent.Time = 200 * time.Millisecond
 	})
 	b.second = time.Hour
 	b.runner.run = lasts
+	b.ledger.unsettled = errors.New("the disk is full")
 	answer, err := b.RunAgent(ctx, "goal")
-	if !apierr.Is(err, apierr.UpstreamError) || answer.Output != "" || !once.broke {
-		t.Errorf("got %+v, %v, the end broke: %t; want %s and no output after it", answer, err, once.broke, apierr.UpstreamError)
+	if !apierr.Is(err, apierr.UpstreamError) || answer.Output != "" || b.ledger.unsettled != nil {
+		t.Errorf("got %+v, %v; want %s and no output", answer, err, apierr.UpstreamError)
 	}
 	if b.ledger.String() != "fee-50 run-1 return+50" || b.ledger.held != 0 {
 		t.Errorf(`ledger %q, %d held, want text "fee-50 run-1 return+50" and held 0`, b.ledger, b.ledger.held)
 	}
 }
 
-// brokenOnce pays only when asked again.
-type brokenOnce struct {
-	Holds
-	broke bool
-}
-
-func (o *brokenOnce) Pay(ctx context.Context, tx *store.Tx, account, credits int64, reference, reason string) error {
-	if !o.broke {
-		o.broke = true
-		return errors.New("the disk is full")
+// TestAnAnswerSaysWhatBecameOfTheFee: a fee counts as returned only if it was.
+func TestAnAnswerSaysWhatBecameOfTheFee(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		planned, closed error
+		owed            bool
+		want            string
+	}{
+		"the planner fails":                       {planned: errors.New("gone"), want: "its fee is returned."},
+		"another process has closed the call":     {closed: errors.New("closed"), want: "its fee is returned."},
+		"neither can be committed":                {closed: errors.New("no disk"), owed: true, want: "its fee will be returned."},
+		"the planner fails and nothing is stored": {planned: errors.New("gone"), closed: errors.New("no disk"), owed: true, want: "its fee will be returned."},
+		"the fee is refused to the caller's run": {
+			planned: apierr.New(apierr.PaymentRequired, "too few"), closed: errors.New("no disk"), owed: true, want: "its fee will be returned.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, ctx := setup(t, func(_ *Config, needs *Needs) {
+				planner := &scripted{moves: []Move{{Answer: "done"}}}
+				if c.planned != nil {
+					planner = &scripted{err: c.planned}
+				}
+				needs.Planner = planner
+			})
+			b.ledger.unclosed, b.ledger.owed = c.closed, c.owed
+			answer, err := b.RunAgent(ctx, "goal")
+			if f := apierr.As(err); f == nil || f.Kind != apierr.UpstreamError || !f.Retryable || !strings.HasSuffix(f.Message, c.want) {
+				t.Errorf("got %+v, %v; want a retryable %s that ends with %q", answer, err, apierr.UpstreamError, c.want)
+			}
+		})
 	}
-	return o.Holds.Pay(ctx, tx, account, credits, reference, reason)
+	t.Run("no one knows", func(t *testing.T) {
+		t.Parallel()
+		b, ctx := setup(t, func(_ *Config, needs *Needs) { needs.Planner = &scripted{moves: []Move{{Answer: "done"}}} })
+		b.ledger.unclosed = apierr.ErrUnknown
+		if answer, err := b.RunAgent(ctx, "goal"); !errors.Is(err, apierr.ErrUnknown) || apierr.As(err) != nil || answer.Output != "" {
+			t.Errorf("got %+v, %v; want no answer and %v", answer, err, apierr.ErrUnknown)
+		}
+	})
 }
 
 // A view that is too big for a program is no reason not to run it. It learns why it

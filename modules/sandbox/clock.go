@@ -22,8 +22,8 @@ var errSpent = errors.New("what a goal's programs may cost is used up")
 // metered runs a program for 1 credit per started second. It holds the credit as the
 // second starts, so that no second runs unpaid; at the end all of them are one entry. A
 // program that could not be run at all costs nothing. It returns the seconds paid.
-func (s *Service) metered(ctx context.Context, t *meter, most int64, program Program) (Result, int64, error) {
-	if err := t.hold(ctx, true); err != nil {
+func (s *Service) metered(ctx context.Context, t Meter, most int64, program Program) (Result, int64, error) {
+	if err := t.Hold(ctx, true); err != nil {
 		return Result{}, 0, fmt.Errorf("hold the first second: %w", err)
 	}
 	m := &clock{meter: t, most: most, second: s.second, ended: make(chan struct{})}
@@ -34,10 +34,10 @@ func (s *Service) metered(ctx context.Context, t *meter, most int64, program Pro
 	})
 	stop(nil)
 	ended := !errors.Is(err, errUnstored) && (errors.Is(err, errSpent) || apierr.Is(err, apierr.PaymentRequired) || ctx.Err() != nil)
-	paid, failed := t.finish(ctx, err == nil || ended)
+	paid, failed := t.Settle(ctx, err == nil || ended)
 	switch {
 	case failed != nil:
-		return Result{}, 0, errors.Join(failed, err)
+		return Result{}, 0, errors.Join(errUnsettled, failed, err)
 	case err == nil:
 	case !ended:
 		return Result{}, 0, fmt.Errorf("run a program: %w", err)
@@ -51,7 +51,10 @@ func (s *Service) metered(ctx context.Context, t *meter, most int64, program Pro
 	return result.unstored(refusal), paid, nil
 }
 
-var errUnstored = errors.New("store what a program wrote")
+var (
+	errUnstored  = errors.New("store what a program wrote")
+	errUnsettled = errors.New("the cost of a program is not settled")
+)
 
 // withFolder lends the caller's files to run, and stores what the program changed.
 // refusal is why the limits did not allow that, or nil; every other reason is an error.
@@ -78,7 +81,7 @@ func (s *Service) withFolder(ctx context.Context, run func(folder func(context.C
 
 // clock holds a credit for each second that a program starts.
 type clock struct {
-	meter  *meter
+	meter  Meter
 	most   int64
 	second time.Duration
 
@@ -90,7 +93,7 @@ type clock struct {
 // start is called right before the program's first step; stop ends the program.
 func (m *clock) start(ctx context.Context, stop context.CancelCauseFunc) {
 	m.once.Do(func() {
-		if err := m.meter.stepped(ctx); err != nil {
+		if err := m.meter.Started(ctx); err != nil {
 			stop(err)
 			return
 		}
@@ -115,7 +118,7 @@ func (m *clock) run(ctx context.Context) error {
 		if held >= m.most {
 			return errSpent
 		}
-		if err := m.meter.hold(ctx, false); err != nil {
+		if err := m.meter.Hold(ctx, false); err != nil {
 			return err
 		}
 	}

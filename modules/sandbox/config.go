@@ -34,9 +34,6 @@ type AgentLimits struct {
 	Tokens int64 `yaml:"tokens"`
 	// Credits that its runs may cost, besides the fee. 60 by default.
 	Credits int64 `yaml:"credits"`
-	// Stale is how long nothing is heard of a call before it is taken for lost with
-	// its process, and its fee returned. 15 s by default.
-	Stale time.Duration `yaml:"stale"`
 }
 
 // RunLimits bound a run of a program.
@@ -56,7 +53,7 @@ func Defaults() Config {
 	return Config{
 		Files: files.Defaults(),
 		Runs:  RunLimits{Time: 10 * time.Second, Memory: 64 << 20, Output: 64 << 10, AtOnce: 8},
-		Agent: AgentLimits{Fee: 50, Steps: 12, Wait: 15 * time.Second, Time: time.Minute, Tokens: 100_000, Credits: 60, Stale: 15 * time.Second},
+		Agent: AgentLimits{Fee: 50, Steps: 12, Wait: 15 * time.Second, Time: time.Minute, Tokens: 100_000, Credits: 60},
 	}
 }
 
@@ -73,8 +70,8 @@ func (r RunLimits) validate() error {
 }
 
 func (a AgentLimits) validate() error {
-	if a.Fee < 1 || a.Steps < 2 || a.Wait <= 0 || a.Time <= 0 || a.Tokens < 1 || a.Credits < 0 || a.Stale < 100*time.Millisecond {
-		return errors.New("agent: want a fee, two steps, time to wait and to work, a token and 100ms until a call is stale at least")
+	if a.Fee < 1 || a.Steps < 2 || a.Wait <= 0 || a.Time <= 0 || a.Tokens < 1 || a.Credits < 0 {
+		return errors.New("agent: want a fee, two steps, time to wait and to work, and a token at least")
 	}
 	return nil
 }

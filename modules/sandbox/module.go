@@ -7,8 +7,7 @@
 //
 // An agent works in a loop of plan, act and observe. Its planner chooses among
 // five tools and has no others. The fee is paid before it begins and a credit is
-// held for every second that a program starts, so nothing is ever owed. The cost of a
-// call is a row until the call is answered, so no credits are lost with a process.
+// held for every second that a program starts, so nothing is ever owed.
 package sandbox
 
 import (
@@ -21,5 +20,4 @@ import (
 var Module = fx.Module("sandbox", fx.Provide(
 	New,
 	fx.Annotate(func(s *Service) api.Operations { return s.Operations }, fx.ResultTags(`group:"operations"`)),
-	fx.Annotate(Rescuer, fx.ResultTags(`group:"periodics"`)),
 ))

@@ -12,18 +12,28 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// Credits are what the agent is paid with. A reference moves credits once.
-type Credits interface {
-	Spend(ctx context.Context, tx *store.Tx, accountID, credits int64, reference, reason string) error
-	Return(ctx context.Context, tx *store.Tx, accountID, credits int64, reference string) error
+// Charges takes the fee of a call. The returned context ends if the charge was closed
+// by another process, which takes this one for lost.
+type Charges interface {
+	Open(ctx context.Context, account, fee int64) (alive context.Context, charge Charge, err error)
 }
 
-// Holds are what its programs are paid with: credits held while they run, and paid
-// or released at the end.
-type Holds interface {
-	Hold(ctx context.Context, tx *store.Tx, accountID, credits int64) error
-	Pay(ctx context.Context, tx *store.Tx, accountID, credits int64, reference, reason string) error
-	Release(ctx context.Context, tx *store.Tx, accountID, credits int64, reference string) error
+// Charge is the cost of a call until it is answered.
+type Charge interface {
+	Meter
+	// Close keeps the fee of an answered call and returns any other. A call whose Close
+	// fails has no answer: its fee is returned, if owed by a job.
+	Close(ctx context.Context, answered bool) (owed bool, err error)
+}
+
+// Meter charges for programs: a credit for each second that one starts.
+type Meter interface {
+	// Hold holds the credit of a second; the first one begins a program.
+	Hold(ctx context.Context, first bool) error
+	// Started says that the program has reached its first step: it is paid from then on.
+	Started(ctx context.Context) error
+	// Settle pays what is held for a program that ran, or else releases it.
+	Settle(ctx context.Context, ran bool) (paid int64, err error)
 }
 
 // Library shows the caller's own library: `hooks`, `outliers` or `trends`, as
@@ -34,8 +44,7 @@ type Library interface {
 
 // Needs are what the sandbox needs of other modules.
 type Needs struct {
-	Credits  Credits
-	Holds    Holds
+	Charges  Charges
 	Library  Library
 	Programs Programs
 	// Planner is nil for the built-in one.
@@ -47,16 +56,13 @@ type Needs struct {
 // Service is the sandbox. It is safe for concurrent use.
 type Service struct {
 	config   Config
-	db       *store.DB
-	credits  Credits
-	holds    Holds
+	charges  Charges
 	library  Library
 	programs Programs
 	planner  Planner
 	files    fileStore
 	// second is what a run is metered in.
 	second time.Duration
-	now    func() time.Time
 }
 
 // New returns the sandbox's service.
@@ -65,8 +71,8 @@ func New(cfg Config, db *store.DB, needs Needs) (*Service, error) {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
 	s := &Service{
-		config: cfg, db: db, credits: needs.Credits, holds: needs.Holds, library: needs.Library,
-		programs: needs.Programs, planner: needs.Planner, second: time.Second, now: time.Now,
+		config: cfg, charges: needs.Charges, library: needs.Library,
+		programs: needs.Programs, planner: needs.Planner, second: time.Second,
 	}
 	if s.planner == nil {
 		s.planner = builtin{}

@@ -35,10 +35,10 @@ func setupOn(t *testing.T, db *store.DB, change func(*Config, *Needs)) (*bench, 
 	cfg := Defaults()
 	cfg.Dir = t.TempDir()
 	b := &bench{
-		ledger: &ledger{balance: 100, moved: map[string]int64{}}, runner: &runner{},
+		ledger: &ledger{balance: 100}, runner: &runner{},
 		views: map[string]string{"hooks": `{"hooks":[]}`, "outliers": `{"outliers":[]}`, "trends": `{"status":"insufficient_history","completedScrolls":1,"trends":[]}`},
 	}
-	needs := Needs{Credits: b.ledger, Holds: b.ledger, Library: b, Programs: b.runner, Scratch: scratch(t)}
+	needs := Needs{Charges: b.ledger, Library: b, Programs: b.runner, Scratch: scratch(t)}
 	if change != nil {
 		change(&cfg, &needs)
 	}
@@ -55,22 +55,84 @@ func (b *bench) View(_ context.Context, name string) (json.RawMessage, error) {
 	return json.RawMessage(b.views[name]), nil
 }
 
-// ledger is a list of movements.
+// ledger is a list of movements, and the charge of the one call that is open.
 type ledger struct {
 	mu      sync.Mutex
 	balance int64
 	held    int64
-	moved   map[string]int64
+	ran     bool
+	open    bool
 	log     []string
+	// unsettled and unclosed are the errors of the next Settle and Close.
+	unsettled, unclosed error
+	// owed is what Close reports with its error.
+	owed bool
 }
 
-func (l *ledger) Spend(_ context.Context, _ *store.Tx, _, credits int64, reference, reason string) error {
+func (l *ledger) Open(ctx context.Context, _, fee int64) (context.Context, Charge, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.enough(credits); err != nil {
+	if err := l.enough(fee); err != nil {
+		return nil, nil, err
+	}
+	l.open = true
+	l.move(-fee, "fee")
+	return ctx, l, nil
+}
+
+func (l *ledger) Close(_ context.Context, answered bool) (owed bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open = false
+	if l.unclosed != nil {
+		return l.owed, l.unclosed
+	}
+	l.settle()
+	if !answered {
+		l.move(50, "return")
+	}
+	return false, nil
+}
+
+func (l *ledger) Hold(ctx context.Context, first bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := l.enough(1); err != nil {
 		return err
 	}
-	return l.move(-credits, reference, reason)
+	l.held++
+	l.ran = l.ran && !first
+	return nil
+}
+
+func (l *ledger) Started(context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ran = true
+	return nil
+}
+
+func (l *ledger) Settle(_ context.Context, ran bool) (paid int64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.unsettled; err != nil {
+		l.unsettled = nil
+		return 0, err
+	}
+	l.ran = l.ran && ran
+	return l.settle(), nil
+}
+
+func (l *ledger) settle() (paid int64) {
+	if l.held > 0 && l.ran {
+		paid = l.held
+		l.move(-paid, "run")
+	}
+	l.held, l.ran = 0, false
+	return paid
 }
 
 func (l *ledger) enough(credits int64) error {
@@ -80,44 +142,9 @@ func (l *ledger) enough(credits int64) error {
 	return nil
 }
 
-func (l *ledger) Hold(_ context.Context, _ *store.Tx, _, credits int64) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.enough(credits); err != nil {
-		return err
-	}
-	l.held += credits
-	return nil
-}
-
-func (l *ledger) Pay(_ context.Context, _ *store.Tx, _, credits int64, reference, reason string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held -= credits
-	return l.move(-credits, reference, reason)
-}
-
-func (l *ledger) Release(_ context.Context, _ *store.Tx, _, credits int64, _ string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.held -= credits
-	return nil
-}
-
-func (l *ledger) Return(_ context.Context, _ *store.Tx, _, credits int64, reference string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.move(credits, reference, "return")
-}
-
-func (l *ledger) move(amount int64, reference, reason string) error {
-	if _, done := l.moved[reference]; done {
-		return fmt.Errorf("%s moved twice", reference)
-	}
-	l.moved[reference] = amount
+func (l *ledger) move(amount int64, reason string) {
 	l.balance += amount
 	l.log = append(l.log, fmt.Sprintf("%s%+d", reason, amount))
-	return nil
 }
 
 func (l *ledger) String() string {

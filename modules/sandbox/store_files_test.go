@@ -184,7 +184,8 @@ func TestTwoServers(t *testing.T) {
 	cfg := storetest.PostgresConfig(t)
 	one, ctx := setupOn(t, storetest.Open(t, cfg), nil)
 	cfg.DataDir = t.TempDir()
-	two, _ := setupOn(t, storetest.Open(t, cfg), nil)
+	db := storetest.Open(t, cfg)
+	two, _ := setupOn(t, db, nil)
 	two.ledger.balance = 1000
 	if err := one.WriteFile(ctx, "deep/program.js", "print(1)"); err != nil {
 		t.Fatal(err)
@@ -205,7 +206,7 @@ func TestTwoServers(t *testing.T) {
 
 	t.Run("files that no longer fit are the program's failure", func(t *testing.T) {
 		two.config.Files.Total = 1 << 20
-		two.files = rows{two.db, two.config.Files, scratch(t)}
+		two.files = rows{db, two.config.Files, scratch(t)}
 		two.runner.use = func(dir string) { put(t, filepath.Join(dir, "files"), "out/big", strings.Repeat("x", 1<<20)) }
 		answer, err := two.RunAgent(ctx, "run deep/program.js")
 		if err != nil || !strings.Contains(answer.Output, "The program failed (files): The files that the program wrote are not stored: the sandbox holds at most") {

@@ -28,7 +28,7 @@ func Views() []string { return []string{"hooks", "outliers", "trends"} }
 // worker makes the calls of one agent.
 type worker struct {
 	service *Service
-	meter   *meter
+	meter   Meter
 	// left is what its runs may still cost.
 	left int64
 	// runs that were begun, and what the last printed.

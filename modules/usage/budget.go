@@ -32,15 +32,20 @@ func Month(at time.Time) int {
 // while both budgets have units left, else the time to the next UTC day, or to
 // the next month once that is spent too.
 func (b Budget) Wait(spent Spent, at time.Time) time.Duration {
-	at = at.UTC()
-	year, month, day := at.Date()
+	day, month := renewals(at)
 	switch {
 	case spent.Monthly >= b.Monthly:
-		return time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC).Sub(at)
+		return month.Sub(at)
 	case spent.Daily >= b.Daily:
-		return time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC).Sub(at)
+		return day.Sub(at)
 	}
 	return 0
+}
+
+// renewals are the ends of a moment's UTC day and month, when their budgets are whole again.
+func renewals(at time.Time) (daily, monthly time.Time) {
+	year, month, day := at.UTC().Date()
+	return time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC), time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
 // percent is whole per cent, rounded down; 100 exactly when nothing is left.

@@ -14,11 +14,7 @@ import (
 // commit of its own, and is there if and only if the write is.
 func (r *Recorder) Join(ctx context.Context, event func() api.Event) (context.Context, api.Joined) {
 	j := &joined{recorder: r, event: event}
-	ctx = store.WithRider(ctx, j.ride)
-	if r.rows.hot.groupAt != nil {
-		ctx = context.WithValue(ctx, joinedKey{}, j)
-	}
-	return ctx, j
+	return store.WithCommitHook(ctx, j.ride), j
 }
 
 // joined is the event of one call on its way into a write.
@@ -26,8 +22,7 @@ type joined struct {
 	recorder *Recorder
 	event    func() api.Event
 
-	// mu is held by the write, or the question of [RecordAt], that takes the event along,
-	// until it has ended.
+	// mu is held by the write that takes the event along, until it has ended.
 	mu      sync.Mutex
 	closed  bool // nothing may take the event along any more
 	written *api.Event
@@ -49,8 +44,10 @@ func (j *joined) ride(ctx context.Context, tx *store.Tx) (ended func(committed b
 			j.closed, j.written = true, &e
 		}
 	}
-	j.id = j.recorder.rows.db.NewID()
-	return ended, j.recorder.rows.addIn(ctx, tx, j.id, rowOf(e))
+	row := rowOf(e)
+	row.id = j.recorder.rows.db.NewID()
+	j.id = row.id
+	return ended, j.recorder.rows.insert(ctx, tx, []event{row})
 }
 
 // Close implements api.Joined. It waits for a write that has the event and has not ended.
@@ -63,38 +60,13 @@ func (j *joined) Close() *api.Event {
 
 // Amend implements api.Joined.
 func (j *joined) Amend(ctx context.Context, e api.Event) error {
-	row, less := rowOf(e), rowOf(*j.written)
-	err := j.recorder.rows.db.Write(store.WithRider(ctx, nil), func(ctx context.Context, tx *store.Tx) error {
-		if _, err := j.recorder.rows.hot.amend.ExecIn(ctx, tx, j.id, row.status); err != nil {
-			return err
-		}
-		row.units -= less.units
-		return j.recorder.rows.addCounters(ctx, tx, row)
+	row := rowOf(e)
+	row.id, row.units = j.id, row.units-rowOf(*j.written).units
+	err := j.recorder.rows.db.Write(store.WithCommitHook(ctx, nil), func(ctx context.Context, tx *store.Tx) error {
+		return j.recorder.rows.amend(ctx, tx, row)
 	})
 	if err != nil {
 		return fmt.Errorf("amend a usage event: %w", err)
-	}
-	return nil
-}
-
-// addIn writes one event and what it costs.
-func (r rows) addIn(ctx context.Context, tx *store.Tx, id int64, e event) error {
-	if _, err := r.hot.one.ExecIn(ctx, tx, id, orNull(e.accountID), orNull(e.keyID), e.op, e.status, e.at.UnixMilli()); err != nil {
-		return fmt.Errorf("insert event: %w", err)
-	}
-	return r.addCounters(ctx, tx, e)
-}
-
-// addCounters adds the units of an event, which may be below 0, in the order of countersOf.
-func (r rows) addCounters(ctx context.Context, tx *store.Tx, e event) error {
-	if e.accountID == 0 || e.units == 0 {
-		return nil
-	}
-	tx.AfterCommit(func() { r.pending.changed(e.accountID) })
-	for _, day := range []int{Month(e.at), Day(e.at)} {
-		if _, err := r.hot.add.ExecIn(ctx, tx, r.db.NewID(), e.accountID, day, e.units); err != nil {
-			return fmt.Errorf("add to counters: %w", err)
-		}
 	}
 	return nil
 }

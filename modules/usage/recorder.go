@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
@@ -13,39 +14,38 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-var errStopped = errors.New("the usage recorder has stopped")
+const (
+	// batchEvery is how long an event waits for others. With the commit it is durable
+	// within 250 ms.
+	batchEvery = 150 * time.Millisecond
+	// retryEvery is how long a batch that failed waits for its next try.
+	retryEvery = time.Second
+	// maxPending bounds the events in memory, about 10 MB. Beyond it calls wait.
+	maxPending = 1 << 16
+)
 
-// Recorder writes usage events by group commit. One at a time writes: a caller
-// who finds no write under way writes itself, at no cost of a handover; those who
-// come meanwhile gather, and the recorder's own goroutine writes them together while the
-// next group gathers. There is no timer: a lone event is written at once, and under load
-// the groups grow by themselves. Nothing that Record has returned nil for is lost. A group
-// is one statement on PostgreSQL, and an entry of the journal on SQLite.
+var (
+	errStopped = errors.New("the usage recorder has stopped")
+	errFull    = errors.New("as many usage events wait for the database as may")
+)
+
+// Recorder stores usage events. The event of a write goes along in the write's own
+// transaction, see [Recorder.Join]; all others are stored in batches, so that a read waits
+// for no disk and no writer. A killed process loses the events of reads of the last 250 ms.
+// What callers see of usage includes the waiting events of this process.
 type Recorder struct {
-	rows   rows
-	folder *folder // nil on PostgreSQL
-	cfg    Config
-	log    *slog.Logger
+	rows rows
+	cfg  Config
+	log  *slog.Logger
+	pending
 
-	mu        sync.Mutex
-	gathering *group
-	writing   bool // a caller or the writer writes
-	started   bool
-	stopped   bool
+	// storing is held while batches are stored. tried says that the present batch was sent
+	// to the database before, which may have it.
+	storing sync.Mutex
+	tried   bool
+	failed  atomic.Pointer[error] // of the last batch; nil if it was stored
 
-	wake chan struct{} // the writer has something to look at
-	done chan struct{} // the writer has ended
-
-	sums   sums
-	halt   chan struct{} // ends the writer of sums
-	summed chan struct{} // it has ended
-}
-
-// group is what is written together.
-type group struct {
-	events    []event
-	committed chan struct{} // closed once err is set
-	err       error
+	sums sums
 }
 
 // event is a row of the usage events; accountID and keyID are 0 without a key.
@@ -54,239 +54,136 @@ type event struct {
 	op, status           string
 	units                int64
 	at                   time.Time
-	ask                  *ask // nil: the event is stored in any case
 }
 
-func newGroup(room int) *group {
-	return &group{events: make([]event, 0, room), committed: make(chan struct{})}
+// rowOf is the event's row, without an id.
+func rowOf(e api.Event) event {
+	row := event{op: e.Op, status: e.Status, units: int64(e.Units), at: e.At}
+	if e.Viewer != nil {
+		row.accountID, row.keyID = e.Viewer.AccountID, e.Viewer.KeyID
+	}
+	return row
 }
 
-// NewRecorder returns a recorder that writes once it is started.
-func NewRecorder(db *store.DB, cfg Config, pending *Pending, log *slog.Logger) *Recorder {
-	r := &Recorder{
-		rows: newRows(db, pending).at(cfg.Revisions), cfg: cfg, log: log, gathering: newGroup(8),
-		wake: make(chan struct{}, 1), done: make(chan struct{}),
-		sums: sums{counts: map[sumKey]int64{}}, halt: make(chan struct{}), summed: make(chan struct{}),
+// NewRecorder returns a recorder. Stop it.
+func NewRecorder(db *store.DB, cfg Config, log *slog.Logger) *Recorder {
+	return &Recorder{
+		rows: rows{db}, cfg: cfg, log: log,
+		pending: pending{units: map[counterKey]int64{}}, sums: sums{counts: map[sumKey]int64{}},
 	}
-	if db.Dialect() == store.SQLite {
-		r.folder = newFolder(r.rows, cfg, pending, log)
-	}
-	return r
 }
 
-// Start stores what a killed process left in its journal, and starts the writer. It is
-// called once.
-func (r *Recorder) Start() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.started || r.stopped {
-		return nil
-	}
-	if r.folder != nil {
-		if err := r.folder.start(); err != nil {
-			return fmt.Errorf("start the usage recorder: %w", err)
-		}
-	}
-	r.started = true
-	go r.run()
-	go r.sum()
-	return nil
-}
-
-// Check returns why no event can be written, nil where it can. PostgreSQL is checked by
-// others.
-func (r *Recorder) Check() error {
-	if r.folder == nil {
-		return nil
-	}
-	return r.folder.check()
-}
-
-// Stop refuses new events and returns once the waiting ones are written, or when
-// the context ends.
-func (r *Recorder) Stop(ctx context.Context) error {
-	r.mu.Lock()
-	first := !r.stopped
-	r.stopped = true
-	started := r.started
-	r.mu.Unlock()
-	if !started {
-		return nil
-	}
-	if first {
-		close(r.halt)
-	}
-	r.nudge()
-	for _, ended := range []chan struct{}{r.done, r.summed} {
-		select {
-		case <-ended:
-		case <-ctx.Done():
-			return fmt.Errorf("stop the usage recorder: %w", ctx.Err())
-		}
-	}
-	if first && r.folder != nil {
-		if err := r.folder.stop(ctx); err != nil {
-			return fmt.Errorf("stop the usage recorder: %w", err)
-		}
-	}
-	return nil
-}
-
-// Record returns once the event is durable. When the context ends first, the
-// event may still be written. While the queue is full, it waits for a place. An event of
-// no tenant, or beyond an account's rate, only adds to a sum of its minute; a kill loses
-// the sums of the present minute.
+// Record takes an event, which is durable within 250 ms. While as many wait as may, it
+// waits for a place, for [Config.CommitTimeout] at most. An event of no tenant, or beyond
+// an account's rate, only adds to a sum of its minute; a kill loses the sums of the present
+// minute.
 func (r *Recorder) Record(ctx context.Context, e api.Event) error {
 	row := rowOf(e)
-	if (row.accountID == 0 || e.OverRate) && !r.sums.add(row) {
-		return nil
+	if r.stopped() {
+		return errStopped
 	}
-	return r.store(ctx, row)
-}
-
-// store writes one event, alone or with others.
-func (r *Recorder) store(ctx context.Context, row event) error {
-	if ctx.Done() == nil && r.begin() { // who may leave cannot be the one who writes
-		defer r.end()
-		return row.ask.of(r.write([]event{row}))
+	if row.accountID == 0 || e.OverRate {
+		alone, first := r.sums.add(row)
+		if first {
+			time.AfterFunc(sumEvery, r.writeSums)
+		}
+		if !alone {
+			return nil
+		}
 	}
-	out, refused, stop := row.ask.impatience()
-	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.CommitTimeout)
+	defer cancel()
+	row.id = r.rows.db.NewID()
 	for {
-		joined, in, err := r.join(row)
-		if err != nil {
+		first, full, err := r.add(row)
+		if first {
+			time.AfterFunc(batchEvery, r.store)
+		}
+		if err != nil || full == nil {
 			return err
 		}
 		select {
-		case <-joined.committed:
-		case <-refused:
-			return row.ask.err
+		case <-full:
 		case <-ctx.Done():
-			return ctx.Err()
-		case <-out:
-			if !in || r.leave(joined, row.ask) {
-				return apierr.Busy(errNoTurn)
-			}
-			select { // it is being written
-			case <-joined.committed:
-			case <-refused:
-				return row.ask.err
-			}
-		}
-		if in {
-			return row.ask.of(joined.err)
+			return apierr.Busy(errors.Join(errFull, ctx.Err()))
 		}
 	}
 }
 
-// begin lets one caller write where no one writes or waits.
-func (r *Recorder) begin() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.writing || !r.started || r.stopped || len(r.gathering.events) > 0 {
-		return false
-	}
-	r.writing = true
-	return true
-}
-
-// end has the writer look at what gathered meanwhile.
-func (r *Recorder) end() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.writing = false
-	if r.stopped || len(r.gathering.events) > 0 {
-		r.nudge()
+// store stores what waits, on no caller's behalf. What cannot be stored is tried again.
+func (r *Recorder) store() {
+	if err := r.storeAll(context.Background()); err != nil {
+		r.log.Error("usage events wait for the database", "error", err)
+		time.AfterFunc(retryEvery, r.store)
 	}
 }
 
-// join puts the event into the gathering group. in is false where it is full.
-func (r *Recorder) join(row event) (joined *group, in bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.stopped {
-		return nil, false, errStopped
-	}
-	joined = r.gathering
-	if len(joined.events) >= r.cfg.GroupSize {
-		return joined, false, nil
-	}
-	joined.events = append(joined.events, row)
-	if len(joined.events) == 1 {
-		r.nudge()
-	}
-	return joined, true, nil
-}
-
-func (r *Recorder) nudge() {
-	select {
-	case r.wake <- struct{}{}:
-	default: // it will look anyway
-	}
-}
-
-// run writes group after group until it is stopped and none is left.
-func (r *Recorder) run() {
-	defer close(r.done)
-	for range r.wake {
-		for {
-			taken, stopped := r.take()
-			if taken != nil {
-				taken.err = r.write(taken.events)
-				close(taken.committed)
-				r.end()
-				continue
-			}
-			if stopped {
-				return
-			}
-			break
+// storeAll stores batches until none is left, or one fails.
+func (r *Recorder) storeAll(ctx context.Context) error {
+	r.storing.Lock()
+	defer r.storing.Unlock()
+	for batch := r.next(r.cfg.GroupSize); len(batch) > 0; batch = r.next(r.cfg.GroupSize) {
+		err := r.storeBatch(ctx, batch)
+		if r.tried = err != nil; r.tried {
+			r.failed.Store(&err)
+			return err
 		}
-	}
-}
-
-// take ends the gathering of a group, nil where no one waits, or another caller
-// writes, which wakes the writer when it is done.
-func (r *Recorder) take() (taken *group, stopped bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.writing {
-		return nil, false
-	}
-	if len(r.gathering.events) == 0 {
-		return nil, r.stopped
-	}
-	taken, r.writing = r.gathering, true
-	r.gathering = newGroup(min(2*len(taken.events), r.cfg.GroupSize))
-	return taken, r.stopped
-}
-
-// write writes events on no caller's behalf: a caller that leaves takes no other
-// caller's event along. Callers who ask have patience; where that ends, the other events
-// are written without theirs.
-func (r *Recorder) write(events []event) error {
-	add := r.rows.insert
-	if r.folder != nil {
-		add = r.folder.add
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.CommitTimeout)
-	defer cancel()
-	err := add(impatient(ctx, events), events)
-	if apierr.IsBusy(err) {
-		others := refuseAsks(events, err)
-		if len(others) == 0 {
-			return err // the lines of the calls log it
+		r.failed.Store(nil)
+		if r.cfg.Observe != nil {
+			r.cfg.Observe(len(batch))
 		}
-		if len(others) < len(events) {
-			events, err = others, add(ctx, others)
-		}
-	}
-	if err != nil {
-		r.log.Error("write usage events", "count", len(events), "error", err)
-		return fmt.Errorf("write %d usage events: %w", len(events), err)
-	}
-	if n := storedOf(events); n > 0 && r.cfg.Observe != nil {
-		r.cfg.Observe(n)
 	}
 	return nil
+}
+
+// storeBatch stores events in one transaction, once: where a try before this one may have
+// been committed, the database is asked for the first of them.
+func (r *Recorder) storeBatch(ctx context.Context, batch []event) error {
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.CommitTimeout)
+	defer cancel()
+	err := r.rows.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		stored := false
+		var err error
+		if r.tried {
+			stored, err = r.rows.stored(ctx, tx, batch[0].id)
+		}
+		if err == nil && !stored {
+			err = r.rows.insert(ctx, tx, batch)
+		}
+		if err == nil {
+			r.commits()
+		}
+		return err
+	})
+	r.committed(err == nil)
+	if err != nil {
+		return fmt.Errorf("store %d usage events: %w", len(batch), err)
+	}
+	return nil
+}
+
+// Check returns why events wait for the database, nil if the last ones were stored.
+func (r *Recorder) Check() error {
+	if err := r.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Stop refuses new events, and stores what waits until the context ends.
+func (r *Recorder) Stop(ctx context.Context) error {
+	r.close()
+	err := errors.Join(r.storeAll(ctx), r.rows.addSums(ctx, r.sums.take(), time.Now()))
+	if err != nil {
+		return fmt.Errorf("stop the usage recorder, with %d events left: %w", r.count(), err)
+	}
+	return nil
+}
+
+func (r *Recorder) writeSums() {
+	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.CommitTimeout)
+	defer cancel()
+	if err := r.rows.addSums(ctx, r.sums.take(), time.Now()); err != nil {
+		r.log.Error("write sums of usage events", "error", err)
+	}
 }

@@ -2,22 +2,242 @@ package usage
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
-	"github.com/scrollery/scrollery/modules/usage/journal"
 )
 
-func TestRecordIsDurableWhenItReturns(t *testing.T) {
+// TestCallersSeeTheirEarlierCallsAtOnce asks after each call, while batches are stored all
+// the time.
+func TestCallersSeeTheirEarlierCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b, who, stop := setup(t, db), caller(7, 70), make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					b.tables(t)
+				}
+			}
+		})
+		at := time.Now()
+		for i := range int64(99) {
+			if err := b.recorder.Record(t.Context(), api.Event{Op: "getHooks", Status: "ok", Viewer: who, Units: 1, At: at}); err != nil {
+				t.Fatal(err)
+			}
+			least := b.service.Unstored(7, at)
+			tables, err := b.service.rows.spentAt(as(who), 7, at)
+			if err != nil || least.Daily+tables.Daily < i+1 || least.Monthly+tables.Monthly < i+1 {
+				t.Errorf("after %d calls: %+v and then %+v in the tables, error %v; want as many at least", i+1, least, tables, err)
+			}
+			if spent, err := b.service.spent(as(who), 7, at); err != nil || spent != (Spent{i + 1, i + 1}) {
+				t.Errorf("after %d calls: got %+v spent, %v, want as many", i+1, spent, err)
+			}
+			if events, _, err := b.service.Events(as(who), 100, ""); err != nil || len(events) != int(i+1) {
+				t.Errorf("after %d calls: got %d events, %v, want as many", i+1, len(events), err)
+			}
+			if t.Failed() {
+				break
+			}
+		}
+		close(stop)
+		all.Wait()
+	})
+}
+
+func TestReadsAreDurableSoon(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		for round := range int64(3) { // each begins a batch
+			b.record(t, caller(7, 70), "getHooks", 3)
+			want := [2]int64{3 * (round + 1), 3 * (round + 1)}
+			end := time.Now().Add(20 * time.Second)
+			for got := stored(t, db); got != want; got = stored(t, db) {
+				if time.Now().After(end) {
+					t.Fatalf("round %d: got events and units %v, want %v", round, got, want)
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+	})
+}
+
+// TestReadsDoNotWaitForTheWriter holds SQLite's writer, as another process does that
+// imports, and expects calls to be recorded, counted and listed meanwhile.
+func TestReadsDoNotWaitForTheWriter(t *testing.T) {
+	t.Parallel()
+	cfg := storetest.SQLiteConfig(t)
+	db, other := storetest.Open(t, cfg), storetest.Open(t, cfg)
+	b, who := setup(t, db), caller(7, 70)
+	err := other.Write(t.Context(), func(context.Context, *store.Tx) error {
+		for i := range 3 {
+			b.record(t, who, "getHooks", 1)
+			if spent, err := b.service.spent(as(who), 7, time.Now()); err != nil || spent != (Spent{int64(i) + 1, int64(i) + 1}) {
+				t.Errorf("spent %+v, error %v, want %d units", spent, err, i+1)
+			}
+			if events, _, err := b.service.Events(as(who), 10, ""); err != nil || len(events) != i+1 {
+				t.Errorf("%d events, error %v, want %d", len(events), err, i+1)
+			}
+			time.Sleep(batchEvery) // a batch waits for the writer by now
+		}
+		if got := b.recorder.count(); got != 3 {
+			t.Errorf("while another process writes: %d events wait, want 3", got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.tables(t)
+	if diff := cmp.Diff([2]int64{3, 3}, stored(t, db)); diff != "" {
+		t.Error("events and units in the end (-want +got):\n" + diff)
+	}
+}
+
+func TestStopStoresWhatWaits(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		cfg := Defaults()
+		cfg.GroupSize = 3 // several batches
+		recorder := NewRecorder(db, cfg, slog.New(slog.DiscardHandler))
+		b := &bundle{db: db, recorder: recorder}
+		b.record(t, caller(7, 70), "getHooks", 10)
+		for range 2 {
+			if err := recorder.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff([2]int64{10, 10}, stored(t, db)); diff != "" {
+			t.Error("events and units after the stop (-want +got):\n" + diff)
+		}
+		for _, e := range []api.Event{{Viewer: caller(7, 70)}, {Op: "getHealth"}} {
+			if err := recorder.Record(t.Context(), e); !errors.Is(err, errStopped) {
+				t.Errorf("after the stop: got error %v, want %v", err, errStopped)
+			}
+		}
+	})
+}
+
+// TestEventsWaitForTheDatabase breaks the table and mends it: calls go on meanwhile, the
+// probe says so, and each event is stored once.
+func TestEventsWaitForTheDatabase(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		storetest.Exec(t, db, "ALTER TABLE usage_events RENAME TO gone")
+		b.record(t, caller(7, 70), "getHooks", 2)
+		if err := b.recorder.storeAll(t.Context()); err == nil || b.recorder.Check() == nil {
+			t.Errorf("without a table: got %v from the batch and %v from the check, want errors", err, b.recorder.Check())
+		}
+		b.record(t, caller(7, 70), "getHooks", 3)
+		storetest.Exec(t, db, "ALTER TABLE gone RENAME TO usage_events")
+		b.tables(t)
+		if err := b.recorder.Check(); err != nil {
+			t.Errorf("the check after the repair: %v", err)
+		}
+		if diff := cmp.Diff([2]int64{5, 5}, stored(t, db)); diff != "" {
+			t.Error("events and units after the repair (-want +got):\n" + diff)
+		}
+	})
+}
+
+// TestABatchOfUnknownEndIsStoredOnce has a batch committed whose commit is reported as
+// failed, as when the connection is lost in it.
+func TestABatchOfUnknownEndIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b, who := setup(t, db), caller(7, 70)
+		b.recorder.storing.Lock() // no other batch meanwhile
+		b.record(t, who, "getHooks", 4)
+		if err := b.recorder.storeBatch(t.Context(), b.recorder.next(4)); err != nil {
+			t.Fatal(err)
+		}
+		b.record(t, who, "getHooks", 4)
+		batch := b.recorder.next(4)
+		err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error { return b.recorder.rows.insert(ctx, tx, batch) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.recorder.committed(false)
+		b.recorder.tried = true
+		b.record(t, who, "getHooks", 1)
+		b.recorder.storing.Unlock()
+		b.tables(t)
+		if diff := cmp.Diff([2]int64{9, 9}, stored(t, db)); diff != "" {
+			t.Error("events and units (-want +got):\n" + diff)
+		}
+		if spent, err := b.service.spent(as(who), 7, time.Now()); err != nil || spent != (Spent{9, 9}) {
+			t.Errorf("got %+v spent, error %v, want 9", spent, err)
+		}
+	})
+}
+
+func TestAsManyEventsWaitAsMay(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	cfg := Defaults()
+	cfg.CommitTimeout = 50 * time.Millisecond
+	recorder := NewRecorder(db, cfg, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	recorder.waiting = make([]event, maxPending) // none of them is the first: no batch begins
+	e := api.Event{Op: "getHooks", Status: "ok", Viewer: caller(7, 70), At: time.Now()}
+	if err := recorder.Record(t.Context(), e); !apierr.IsBusy(err) {
+		t.Errorf("without a place: got %v, want a busy service", err)
+	}
+	recorder.cfg.CommitTimeout = time.Minute
+	waits := make(chan error)
+	go func() { waits <- recorder.Record(t.Context(), e) }()
+	for full := false; !full; {
+		recorder.mu.Lock()
+		full = recorder.room != nil
+		recorder.mu.Unlock()
+	}
+	recorder.next(1)
+	recorder.committed(true)
+	if err := <-waits; err != nil {
+		t.Errorf("once there is a place: %v", err)
+	}
+}
+
+func TestRecordOfNobodyCountsForNobody(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		for _, e := range []api.Event{
+			{Op: "getHealth", Status: "ok", Units: 3, At: time.Now()},
+			{Op: "getUsage", Status: "forbidden", At: time.Now()},
+		} {
+			if err := b.recorder.Record(context.Background(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.sums(t)
+		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events WHERE account_id IS NULL AND key_id IS NULL"); got != 2 {
+			t.Errorf("got %d events without a tenant, want 2", got)
+		}
+		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_counters"); got != 0 {
+			t.Errorf("%d counters, want 0", got)
+		}
+	})
+}
+
+// TestManyCallersCountOnce has callers of four accounts cross the end of a month.
+func TestManyCallersCountOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
@@ -33,15 +253,14 @@ func TestRecordIsDurableWhenItReturns(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if got := onDisk(t, db, who.KeyID); got != i+1 {
-						t.Errorf("got %d events after %d calls, want as many", got, i+1)
-						return
-					}
 				}
 			})
 		}
 		group.Wait()
 		b.tables(t)
+		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events"); got != callers*calls {
+			t.Errorf("got %d events, want %d", got, callers*calls)
+		}
 		var want [2]int64 // units of one caller on either day
 		for i := range calls {
 			want[i%2] += int64(i % 3)
@@ -59,206 +278,50 @@ func TestRecordIsDurableWhenItReturns(t *testing.T) {
 	})
 }
 
-// onDisk counts the events of a key in the journal's files and in the table.
-func onDisk(t *testing.T, db *store.DB, key int64) int {
-	t.Helper()
-	ids := map[int64]bool{}
-	if db.Dialect() == store.SQLite {
-		entries, err := journal.Read(JournalDir(db.Dir()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, entry := range entries {
-			events, err := readEntry(entry)
-			if err != nil {
-				t.Fatal(err)
+// TestEventsOfTableAndMemoryAreOneList stores some of the events between two pages.
+func TestEventsOfTableAndMemoryAreOneList(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b, who := setup(t, db), caller(7, 70)
+		b.record(t, caller(7, 71), "getTrends", 2) // another key's
+		b.record(t, who, "getHooks", 2)
+		b.tables(t)
+		b.record(t, who, "getOutliers", 3)
+		var got []string
+		token := ""
+		for pages := 0; pages == 0 || token != ""; pages++ {
+			var events []Event
+			var err error
+			if events, token, err = b.service.Events(as(who), 2, token); err != nil || pages > 3 {
+				t.Fatalf("got page %d, error %v; want at most 3 pages", pages, err)
 			}
 			for _, e := range events {
-				if e.keyID == key {
-					ids[e.id] = true
-				}
+				got = append(got, e.Op+" "+e.Status)
+			}
+			if pages == 1 {
+				b.tables(t)
 			}
 		}
-	}
-	storetest.Rows(t, db, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids[id] = true
-		return err
-	}, "SELECT id FROM usage_events WHERE key_id = $1", key)
-	return len(ids)
-}
-
-func TestRecordOfNobodyCountsForNobody(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := setup(t, db)
-		for _, e := range []api.Event{
-			{Op: "getHealth", Status: "ok", Units: 3, At: time.Now()},
-			{Op: "getUsage", Status: "forbidden", At: time.Now()},
-		} {
-			if err := b.recorder.Record(context.Background(), e); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := b.recorder.writeSums(time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events WHERE account_id IS NULL AND key_id IS NULL"); got != 2 {
-			t.Errorf("got %d events without a tenant, want 2", got)
-		}
-		if got := storetest.Count(t, db, "SELECT count(*) FROM usage_counters"); got != 0 {
-			t.Errorf("%d counters, want 0", got)
+		want := []string{"getOutliers ok", "getOutliers ok", "getOutliers ok", "getHooks ok", "getHooks ok"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error("events of all pages (-want +got):\n" + diff)
 		}
 	})
 }
 
-func TestStopWritesWhatIsWaiting(t *testing.T) {
-	t.Parallel()
-	db := storetest.SQLite(t)
-	cfg := Defaults()
-	cfg.GroupSize = 3
-	recorder := NewRecorder(db, cfg, NewPending(), slog.New(slog.DiscardHandler))
-
-	// Before the start nothing is written: 3 callers fill the group, 2 wait for room.
-	var ready, group sync.WaitGroup
-	var written atomic.Int64
-	for range 5 {
-		ready.Add(1)
-		group.Go(func() {
-			ready.Done()
-			err := recorder.Record(context.Background(), api.Event{Op: "getHealth", Status: "ok", Viewer: caller(1, 1), At: time.Now()})
-			switch {
-			case err == nil:
-				written.Add(1)
-			case !errors.Is(err, errStopped):
-				t.Error(err)
-			}
-		})
-	}
-	ready.Wait()
-	for waiting := 0; waiting < 3; {
-		recorder.mu.Lock()
-		waiting = len(recorder.gathering.events)
-		recorder.mu.Unlock()
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := recorder.Record(ctx, api.Event{Op: "x", Status: "ok", Viewer: caller(1, 1), At: time.Now()}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a caller that leaves a full queue gets %v, want %v", err, context.Canceled)
-	}
-	if err := recorder.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := recorder.Stop(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	group.Wait()
-	if got := storetest.Count(t, db, "SELECT count(*) FROM usage_events"); got != written.Load() || got < 3 {
-		t.Errorf("got %d events, want the %d that were answered, at least 3", got, written.Load())
-	}
-	if err := recorder.Record(context.Background(), api.Event{Viewer: caller(1, 1)}); !errors.Is(err, errStopped) {
-		t.Errorf("after the stop: %v, want %v", err, errStopped)
-	}
-	if err := recorder.Stop(context.Background()); err != nil {
-		t.Errorf("a second stop: %v", err)
-	}
-}
-
-func TestStopOfARecorderThatNeverRan(t *testing.T) {
-	t.Parallel()
-	recorder := NewRecorder(storetest.SQLite(t), Defaults(), NewPending(), slog.New(slog.DiscardHandler))
-	if err := recorder.Stop(context.Background()); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestAFailedWriteIsToldToItsCallers(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := setup(t, db)
-		e := api.Event{Op: "getHealth", Status: "ok", Viewer: caller(1, 1), At: time.Now()}
-		mend := func() { storetest.Exec(t, db, "ALTER TABLE gone RENAME TO usage_events") }
-		if f := b.recorder.folder; f != nil {
-			if err := f.journal.Close(); err != nil {
-				t.Fatal(err)
-			}
-			mend = func() { b.tables(t) }
-		} else {
-			storetest.Exec(t, db, "ALTER TABLE usage_events RENAME TO gone")
-		}
-		if err := b.recorder.Record(context.Background(), e); err == nil {
-			t.Error("an event that cannot be written was recorded, want an error")
-		}
-		if err := b.recorder.Check(); (err == nil) != (b.recorder.folder == nil) {
-			t.Errorf("got %v from the check, want an error exactly where there is a journal", err)
-		}
-		mend()
-		if err := b.recorder.Check(); err != nil {
-			t.Errorf("the check after the repair: %v", err)
-		}
-		if err := b.recorder.Record(context.Background(), e); err != nil {
-			t.Errorf("the recorder did not recover: %v", err)
-		}
-	})
-}
-
-// The floor is the same rows, one transaction an event.
-func BenchmarkRecord(b *testing.B) {
-	for _, callers := range []int{1, 16, 64} {
-		b.Run(fmt.Sprintf("group/%d", callers), func(b *testing.B) {
-			bundle := setup(b, storetest.SQLite(b))
-			hammer(b, callers, func(e api.Event) error { return bundle.recorder.Record(context.Background(), e) })
-		})
-		b.Run(fmt.Sprintf("one-by-one/%d", callers), func(b *testing.B) {
-			rows := newRows(storetest.SQLite(b), NewPending())
-			hammer(b, callers, func(e api.Event) error {
-				return rows.add(context.Background(), []event{{rows.db.NewID(), e.Viewer.AccountID, e.Viewer.KeyID, e.Op, e.Status, int64(e.Units), e.At, nil}})
-			})
-		})
-	}
-}
-
-func hammer(b *testing.B, callers int, record func(api.Event) error) {
-	var left atomic.Int64
-	left.Store(int64(b.N))
-	b.ReportAllocs()
-	b.ResetTimer()
-	var group sync.WaitGroup
-	for c := range callers {
-		group.Go(func() {
-			e := api.Event{Op: "getHooks", Status: "ok", Viewer: caller(int64(c%8+1), int64(c+1)), Units: 1, At: time.Now()}
-			for left.Add(-1) >= 0 {
-				if err := record(e); err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	group.Wait()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
-}
-
-// A lone call adds to both counters, whichever of them is there already.
-func TestLoneCallsOpenTheCountersTheyMiss(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := setup(t, db)
-		who := caller(7, 8)
-		for _, day := range []int{30, 30, 31, 31, 31} {
-			e := api.Event{Op: "getHooks", Status: "ok", Viewer: who, Units: 2, At: time.Date(2026, 1, day, 12, 0, 0, 0, time.UTC)}
-			if err := b.recorder.Record(context.Background(), e); err != nil {
-				t.Fatal(err)
-			}
-		}
-		b.tables(t)
-		for day, want := range map[int]int64{20260130: 4, 20260131: 6, 20260100: 10} {
-			t.Run(fmt.Sprintf("day %d", day), func(t *testing.T) {
-				if got := storetest.Count(t, db, "SELECT units FROM usage_counters WHERE account_id = 7 AND day = $1", day); got != want {
-					t.Errorf("day %d: %d units, want %d", day, got, want)
+// BenchmarkInsert is what an event costs, alone and among others, commit included.
+func BenchmarkInsert(b *testing.B) {
+	for name, open := range map[string]func(testing.TB) *store.DB{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
+		for _, size := range []int{1, 64, 500} {
+			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
+				bundle, events := setup(b, open(b)), make([]event, size)
+				for b.Loop() {
+					for i := range events {
+						events[i] = event{accountID: int64(i%8 + 1), keyID: int64(i + 1), op: "getHooks", status: "ok", units: 1, at: time.Now()}
+					}
+					bundle.insert(b, events)
 				}
 			})
 		}
-	})
+	}
 }

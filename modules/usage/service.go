@@ -25,14 +25,11 @@ type Plans interface {
 type Config struct {
 	// KeepEvents is how long events are kept. Default: 90 days; 0: for ever.
 	KeepEvents time.Duration `yaml:"keep_events"`
-	// GroupSize is the most events that are written in one transaction, and that
-	// wait for the next one. Default: 1024.
+	// GroupSize is the most events that are stored in one transaction. Default: 1024.
 	GroupSize int `yaml:"group_size"`
-	// CommitTimeout bounds one transaction of events. Default: 15 seconds.
+	// CommitTimeout bounds one transaction of events, and how long a call waits if too many
+	// events wait for the database. Default: 15 seconds.
 	CommitTimeout time.Duration `yaml:"commit_timeout"`
-	// Revisions is a table with a column revision and at most one row of each account; see
-	// [RecordAt]. Empty: there is none.
-	Revisions string `yaml:"-"`
 	// Observe, if set, is called with the number of events of each transaction. It must
 	// not block.
 	Observe func(events int) `yaml:"-"`
@@ -63,17 +60,31 @@ const maxEvents = 100
 
 // Service reports usage.
 type Service struct {
-	rows    rows
-	pending *Pending
-	cfg     Config
-	plans   Plans
-	rates   *Rates // nil on SQLite
-	now     func() time.Time
+	rows     rows
+	recorder *Recorder
+	cfg      Config
+	plans    Plans
+	rates    *Rates // nil on SQLite
+	now      func() time.Time
 }
 
-// New returns the service.
-func New(db *store.DB, cfg Config, pending *Pending, plans Plans) *Service {
-	return &Service{rows: newRows(db, pending), pending: pending, cfg: cfg, plans: plans, rates: NewRates(db), now: time.Now}
+// New returns the service. Its answers include what waits in the recorder.
+func New(db *store.DB, cfg Config, recorder *Recorder, plans Plans) *Service {
+	return &Service{rows: rows{db}, recorder: recorder, cfg: cfg, plans: plans, rates: NewRates(db), now: time.Now}
+}
+
+// spent returns what an account has spent on a moment's day and month: all that any
+// process has stored, and all calls of this one.
+func (s *Service) spent(ctx context.Context, accountID int64, at time.Time) (Spent, error) {
+	ctx = viewer.As(ctx, accountID)
+	return s.recorder.exactly(ctx, accountID, at, func() (Spent, error) { return s.rows.spentAt(ctx, accountID, at) })
+}
+
+// Unstored returns what calls of this process have spent that the counters of a moment's day
+// and month may not have yet. Added to counters that are read afterwards it is at least what
+// is spent.
+func (s *Service) Unstored(accountID int64, at time.Time) Spent {
+	return s.recorder.spent(accountID, at)
 }
 
 // Report is how much of the budgets is used, in whole per cent.
@@ -87,12 +98,30 @@ func (s *Service) Report(ctx context.Context) (Report, error) {
 	if caller == nil {
 		return Report{}, errors.New("report usage: no viewer in the context")
 	}
-	spent, err := s.rows.spentAt(ctx, s.pending, caller.AccountID, s.now())
+	spent, err := s.spent(ctx, caller.AccountID, s.now())
 	if err != nil {
 		return Report{}, err
 	}
 	daily, monthly := s.plans.Budget(caller.Plan)
 	return Report{Daily: percent(spent.Daily, daily), Monthly: percent(spent.Monthly, monthly)}, nil
+}
+
+// Units is a budget, what is left of it, never below 0, and when it is whole again.
+type Units struct {
+	Budget, Left int64
+	RenewsAt     time.Time
+}
+
+// Units returns the budgets that a plan gives the tenant of the context.
+func (s *Service) Units(ctx context.Context, plan string) (daily, monthly Units, err error) {
+	whole := Budget{}
+	whole.Daily, whole.Monthly = s.plans.Budget(plan)
+	left, _, err := s.Left(ctx, whole)
+	if err != nil {
+		return daily, monthly, err
+	}
+	day, month := renewals(s.now())
+	return Units{whole.Daily, left.Daily, day}, Units{whole.Monthly, left.Monthly, month}, nil
 }
 
 // Wait returns how long the tenant of the context has to wait until a budget has
@@ -110,7 +139,7 @@ func (s *Service) Left(ctx context.Context, budget Budget) (left Budget, wait ti
 	if !ok || all {
 		return Budget{}, 0, errors.New("what is left of a budget: no account in the context")
 	}
-	spent, err := s.rows.spentAt(ctx, s.pending, account, now)
+	spent, err := s.spent(ctx, account, now)
 	if err != nil {
 		return Budget{}, 0, err
 	}
@@ -139,7 +168,9 @@ func (s *Service) Events(ctx context.Context, limit int, pageToken string) ([]Ev
 	if !ok {
 		return nil, "", apierr.Invalid("pageToken", "is not a token of this list")
 	}
-	return s.rows.eventsOf(ctx, s.pending, caller.AccountID, caller.KeyID, before, limit)
+	// Before the table is read: what is stored meanwhile is in both.
+	recent := s.recorder.of(caller.AccountID, caller.KeyID, before, limit+1)
+	return s.rows.eventsOf(ctx, recent, caller.AccountID, caller.KeyID, before, limit)
 }
 
 // token is where the next page begins. It cannot name another key's events: the
@@ -168,7 +199,8 @@ func (s *Service) Charge(ctx context.Context, tx *store.Tx, accountID int64, uni
 	if units <= 0 {
 		return nil
 	}
-	return s.rows.charge(ctx, tx, accountID, int64(units), s.now())
+	all := countersOf([]event{{accountID: accountID, units: int64(units), at: s.now()}})
+	return s.rows.count(viewer.As(ctx, accountID), tx, all)
 }
 
 // Sweep removes events that are older than the configuration keeps them, and rates that

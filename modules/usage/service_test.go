@@ -72,9 +72,7 @@ func TestEventsComeInPages(t *testing.T) {
 		for i := range rows {
 			rows[i] = event{accountID: 1, keyID: 11, op: "getHooks", status: "ok", at: time.UnixMilli(int64(i))}
 		}
-		if err := b.recorder.write(rows); err != nil {
-			t.Fatal(err)
-		}
+		b.insert(t, rows)
 		for _, limit := range []int{1, 41, 100} {
 			t.Run(fmt.Sprintf("pages of %d", limit), func(t *testing.T) {
 				next, seen := "", []int64{}
@@ -203,9 +201,7 @@ func TestSweepForgetsOldEventsOnly(t *testing.T) {
 		for i := range rows {
 			rows[i] = event{op: "getHealth", status: "ok", at: time.Now()}
 		}
-		if err := b.recorder.write(rows); err != nil {
-			t.Fatal(err)
-		}
+		b.insert(t, rows)
 		b.tables(t)
 		sweep := func(want int64) {
 			t.Helper()

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -17,34 +19,46 @@ import (
 )
 
 // rows stores events and counters.
-type rows struct {
-	db      *store.DB
-	hot     hot
-	pending *Pending
-}
+type rows struct{ db *store.DB }
 
-func newRows(db *store.DB, pending *Pending) rows { return rows{db, newHot(db), pending} }
-
-// at has the rows stored by questions too, see [Config].
-func (r rows) at(revisions string) rows {
-	if revisions != "" && r.db.Dialect() == store.Postgres {
-		r.hot.groupAt, r.hot.aloneAt = questions(r.db, revisions)
+// insert stores events that have ids, and adds what they cost to the counters.
+func (r rows) insert(ctx context.Context, tx *store.Tx, events []event) error {
+	ctx = viewer.System(ctx) // they belong to several accounts
+	for part := range batches(events) {
+		creates := make([]*ent.UsageEventCreate, len(part))
+		for i, e := range part {
+			creates[i] = tx.Ent().UsageEvent.Create().SetID(e.id).SetOp(e.op).SetStatus(e.status).SetCostCents(0).SetTs(e.at.UnixMilli())
+			if e.accountID != 0 {
+				creates[i].SetAccountID(e.accountID)
+			}
+			if e.keyID != 0 {
+				creates[i].SetKeyID(e.keyID)
+			}
+		}
+		if err := tx.Ent().UsageEvent.CreateBulk(creates...).Exec(ctx); err != nil {
+			return fmt.Errorf("insert events: %w", err)
+		}
 	}
-	return r
+	return r.count(ctx, tx, countersOf(events))
 }
 
-// add writes events that have ids, and what they cost, in one transaction on SQLite. It
-// leaves out those that are stored already.
-func (r rows) add(ctx context.Context, events []event) error {
-	return r.db.Apply(ctx, func(run store.Run) error { return r.apply(run, events) })
+// stored reports whether an event is in the table.
+func (r rows) stored(ctx context.Context, tx *store.Tx, id int64) (bool, error) {
+	return tx.Ent().UsageEvent.Query().Where(usageevent.ID(id)).Exist(ctx)
+}
+
+// amend gives a stored event another status, and adds the difference of its units.
+func (r rows) amend(ctx context.Context, tx *store.Tx, e event) error {
+	if err := tx.Ent().UsageEvent.DeleteOneID(e.id).Exec(ctx); err != nil {
+		return fmt.Errorf("replace an event: %w", err)
+	}
+	return r.insert(ctx, tx, []event{e})
 }
 
 // counter is units to be added to an account's day or month.
 type counter struct {
-	accountID int64
-	day       int
-	units     int64
-	more      int64 // of events that ask, whose account has one revision that they ask for
+	counterKey
+	units int64
 }
 
 // countersOf sums what the events cost. The order is the same in every
@@ -52,12 +66,8 @@ type counter struct {
 func countersOf(events []event) []counter {
 	var out []counter
 	for _, e := range events {
-		if e.accountID != 0 && e.units > 0 {
-			units, more := e.units, int64(0)
-			if e.ask != nil {
-				units, more = 0, e.units
-			}
-			out = append(out, counter{e.accountID, Month(e.at), units, more}, counter{e.accountID, Day(e.at), units, more})
+		if e.accountID != 0 && e.units != 0 {
+			out = append(out, counter{counterKey{e.accountID, Month(e.at)}, e.units}, counter{counterKey{e.accountID, Day(e.at)}, e.units})
 		}
 	}
 	slices.SortFunc(out, func(a, b counter) int {
@@ -65,9 +75,8 @@ func countersOf(events []event) []counter {
 	})
 	kept := 0
 	for _, c := range out {
-		if kept > 0 && out[kept-1].accountID == c.accountID && out[kept-1].day == c.day {
+		if kept > 0 && out[kept-1].counterKey == c.counterKey {
 			out[kept-1].units += c.units
-			out[kept-1].more += c.more
 			continue
 		}
 		out[kept] = c
@@ -76,26 +85,44 @@ func countersOf(events []event) []counter {
 	return out[:kept]
 }
 
-// charge adds units to the month and the day of an account, in the order of countersOf.
-func (r rows) charge(ctx context.Context, tx *store.Tx, accountID, units int64, at time.Time) error {
-	tx.AfterCommit(func() { r.pending.changed(accountID) })
-	ctx = viewer.As(ctx, accountID)
-	for _, day := range []int{Month(at), Day(at)} {
-		err := tx.Ent().UsageCounter.Create().SetID(r.db.NewID()).SetAccountID(accountID).SetDay(day).SetUnits(units).
+// count adds to counters, in the order of countersOf.
+func (r rows) count(ctx context.Context, tx *store.Tx, counters []counter) error {
+	for part := range batches(counters) {
+		creates := make([]*ent.UsageCounterCreate, len(part))
+		for i, c := range part {
+			creates[i] = tx.Ent().UsageCounter.Create().SetID(r.db.NewID()).SetAccountID(c.accountID).SetDay(c.day).SetUnits(c.units)
+		}
+		err := tx.Ent().UsageCounter.CreateBulk(creates...).
 			OnConflict(sql.ConflictColumns(usagecounter.FieldAccountID, usagecounter.FieldDay), sql.ResolveWith(func(u *sql.UpdateSet) {
-				u.Add(usagecounter.FieldUnits, units)
+				u.Set(usagecounter.FieldUnits, sql.Expr(usagecounter.Table+".units + excluded.units"))
 			})).Exec(ctx)
 		if err != nil {
-			return fmt.Errorf("add to counter %d: %w", day, err)
+			return fmt.Errorf("add to counters: %w", err)
 		}
 	}
 	return nil
 }
 
-// eventsOf returns the newest events of a key below an id, and the token of the
-// next page.
-func (r rows) eventsOf(ctx context.Context, pending *Pending, accountID, keyID, before int64, limit int) ([]Event, string, error) {
-	recent := pending.of(accountID, keyID, before, limit+1) // before the tables: what is stored meanwhile is in both
+// maxBatch is the most rows of one statement.
+const maxBatch = 256
+
+// batches cuts rows into parts, each a power of two: the texts of their statements are few,
+// so that they can stay prepared.
+func batches[T any](all []T) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(all) > 0 {
+			n := min(maxBatch, 1<<(bits.Len(uint(len(all)))-1))
+			if !yield(all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
+}
+
+// eventsOf returns the newest events of a key below an id, and the token of the next
+// page. recent are those that may not be in the table yet.
+func (r rows) eventsOf(ctx context.Context, recent []event, accountID, keyID, before int64, limit int) ([]Event, string, error) {
 	found, err := r.db.Ent().UsageEvent.Query().
 		Where(usageevent.AccountID(accountID), usageevent.KeyID(keyID), usageevent.IDLT(before)).
 		Order(usageevent.ByID(sql.OrderDesc())).Limit(limit + 1).All(ctx)
@@ -119,21 +146,21 @@ func (r rows) eventsOf(ctx context.Context, pending *Pending, accountID, keyID, 
 	return events, next, nil
 }
 
-// spentAt returns what an account has spent on a moment's day and month.
-func (r rows) spentAt(ctx context.Context, pending *Pending, accountID int64, at time.Time) (Spent, error) {
-	return pending.Read(at, func(mark int64) (Counters, error) {
-		found := Counters{AccountID: accountID}
-		err := r.hot.spent.Each(ctx, func(row store.Row) (bool, error) {
-			found.Spent.Daily, _ = row[0].(int64)
-			found.Spent.Monthly, _ = row[1].(int64)
-			found.Marked = row[2] != nil
-			return false, nil
-		}, accountID, Day(at), Month(at), mark)
-		if err != nil {
-			return found, fmt.Errorf("load counters: %w", err)
+// spentAt returns what the tables have of an account's spending on a moment's day and month.
+func (r rows) spentAt(ctx context.Context, accountID int64, at time.Time) (spent Spent, err error) {
+	found, err := r.db.Ent().UsageCounter.Query().
+		Where(usagecounter.AccountID(accountID), usagecounter.DayIn(Day(at), Month(at))).All(ctx)
+	if err != nil {
+		return Spent{}, fmt.Errorf("load counters: %w", err)
+	}
+	for _, c := range found {
+		if c.Day == Month(at) {
+			spent.Monthly = c.Units
+		} else {
+			spent.Daily = c.Units
 		}
-		return found, nil
-	})
+	}
+	return spent, nil
 }
 
 // sweep removes at most limit events with an id below one.

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -43,49 +42,46 @@ func NewRates(db *store.DB) *Rates {
 		db: db,
 		lease: db.HotTenantless("INSERT INTO rates (id, spent_until, granted) VALUES ($1::text, "+clock+" + $2::bigint * "+grant("0")+", "+grant("0")+`)
 			ON CONFLICT (id) DO UPDATE SET granted = GREATEST(`+of+`, 0), spent_until = GREATEST(rates.spent_until, `+clock+`) + $2::bigint * GREATEST(`+of+`, 0)
-			RETURNING granted, spent_until - `+clock, sharedRates),
+			RETURNING granted, spent_until - `+clock+` AS spent`, sharedRates),
 		minute: db.HotTenantless("INSERT INTO rates (id, spent_until, times, granted) VALUES ($1::text, "+clock+" + 60000000, ARRAY["+clock+`], 1)
 			ON CONFLICT (id) DO UPDATE SET spent_until = `+clock+` + 60000000,
 			granted = CASE WHEN cardinality(`+kept+`) < $2::bigint THEN 1 ELSE 0 END,
 			times = CASE WHEN cardinality(`+kept+") < $2::bigint THEN "+kept+" || "+clock+" ELSE "+kept+` END
-			RETURNING granted, $2::bigint - cardinality(times), times[1] + 60000000 - `+clock, sharedRates),
+			RETURNING granted, $2::bigint - cardinality(times) AS remaining, times[1] + 60000000 - `+clock+` AS wait`, sharedRates),
 		sweep: db.HotTenantless("DELETE FROM rates WHERE spent_until < "+clock+" - $1::bigint", sharedRates),
 	}
 }
 
 // Lease implements api.Leases.
-func (r *Rates) Lease(ctx context.Context, subject string, each time.Duration, burst, most int) (lease api.Lease, err error) {
-	var spent int64
-	err = r.one(ctx, r.lease, func(rows *sql.Rows) error { return rows.Scan(&lease.Granted, &spent) },
-		subject, each.Microseconds(), int64(burst), int64(most))
-	lease.Spent = time.Duration(spent) * time.Microsecond
-	return lease, err
+func (r *Rates) Lease(ctx context.Context, subject string, each time.Duration, burst, most int) (api.Lease, error) {
+	row, err := oneRate[struct {
+		Granted int
+		Spent   int64
+	}](ctx, r.lease, subject, each.Microseconds(), int64(burst), int64(most))
+	return api.Lease{Granted: row.Granted, Spent: time.Duration(row.Spent) * time.Microsecond}, err
 }
 
 // Minute implements api.Leases.
 func (r *Rates) Minute(ctx context.Context, subject string, quota int) (left int, wait time.Duration, err error) {
-	var granted bool
-	var until int64
-	err = r.one(ctx, r.minute, func(rows *sql.Rows) error {
-		var n int
-		err := rows.Scan(&n, &left, &until)
-		granted = n == 1
-		return err
-	}, subject, int64(quota))
-	if err == nil && !granted {
-		wait = max(time.Duration(until)*time.Microsecond, time.Millisecond)
+	row, err := oneRate[struct {
+		Granted, Remaining int
+		Wait               int64
+	}](ctx, r.minute, subject, int64(quota))
+	if err == nil && row.Granted != 1 {
+		wait = max(time.Duration(row.Wait)*time.Microsecond, time.Millisecond)
 	}
-	return left, wait, err
+	return row.Remaining, wait, err
 }
 
-// one runs a statement that returns one row, in a transaction of its own.
-func (r *Rates) one(ctx context.Context, statement *store.Hot, scan func(*sql.Rows) error, args ...any) error {
+// oneRate runs a statement that returns one row, in a transaction of its own.
+func oneRate[T any](ctx context.Context, statement *store.Hot, args ...any) (T, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
 	defer cancel()
-	if err := store.Scan(statement.Query(ctx, args...))(scan); err != nil {
-		return fmt.Errorf("lease of a rate: %w", err)
+	row, _, err := store.One[T](ctx, statement, args...)
+	if err != nil {
+		return row, fmt.Errorf("lease of a rate: %w", err)
 	}
-	return nil
+	return row, nil
 }
 
 // Sweep removes rows that are full again.

@@ -1,13 +1,12 @@
 package usage
 
 import (
-	"context"
 	"sync"
 	"time"
 )
 
 const (
-	// sumEvery is how often sums are written.
+	// sumEvery is how long sums grow before they are written.
 	sumEvery = time.Minute
 	// maxSums is the most sums of a minute; further ones are counted without a tenant.
 	maxSums = 10_000
@@ -30,17 +29,19 @@ type sumKey struct {
 	op, status       string
 }
 
-// add counts an event. It reports whether the event is to be written as a row of its own
-// instead: the first of a tenant's in each minute, which so shows at once.
-func (s *sums) add(e event) (alone bool) {
+// add counts an event. first says that the sums begin with it. alone says that the event is
+// to be written as a row of its own instead: the first of a tenant's in each minute, which so
+// shows at once.
+func (s *sums) add(e event) (alone, first bool) {
 	key := sumKey{e.accountID, e.keyID, e.op, e.status}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	first = len(s.counts) == 0
 	count, known := s.counts[key]
 	if !known && key.accountID != 0 && s.owned[key.accountID] >= accountSums {
 		key.keyID = 0
 		s.counts[key]++
-		return false
+		return false, first
 	}
 	if !known && len(s.counts) >= maxSums {
 		key, known = sumKey{op: e.op, status: e.status}, true
@@ -52,10 +53,10 @@ func (s *sums) add(e event) (alone bool) {
 			s.owned = map[int64]int{}
 		}
 		s.owned[key.accountID]++
-		return true
+		return true, first
 	}
 	s.counts[key] = count + 1
-	return false
+	return false, first
 }
 
 // take returns the sums, which start again.
@@ -65,27 +66,4 @@ func (s *sums) take() map[sumKey]int64 {
 	taken := s.counts
 	s.counts, s.owned = map[sumKey]int64{}, nil
 	return taken
-}
-
-// sum writes the sums every minute until the recorder stops, and the rest then.
-func (r *Recorder) sum() {
-	defer close(r.summed)
-	tick := time.NewTicker(sumEvery)
-	defer tick.Stop()
-	for open := true; open; {
-		select {
-		case <-tick.C:
-		case <-r.halt:
-			open = false
-		}
-		if err := r.writeSums(time.Now()); err != nil {
-			r.log.Error("write sums of usage events", "error", err)
-		}
-	}
-}
-
-func (r *Recorder) writeSums(at time.Time) error {
-	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.CommitTimeout)
-	defer cancel()
-	return r.rows.addSums(ctx, r.sums.take(), at)
 }

@@ -41,9 +41,7 @@ func TestEventsThatAnyNumberComesOfAreSums(t *testing.T) {
 		if diff := cmp.Diff([2]int64{4, 4}, rows("account_id = $1", 1)); diff != "" {
 			t.Error("rows and calls at once (-want +got):\n" + diff)
 		}
-		if err := b.recorder.writeSums(time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		b.sums(t)
 		for where, want := range map[string][2]int64{
 			"account_id IS NULL AND op = 'getUsage'":                       {1, 1000},
 			"account_id IS NULL AND op = 'getHealth'":                      {1, 10},
@@ -89,7 +87,7 @@ func TestSumsOfAnAccountAreBounded(t *testing.T) {
 	s, alone := sums{counts: map[sumKey]int64{}}, 0
 	for key := range int64(5 * accountSums) {
 		for range 2 {
-			if s.add(event{accountID: 7, keyID: key + 1, op: "getHooks", status: "rate_limited"}) {
+			if single, _ := s.add(event{accountID: 7, keyID: key + 1, op: "getHooks", status: "rate_limited"}); single {
 				alone++
 			}
 		}

@@ -11,10 +11,16 @@
 // end. Held credits are no one else's to spend or to take back, so what was used
 // can always be paid. Who holds remembers how many, in the same transaction.
 //
+// A call that is paid before its work is a [Charge]: a row that says what to return if
+// the call is not answered, so that no credits are lost with a process or a connection.
+//
 // The module sells nothing: billing does.
 package credits
 
 import "go.uber.org/fx"
 
 // Module provides the module.
-var Module = fx.Module("credits", fx.Provide(New))
+var Module = fx.Module("credits", fx.Provide(
+	New,
+	fx.Annotate(Settler, fx.ResultTags(`group:"periodics"`)),
+))

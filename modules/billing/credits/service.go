@@ -18,12 +18,13 @@ const MaxMovement = 1_000_000_000
 type Service struct {
 	db      *store.DB
 	entries entries
+	stale   time.Duration // how long a charge has no heartbeat before it counts as lost
 	now     func() time.Time
 }
 
 // New returns the ledger kept in db.
 func New(db *store.DB) *Service {
-	return &Service{db: db, entries: entries{db}, now: time.Now}
+	return &Service{db: db, entries: entries{db}, stale: stale, now: time.Now}
 }
 
 // Spend takes credits, or fails with PaymentRequired where there are too few:

@@ -88,7 +88,7 @@ func (d *Double) Calls() int {
 	return d.calls
 }
 
-// Text returns a field of an object, empty where there is none.
+// Text returns a field of an object, empty if there is none.
 func (d *Double) Text(id, field string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -131,7 +131,7 @@ func (d *Double) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// pause is false where the client does not wait for its end.
+// pause is false if the client does not wait for its end.
 func pause(r *http.Request, wait time.Duration) bool {
 	if wait == 0 {
 		return true
