@@ -77,7 +77,7 @@ func (b *brief) works() {
 	}
 	top := b.outliers[0]
 	by := ""
-	if handle := visible(top.Handle); handle != "" {
+	if handle := oneLine(top.Handle); handle != "" {
 		by = " by " + quote(handle)
 	}
 	if top.Views > 0 {
@@ -98,7 +98,7 @@ func (b *brief) works() {
 func (b *brief) openings() {
 	for _, f := range b.opened()[:min(len(b.opened()), maxQuotes)] {
 		verb := "is spoken"
-		if visible(f.hook.Spoken) == "" {
+		if oneLine(f.hook.Spoken) == "" {
 			verb = "is printed"
 		}
 		b.say(stage.PartOpening, []string{f.outlier.ID}, "%s %s at the start of a video with %s times its usual views.", quote(opening(f.hook)), verb, number(f.outlier.Score))
@@ -172,10 +172,10 @@ func (b *brief) opened() (all []pair) {
 
 // opening is what the first seconds say, or else print.
 func opening(f *stage.Fact) string {
-	if visible(f.Spoken) != "" {
+	if oneLine(f.Spoken) != "" {
 		return f.Spoken
 	}
-	if visible(f.OnScreenText) != "" {
+	if oneLine(f.OnScreenText) != "" {
 		return f.OnScreenText
 	}
 	return ""
@@ -246,11 +246,11 @@ func number(x float64) string {
 
 // quote shows a creator's text as such: in one line, cut, without characters that are not
 // seen, between quotation marks that it cannot close.
-func quote(text string) string { return "“" + clip(visible(text), quoted) + "”" }
+func quote(text string) string { return "“" + clip(oneLine(text), quoted) + "”" }
 
-// visible is a creator's text in one line, without marks of quotations and characters that
+// oneLine is a creator's text in one line, without marks of quotations and characters that
 // are not seen, but for the joiners of emoji and of words in some scripts.
-func visible(text string) string {
+func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case r == '“' || r == '”' || r == '„':

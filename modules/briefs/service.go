@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
+	"slices"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/visible"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -31,10 +32,17 @@ type Library interface {
 	View(ctx context.Context, name string) (json.RawMessage, error)
 }
 
-// Credits are what a brief is paid with. Balance is what can be spent.
-type Credits interface {
-	Balance(ctx context.Context, accountID int64) (int64, error)
-	Spend(ctx context.Context, tx *store.Tx, accountID, credits int64, reference, reason string) error
+// Charges takes the fee of a brief, or fails with PaymentRequired. The returned context
+// ends if the charge was closed by another process, which takes this one for lost.
+type Charges interface {
+	Open(ctx context.Context, account, fee int64) (alive context.Context, charge Charge, err error)
+}
+
+// Charge is the fee of a brief until it is answered.
+type Charge interface {
+	// Close keeps the fee of what was spent and returns any other. A call whose Close
+	// fails has no answer: its fee is returned, if owed by a job.
+	Close(ctx context.Context, spent bool) (owed bool, err error)
 }
 
 // Stages is the need of the stage that writes sentences.
@@ -50,7 +58,7 @@ type Needs struct {
 	Workspaces Workspaces
 	Rules      Rules
 	Library    Library
-	Credits    Credits
+	Charges    Charges
 	Stages     Stages
 }
 
@@ -64,8 +72,6 @@ const (
 	look = 200 * time.Millisecond
 	// counts is the name of the built-in composer.
 	counts = "counts"
-	// reasonFee is the reason of the fee's entry.
-	reasonFee = "fee"
 )
 
 // Service drafts briefs. It is safe for concurrent use.
@@ -99,11 +105,11 @@ type Draft struct {
 	Notes []string
 }
 
-// Draft drafts a brief about the focus, which may be empty. The fee is taken when the
-// brief is there: a call that fails, or is given up, costs nothing, and neither does one
-// that finds nothing to state: an empty library, or hooks without words. A tenant drafts one at a time: it fails with RateLimited
-// where no place is free in time, and with PaymentRequired before anything is drafted
-// where the credits do not suffice.
+// Draft drafts a brief about the focus, which may be empty. The fee is taken first, and
+// returned if the call fails, or if there is nothing to state: an empty library, or hooks
+// without words. A call that the caller gives up while the model writes costs the fee. A
+// tenant drafts one at a time: it fails with RateLimited if no place is free in time, and
+// with PaymentRequired before anything is drafted if the credits do not suffice.
 func (s *Service) Draft(ctx context.Context, focus string) (*Draft, error) {
 	account, all, ok := viewer.Tenant(ctx)
 	if !ok || all {
@@ -123,23 +129,43 @@ func (s *Service) Draft(ctx context.Context, focus string) (*Draft, error) {
 		return nil, fmt.Errorf("draft a brief: %w", err)
 	}
 	draft := &Draft{Composer: counts, Facts: facts, Notes: notes}
-	if len(facts) == 0 {
+	if len(facts) == 0 || !s.ready() && len(compose(facts)) == 0 {
 		return draft, nil
 	}
-	if err := s.affords(ctx, account); err != nil {
-		return nil, err
+	if s.config.Fee > 0 {
+		return s.paid(ctx, account, draft, run)
 	}
 	if err := s.compose(ctx, draft, run); err != nil {
 		return nil, err
 	}
-	if len(draft.Sentences) == 0 {
-		return draft, nil
-	}
-	if err := s.pay(ctx, account); err != nil {
-		return nil, err
-	}
-	draft.Fee = s.config.Fee
 	return draft, nil
+}
+
+// paid drafts for the fee.
+func (s *Service) paid(ctx context.Context, account int64, draft *Draft, run stage.Run) (*Draft, error) {
+	alive, charge, err := s.needs.Charges.Open(ctx, account, s.config.Fee)
+	if err != nil {
+		return nil, fmt.Errorf("take the fee of a brief: %w", err)
+	}
+	err = s.compose(alive, draft, run)
+	stated := err == nil && len(draft.Sentences) > 0
+	owed, failed := charge.Close(ctx, stated || errors.Is(err, errGivenUp) && ctx.Err() != nil)
+	switch {
+	case failed == nil && stated:
+		draft.Fee = s.config.Fee
+		return draft, nil
+	case failed == nil && err == nil:
+		return draft, nil
+	case failed == nil:
+		return nil, err
+	case errors.Is(failed, apierr.ErrUnknown):
+		return nil, failed // neither the brief nor an answer about the fee may be given
+	}
+	message := "The brief could not be drafted; its fee is returned."
+	if owed {
+		message = "The brief could not be drafted; its fee will be returned."
+	}
+	return nil, &apierr.Error{Kind: apierr.OperationError, Message: message, Cause: errors.Join(err, failed)}
 }
 
 // run is what the stage gets to know of the tenant.
@@ -183,7 +209,7 @@ func (s *Service) enter(ctx context.Context, account int64) (leave func(), err e
 // alone waits until no other process drafts for the account. It fails when ctx ends.
 func (s *Service) alone(ctx context.Context, account int64) (give func(), err error) {
 	for {
-		give, err := s.db.Alone(ctx, "brief", account)
+		give, err := s.db.TryLock(ctx, "brief", account)
 		if !errors.Is(err, store.ErrTaken) {
 			return give, err
 		}
@@ -195,49 +221,33 @@ func (s *Service) alone(ctx context.Context, account int64) (give func(), err er
 	}
 }
 
-// affords refuses a call whose account cannot pay. Another call may spend the credits
-// before this one does; then it fails at the end.
-func (s *Service) affords(ctx context.Context, account int64) error {
-	if s.config.Fee == 0 {
-		return nil
-	}
-	free, err := s.needs.Credits.Balance(ctx, account)
-	if err != nil {
-		return fmt.Errorf("draft a brief: load the credits: %w", err)
-	}
-	if free < s.config.Fee {
-		return &apierr.Error{
-			Kind: apierr.PaymentRequired, Required: s.config.Fee, Balance: free,
-			Message: fmt.Sprintf("This takes %d credits and the balance is %d.", s.config.Fee, free),
+// ready reports whether a stage writes the sentences.
+func (s *Service) ready() bool { return s.config.Stage != "" && s.needs.Stages.Ready(s.config.Stage) }
+
+// errGivenUp is the error of a draft whose caller left while the stage wrote.
+var errGivenUp = errors.New("the brief was given up")
+
+// cleaned are facts for a model: what creators wrote is cleaned of what people do not see.
+func cleaned(facts []stage.Fact) []stage.Fact {
+	facts = slices.Clone(facts)
+	for i := range facts {
+		f := &facts[i]
+		for _, text := range []*string{&f.Handle, &f.Caption, &f.Spoken, &f.OnScreenText, &f.Visual, &f.Label} {
+			*text, _ = visible.Clean(*text)
 		}
 	}
-	return nil
-}
-
-// pay takes the fee, in one transaction with the usage event.
-func (s *Service) pay(ctx context.Context, account int64) error {
-	if s.config.Fee == 0 {
-		return nil
-	}
-	reference := "brief:" + strconv.FormatInt(s.db.NewID(), 10)
-	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return s.needs.Credits.Spend(ctx, tx, account, s.config.Fee, reference, reasonFee)
-	})
-	if err != nil {
-		return fmt.Errorf("take the fee of a brief: %w", err)
-	}
-	return nil
+	return facts
 }
 
 // compose has the stage write the sentences, and falls back on the built-in composer.
 func (s *Service) compose(ctx context.Context, draft *Draft, run stage.Run) error {
-	if id := s.config.Stage; id != "" && s.needs.Stages.Ready(id) {
+	if id := s.config.Stage; s.ready() {
 		limited, cancel := context.WithTimeout(ctx, s.config.Time)
-		sentences, dropped, err := s.needs.Stages.Brief(limited, id, run, draft.Facts)
+		sentences, dropped, err := s.needs.Stages.Brief(limited, id, run, cleaned(draft.Facts))
 		cancel()
 		switch {
 		case ctx.Err() != nil:
-			return context.Cause(ctx)
+			return fmt.Errorf("%w: %w", errGivenUp, context.Cause(ctx))
 		case err != nil:
 			draft.Dropped = dropped
 			s.log.Warn("the stage of briefs failed; the built-in composer drafts", "stage", id, "error", err)
@@ -246,6 +256,9 @@ func (s *Service) compose(ctx context.Context, draft *Draft, run stage.Run) erro
 			draft.Dropped = dropped
 			draft.Notes = append(draft.Notes, "The model wrote no sentence with valid citations; these are counts and quotes.")
 		default:
+			for i := range sentences { // a model may have been talked into writing to others
+				sentences[i].Text, _ = visible.Clean(sentences[i].Text)
+			}
 			draft.Composer, draft.Sentences, draft.Dropped = id, sentences, dropped
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,7 +23,10 @@ type world struct {
 	views   map[string]string
 	mu      sync.Mutex
 	credits int64
-	asked   atomic.Int64
+	// unclosed is the error of Close, which reports owed with it.
+	unclosed error
+	owed     bool
+	asked    atomic.Int64
 	// write is the stage.
 	write func(ctx context.Context, facts []stage.Fact) ([]stage.Sentence, error)
 }
@@ -40,20 +44,26 @@ func (w *world) View(_ context.Context, name string) (json.RawMessage, error) {
 	return json.RawMessage(`{}`), nil
 }
 
-func (w *world) Balance(context.Context, int64) (int64, error) {
+func (w *world) Open(ctx context.Context, _, fee int64) (context.Context, Charge, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.credits, nil
+	if w.credits < fee {
+		return nil, nil, &apierr.Error{Kind: apierr.PaymentRequired, Required: fee, Balance: w.credits}
+	}
+	w.credits -= fee
+	return ctx, w, nil
 }
 
-func (w *world) Spend(_ context.Context, _ *store.Tx, _, credits int64, _, _ string) error {
+func (w *world) Close(_ context.Context, spent bool) (owed bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.credits < credits {
-		return &apierr.Error{Kind: apierr.PaymentRequired, Required: credits, Balance: w.credits}
+	if w.unclosed != nil {
+		return w.owed, w.unclosed
 	}
-	w.credits -= credits
-	return nil
+	if !spent {
+		w.credits += Defaults().Fee
+	}
+	return false, nil
 }
 
 // writer is the stage of a world.
@@ -72,7 +82,7 @@ const oneOutlier = `{"outliers":[{"video":{"id":"vid_a","platform":"tiktok","sou
 
 func (w *world) service(t *testing.T, db *store.DB) *Service {
 	t.Helper()
-	s, err := New(Defaults(), db, Needs{Workspaces: w, Rules: w, Library: w, Credits: w, Stages: writer{w}}, slog.New(slog.DiscardHandler))
+	s, err := New(Defaults(), db, Needs{Workspaces: w, Rules: w, Library: w, Charges: w, Stages: writer{w}}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +99,7 @@ func TestWhatABriefCosts(t *testing.T) {
 		write            func(ctx context.Context, w *world) ([]stage.Sentence, error)
 		sentences        bool
 		left             int64
-		refused          apierr.Kind
+		givesUp          bool
 	}{
 		{name: "counts", list: "outliers", view: oneOutlier, credits: 60, sentences: true, left: 10},
 		{
@@ -105,23 +115,33 @@ func TestWhatABriefCosts(t *testing.T) {
 			write: func(context.Context, *world) ([]stage.Sentence, error) { return said, errors.New("broken") },
 		},
 		{
-			name: "credits that are spent meanwhile", list: "outliers", view: oneOutlier, credits: 60, left: 20, refused: apierr.PaymentRequired,
-			write: func(_ context.Context, w *world) ([]stage.Sentence, error) {
-				return said, w.Spend(context.Background(), nil, 1, 40, "", "")
-			},
+			name: "a model without a sentence, of hooks without words", list: "hooks", credits: 60, left: 60,
+			view:  `{"hooks":[{"video":{"id":"vid_a","platform":"tiktok","metadata":{},"metrics":{}},"visual":{"summary":"a cup"},"spoken":null,"onScreenText":null}]}`,
+			write: func(context.Context, *world) ([]stage.Sentence, error) { return nil, nil },
+		},
+		{
+			name: "a caller who gives up while the model writes", list: "outliers", view: oneOutlier, credits: 60, left: 10, givesUp: true,
+			write: func(context.Context, *world) ([]stage.Sentence, error) { return said, nil },
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				w := &world{views: map[string]string{c.list: c.view}, credits: c.credits}
+				ctx, giveUp := context.WithCancel(viewer.As(t.Context(), 1))
+				defer giveUp()
 				if c.write != nil {
-					w.write = func(ctx context.Context, _ []stage.Fact) ([]stage.Sentence, error) { return c.write(ctx, w) }
+					w.write = func(ctx context.Context, _ []stage.Fact) ([]stage.Sentence, error) {
+						if c.givesUp {
+							giveUp()
+						}
+						return c.write(ctx, w)
+					}
 				}
-				draft, err := w.service(t, db).Draft(viewer.As(t.Context(), 1), "")
-				if c.refused != "" {
-					if !apierr.Is(err, c.refused) || draft != nil {
-						t.Errorf("got %+v, %v; want %s", draft, err, c.refused)
+				draft, err := w.service(t, db).Draft(ctx, "")
+				if c.givesUp {
+					if !errors.Is(err, context.Canceled) || draft != nil {
+						t.Errorf("got %+v, %v; want %v", draft, err, context.Canceled)
 					}
 				} else if err != nil || (len(draft.Sentences) > 0) != c.sentences || draft.Fee != c.credits-c.left {
 					t.Errorf("got %+v, %v; want sentences %t for %d credits", draft, err, c.sentences, c.credits-c.left)
@@ -130,6 +150,58 @@ func TestWhatABriefCosts(t *testing.T) {
 					t.Errorf("%d credits are left, want %d", w.credits, c.left)
 				}
 			})
+		})
+	}
+}
+
+// TestAModelReadsAndSaysWhatPeopleSee: neither a creator's hidden words reach it, nor its own
+// the customer.
+func TestAModelReadsAndSaysWhatPeopleSee(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := &world{credits: 60, views: map[string]string{"hooks": `{"hooks":[{"video":{"id":"vid_a","platform":"tiktok","source":{"handle":"x\u200b"},
+"metadata":{"caption":"a\u202eb"},"metrics":{}},"visual":{"summary":"c\ufeffd"},"spoken":"e\udb40\udc41f","onScreenText":"g\u2066h"}]}`}}
+		w.write = func(_ context.Context, facts []stage.Fact) ([]stage.Sentence, error) {
+			f := facts[0]
+			if got, want := strings.Join([]string{f.Handle, f.Caption, f.Visual, f.Spoken, f.OnScreenText}, " "), "x\uFFFD a\uFFFDb c\uFFFDd e\uFFFDf g\uFFFDh"; got != want {
+				t.Errorf("the model reads %+q, want %+q", got, want)
+			}
+			return []stage.Sentence{{Part: stage.PartMake, Text: "Pour\u202e \U000E0041\u200b.", Cites: []string{"vid_a"}}}, nil
+		}
+		draft, err := w.service(t, db).Draft(viewer.As(t.Context(), 1), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := draft.Sentences[0].Text, "Pour\uFFFD \uFFFD\uFFFD."; got != want {
+			t.Errorf("the customer reads %+q, want %+q", got, want)
+		}
+	})
+}
+
+// TestABriefThatCannotBePaid: the answer says that the fee is returned only if it was, and
+// nothing if no one knows.
+func TestABriefThatCannotBePaid(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		closed error
+		owed   bool
+		want   string
+	}{
+		"another process has closed it": {errors.New("closed"), false, "its fee is returned."},
+		"it cannot be committed":        {errors.New("no disk"), true, "its fee will be returned."},
+		"no one knows":                  {apierr.ErrUnknown, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &world{views: map[string]string{"outliers": oneOutlier}, credits: 60, unclosed: c.closed, owed: c.owed}
+			draft, err := w.service(t, storetest.SQLite(t)).Draft(viewer.As(t.Context(), 1), "")
+			said := ""
+			if f := apierr.As(err); f != nil {
+				said = f.Message
+			}
+			if draft != nil || !errors.Is(err, c.closed) || (said == "") != (c.want == "") || !strings.HasSuffix(said, c.want) {
+				t.Errorf("got %+v, %v; want no brief and %q", draft, err, c.want)
+			}
 		})
 	}
 }

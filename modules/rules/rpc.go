@@ -11,12 +11,14 @@ import (
 // Mount mounts the module's operations on every protocol.
 func (s *Service) Mount(m *api.Mux) {
 	api.Unary(m, "GetRules", s.getRules)
-	api.Unary(m, "PutRules", s.putRules, checkPut)
 	api.Unary(m, "ListRuleVersions", s.listVersions, func(_ context.Context, req *scrolleryv1.ListRuleVersionsRequest) error {
 		_, err := before(req.GetPageToken())
 		return err
 	})
 }
+
+// bounded holds a text to the bounds of PutRules, wherever it came from.
+func bounded(text string) error { return api.Bounds(&scrolleryv1.PutRulesRequest{Text: &text}) }
 
 func (s *Service) getRules(ctx context.Context, _ *scrolleryv1.GetRulesRequest) (*scrolleryv1.GetRulesResponse, error) {
 	rules, items, err := s.Get(ctx)
@@ -35,13 +37,9 @@ func (s *Service) getRules(ctx context.Context, _ *scrolleryv1.GetRulesRequest) 
 	return answer, nil
 }
 
-func checkPut(_ context.Context, req *scrolleryv1.PutRulesRequest) error {
-	_, err := itemsOf(req.GetText())
-	return err
-}
-
-func (s *Service) putRules(ctx context.Context, req *scrolleryv1.PutRulesRequest) (*scrolleryv1.PutRulesResponse, error) {
-	rules, created, err := s.Put(ctx, req.GetText())
+// PutText stores a ruleset and returns the answer of PutRules, without readings.
+func (s *Service) PutText(ctx context.Context, text string) (*scrolleryv1.PutRulesResponse, error) {
+	rules, created, err := s.Put(ctx, text)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,11 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/api/apitest"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/rules"
+	"github.com/scrollery/scrollery/modules/rules/preview"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 	"github.com/scrollery/scrollery/proto/gen/scrollery/v1/scrolleryv1connect"
 )
@@ -17,7 +19,11 @@ import (
 func serve(t *testing.T, current workspace) *httptest.Server {
 	t.Helper()
 	db := storetest.SQLite(t)
-	return apitest.Serve(t, db.NewID(), rules.New(db, current).Mount)
+	service := rules.New(db, current)
+	return apitest.Serve(t, db.NewID(), func(m *api.Mux) {
+		service.Mount(m)
+		preview.New(service, nil, nil).Mount(m) // which has PutRules
+	})
 }
 
 func TestREST(t *testing.T) {

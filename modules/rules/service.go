@@ -16,7 +16,7 @@ import (
 
 // Workspace knows the workspace that a ruleset belongs to.
 type Workspace interface {
-	// ID returns the id of the tenant's workspace; ok is false where none is set.
+	// ID returns the id of the tenant's workspace; ok is false if none is set.
 	ID(ctx context.Context) (id int64, ok bool, err error)
 }
 
@@ -52,11 +52,11 @@ func (s *Service) Get(ctx context.Context) (*Rules, []Item, error) {
 // alone would not promise beside a writer.
 func (s *Service) read(ctx context.Context, archived bool) (*Rules, []Item, error) {
 	for {
-		rules, _, err := s.hot.load(ctx, outside)
+		rules, _, err := s.hot.load(ctx, nil)
 		if err != nil || rules == nil {
 			return nil, nil, err
 		}
-		items, err := s.hot.items(ctx, outside, archived)
+		items, err := s.hot.items(ctx, nil, archived)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -75,6 +75,9 @@ const maxItems = 500
 
 // itemsOf returns the rules of a text that a caller sent.
 func itemsOf(text string) ([]string, error) {
+	if err := bounded(text); err != nil {
+		return nil, err
+	}
 	items := split.Rules(text)
 	if len(items) > maxItems {
 		return nil, apierr.Invalid("text", "must be at most %d rules; it splits into %d", maxItems, len(items))
@@ -101,7 +104,7 @@ func Candidate(text string, inForce []stage.Rule) ([]stage.Rule, error) {
 	return out, nil
 }
 
-// Put replaces the ruleset; created is false where the text is the one in force.
+// Put replaces the ruleset; created is false if the text is the one in force.
 // Rulesets that race get a version each, one after the other.
 func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bool, err error) {
 	workspace, ok, err := s.workspace.ID(ctx)
@@ -132,8 +135,7 @@ func (s *Service) Put(ctx context.Context, text string) (rules Rules, created bo
 
 // putIn is Put in its transaction, without the workspace.
 func (s *Service) putIn(ctx context.Context, tx *store.Tx, text string, texts []string) (rules Rules, created bool, err error) {
-	read := within(tx)
-	current, archived, err := s.hot.load(ctx, read)
+	current, archived, err := s.hot.load(ctx, tx)
 	if err != nil {
 		return rules, false, err
 	}
@@ -145,16 +147,16 @@ func (s *Service) putIn(ctx context.Context, tx *store.Tx, text string, texts []
 		rules.Version = current.Version + 1
 		rules.CreatedAt = max(rules.CreatedAt, current.CreatedAt)
 	}
-	active, err := s.hot.items(ctx, read, false)
+	active, err := s.hot.items(ctx, tx, false)
 	if err != nil {
 		return rules, false, err
 	}
-	back, err := s.hot.back(ctx, read, others(texts, active))
+	back, err := s.hot.back(ctx, tx, others(texts, active))
 	if err != nil {
 		return rules, false, err
 	}
 	diff := replace(active, back, texts, rules.Version, rules.CreatedAt, s.db.NewID)
-	if archived, err = s.hot.trim(ctx, read, archived, &diff); err != nil {
+	if archived, err = s.hot.trim(ctx, tx, archived, &diff); err != nil {
 		return rules, false, err
 	}
 	if err := s.hot.insert(ctx, tx, s.db.NewID(), rules, archived); err != nil {

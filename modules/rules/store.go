@@ -6,25 +6,24 @@ import (
 	"hash/fnv"
 
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/modules/kernel/deflate"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // hot holds the module's hot statements; everything else goes through Ent.
 type hot struct {
-	db *store.DB
-
 	latest, number, active, listed, found *store.Hot
 
-	addVersion, pack, addItems, moveItems *store.Hot
+	pack, addItems, moveItems *store.Hot // the text of a version is immutable to Ent
 }
 
 const itemColumns = `id, text, archived_at, created_at, position`
 
 func newHot(db *store.DB) hot {
 	return hot{
-		db:     db,
 		latest: db.Hot(`SELECT version, text, created_at, archived_items FROM rulesets WHERE {tenant} ORDER BY version DESC LIMIT 1`),
 		number: db.Hot(`SELECT version FROM rulesets WHERE {tenant} ORDER BY version DESC LIMIT 1`),
 		active: db.Hot(`SELECT ` + itemColumns + ` FROM rule_items WHERE {tenant} AND archived = FALSE ORDER BY position, id`),
@@ -32,24 +31,9 @@ func newHot(db *store.DB) hot {
 		// By the digest, of which 0 stands for any; the other index has all archived items.
 		found: db.Hot(`SELECT ` + itemColumns + ` FROM rule_items
 WHERE {tenant} AND digest IN ({list:1}) AND archived AND text IN ({list:2}) ORDER BY position, id`),
-		addVersion: db.Hot(`INSERT INTO rulesets (id, {owner}, version, text, created_at, archived_items) VALUES ($1, {account}, $2, $3, $4, $5)`),
-		pack:       db.Hot(`UPDATE rulesets SET text = '', packed = $2 WHERE {tenant} AND version = $1`),
-		addItems:   db.Hot(`INSERT INTO rule_items ({owner}, id, text, position, archived, created_at, digest) VALUES {rows:1}`),
-		moveItems: db.Hot(`UPDATE rule_items SET position = m.column2, archived = m.column3, archived_at = m.column4, digest = m.column5
-FROM (VALUES {values:1 BIGINT,BIGINT,BOOLEAN,BIGINT,BIGINT}) AS m WHERE rule_items.id = m.column1 AND +{tenant:rule_items}`),
-	}
-}
-
-// reader runs a statement and hands out its rows, in a transaction or outside of all.
-type reader func(ctx context.Context, s *store.Hot, do func(row store.Row) (more bool, err error), args ...any) error
-
-func outside(ctx context.Context, s *store.Hot, do func(row store.Row) (more bool, err error), args ...any) error {
-	return s.Each(ctx, do, args...)
-}
-
-func within(tx *store.Tx) reader {
-	return func(ctx context.Context, s *store.Hot, do func(row store.Row) (more bool, err error), args ...any) error {
-		return s.EachIn(ctx, tx, do, args...)
+		pack:      db.Hot(`UPDATE rulesets SET text = '', packed = $2 WHERE {tenant} AND version = $1`),
+		addItems:  db.Hot(`INSERT INTO rule_items ({owner}, id, text, position, archived, created_at, digest) VALUES {rows:1}`),
+		moveItems: db.Hot(`UPDATE rule_items SET position = $2, archived = $3, archived_at = $4, digest = $5 WHERE id = $1 AND +{tenant}`),
 	}
 }
 
@@ -57,28 +41,30 @@ func within(tx *store.Tx) reader {
 const uncounted = -1
 
 // load returns the viewer's ruleset in force without its workspace, or nil, and how many
-// archived items there are, or uncounted.
-func (h *hot) load(ctx context.Context, read reader) (rules *Rules, archived int, err error) {
-	err = read(ctx, h.latest, func(row store.Row) (bool, error) {
-		rules = &Rules{Version: int(number(row[0])), CreatedAt: number(row[2])}
-		rules.Text, _ = row[1].(string)
-		if archived = uncounted; row[3] != nil {
-			archived = int(number(row[3]))
-		}
-		return false, nil
-	})
+// archived items there are, or uncounted; with tx nil outside of transactions.
+func (h *hot) load(ctx context.Context, tx *store.Tx) (rules *Rules, archived int, err error) {
+	row, found, err := store.OneIn[struct {
+		Version       int
+		Text          string
+		CreatedAt     int64
+		ArchivedItems *int
+	}](ctx, tx, h.latest)
 	if err != nil {
 		return nil, 0, fmt.Errorf("load rules: %w", err)
 	}
-	return rules, archived, nil
+	if !found {
+		return nil, 0, nil
+	}
+	archived = uncounted
+	if row.ArchivedItems != nil {
+		archived = *row.ArchivedItems
+	}
+	return &Rules{Version: row.Version, Text: row.Text, CreatedAt: row.CreatedAt}, archived, nil
 }
 
 // version returns that of the viewer's ruleset in force; 0 before the first.
-func (h *hot) version(ctx context.Context) (version int, err error) {
-	err = h.number.Each(ctx, func(row store.Row) (bool, error) {
-		version = int(number(row[0]))
-		return false, nil
-	})
+func (h *hot) version(ctx context.Context) (int, error) {
+	version, _, err := store.One[int](ctx, h.number)
 	if err != nil {
 		return 0, fmt.Errorf("load rules version: %w", err)
 	}
@@ -110,15 +96,15 @@ func loadVersions(ctx context.Context, client *ent.Client, before, limit int) ([
 
 // items returns the viewer's items in the order in which they are listed, without the
 // archived ones unless they are asked for.
-func (h *hot) items(ctx context.Context, read reader, archived bool) ([]Item, error) {
+func (h *hot) items(ctx context.Context, tx *store.Tx, archived bool) ([]Item, error) {
 	if archived {
-		return loadItems(ctx, read, h.listed)
+		return loadItems(ctx, tx, h.listed)
 	}
-	return loadItems(ctx, read, h.active)
+	return loadItems(ctx, tx, h.active)
 }
 
 // back returns the archived items that have one of the texts.
-func (h *hot) back(ctx context.Context, read reader, texts []string) ([]Item, error) {
+func (h *hot) back(ctx context.Context, tx *store.Tx, texts []string) ([]Item, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
@@ -126,20 +112,11 @@ func (h *hot) back(ctx context.Context, read reader, texts []string) ([]Item, er
 	for _, text := range texts {
 		digests = append(digests, digest(text))
 	}
-	return loadItems(ctx, read, h.found, digests, texts)
+	return loadItems(ctx, tx, h.found, digests, texts)
 }
 
-func loadItems(ctx context.Context, read reader, s *store.Hot, args ...any) (items []Item, err error) {
-	err = read(ctx, s, func(row store.Row) (bool, error) {
-		item := Item{ID: number(row[0]), CreatedAt: number(row[3]), Position: int(number(row[4]))}
-		item.Text, _ = row[1].(string)
-		if row[2] != nil {
-			at := number(row[2])
-			item.ArchivedAt = &at
-		}
-		items = append(items, item)
-		return true, nil
-	}, args...)
+func loadItems(ctx context.Context, tx *store.Tx, s *store.Hot, args ...any) ([]Item, error) {
+	items, err := store.QueryIn[Item](ctx, tx, s, args...)
 	if err != nil {
 		return nil, fmt.Errorf("load rule items: %w", err)
 	}
@@ -150,14 +127,11 @@ func loadItems(ctx context.Context, read reader, s *store.Hot, args ...any) (ite
 // and returns how many there are after it; archived is how many there were. It counts them
 // only for the first version that has their number: to step over MaxArchived rows at each
 // put would take longer than all else.
-func (h *hot) trim(ctx context.Context, read reader, archived int, diff *change) (int, error) {
+func (h *hot) trim(ctx context.Context, tx *store.Tx, archived int, diff *change) (int, error) {
+	items := tx.Ent().RuleItem.Query().Where(ruleitem.Archived(true))
 	if archived == uncounted {
-		count := h.db.Hot(`SELECT COUNT(*) FROM rule_items WHERE {tenant} AND archived = TRUE`)
-		err := read(ctx, count, func(row store.Row) (bool, error) {
-			archived = int(number(row[0]))
-			return false, nil
-		})
-		if err != nil {
+		var err error
+		if archived, err = items.Clone().Count(ctx); err != nil {
 			return 0, fmt.Errorf("count archived rule items: %w", err)
 		}
 	}
@@ -169,23 +143,28 @@ func (h *hot) trim(ctx context.Context, read reader, archived int, diff *change)
 		back[item.ID] = true
 	}
 	// At most maxItems of them come back, and as many others are archived.
-	oldest := h.db.Hot(fmt.Sprintf(`SELECT id FROM rule_items WHERE {tenant} AND archived = TRUE ORDER BY position DESC, id DESC LIMIT %d`, 2*maxItems))
-	err := read(ctx, oldest, func(row store.Row) (bool, error) {
-		if id := number(row[0]); !back[id] {
+	oldest, err := items.Order(ent.Desc(ruleitem.FieldPosition, ruleitem.FieldID)).Limit(2 * maxItems).IDs(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("find the oldest rule items: %w", err)
+	}
+	for _, id := range oldest {
+		if archived <= MaxArchived {
+			break
+		}
+		if !back[id] {
 			diff.Removed = append(diff.Removed, id)
 			archived--
 		}
-		return archived > MaxArchived, nil
-	})
-	if err != nil {
-		return 0, fmt.Errorf("find the oldest rule items: %w", err)
 	}
 	return archived, nil
 }
 
 // insert adds a version of the rules, beside so many archived items.
 func (h *hot) insert(ctx context.Context, tx *store.Tx, id int64, rules Rules, archived int) error {
-	if _, err := h.addVersion.ExecIn(ctx, tx, id, rules.Version, rules.Text, rules.CreatedAt, archived); err != nil {
+	account, _, _ := viewer.Tenant(ctx)
+	err := tx.Ent().Ruleset.Create().SetID(id).SetAccountID(account).SetVersion(rules.Version).SetText(rules.Text).
+		SetCreatedAt(rules.CreatedAt).SetArchivedItems(archived).Exec(ctx)
+	if err != nil {
 		return fmt.Errorf("insert rules %d: %w", rules.Version, err)
 	}
 	return nil
@@ -208,8 +187,7 @@ func (h *hot) retire(ctx context.Context, tx *store.Tx, rules *Rules) error {
 // save writes a difference.
 func (h *hot) save(ctx context.Context, tx *store.Tx, diff change) error {
 	if len(diff.Removed) > 0 {
-		drop := h.db.Hot(`DELETE FROM rule_items WHERE +{tenant} AND id IN ({list:1})`)
-		if _, err := drop.ExecIn(ctx, tx, diff.Removed); err != nil {
+		if _, err := tx.Ent().RuleItem.Delete().Where(ruleitem.IDIn(diff.Removed...)).Exec(viewer.ByIDs(ctx)); err != nil {
 			return fmt.Errorf("delete rule items: %w", err)
 		}
 	}
@@ -217,10 +195,8 @@ func (h *hot) save(ctx context.Context, tx *store.Tx, diff change) error {
 	for i, item := range diff.Moved {
 		moved[i] = []any{item.ID, item.Position, item.ArchivedAt != nil, item.ArchivedAt, digest(item.Text)}
 	}
-	if len(moved) > 0 {
-		if _, err := h.moveItems.ExecIn(ctx, tx, moved); err != nil {
-			return fmt.Errorf("move rule items: %w", err)
-		}
+	if _, err := h.moveItems.ExecRows(ctx, tx, moved); err != nil {
+		return fmt.Errorf("move rule items: %w", err)
 	}
 	added := make([][]any, len(diff.Added))
 	for i, item := range diff.Added {
@@ -240,5 +216,3 @@ func digest(text string) int64 {
 	_, _ = h.Write([]byte(text)) // never fails
 	return max(int64(h.Sum64()>>1), 1)
 }
-
-func number(value any) int64 { n, _ := value.(int64); return n }

@@ -105,14 +105,14 @@ func BenchmarkHot(b *testing.B) {
 		verdicts[i] = &verdict{id: items[i].id, Verdict: stage.Verdict{Ref: rec.Ref, Rank: float64(i)}}
 	}
 	r := &run{s: w.service, id: ended.ID, account: account}
-	w.write(func(ctx context.Context, tx *store.Tx) error { return r.writeItems(ctx, tx, items) })
+	w.write(func(ctx context.Context, tx *store.Tx) error { return r.rows.writeItems(ctx, tx, items) })
 	for name, c := range map[string]struct{ hot, ent func() error }{
 		"get": {
 			func() error { _, err := w.service.load(ctx, ended.ID); return err },
 			func() error {
 				row, err := scrolls.Get(ctx, ended.ID)
 				if err == nil {
-					_, err = w.service.parsed.parse(row.ID, row.Progress)
+					_, err = fromRow(row)
 				}
 				return err
 			},
@@ -125,7 +125,7 @@ func BenchmarkHot(b *testing.B) {
 			},
 		},
 		"active": {
-			func() error { var n int; return hot.active.Each(ctx, into(&n)) },
+			func() error { _, _, err := store.One[int](ctx, hot.active); return err },
 			func() error {
 				_, err := scrolls.Query().Where(active(), scroll.Or(scroll.TemplateIsNil(), scroll.TemplateNotIn(importTemplate, youngTemplate))).Count(ctx)
 				return err
@@ -159,10 +159,10 @@ func BenchmarkHot(b *testing.B) {
 		},
 		"rewrite": {
 			func() error {
-				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return r.rewriteItems(ctx, tx, items) })
+				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return r.rows.rewriteItems(ctx, tx, items) })
 			},
 			func() error {
-				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return r.writeItems(ctx, tx, items) })
+				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return r.rows.writeItems(ctx, tx, items) })
 			},
 		},
 		"judge": {
@@ -170,9 +170,9 @@ func BenchmarkHot(b *testing.B) {
 				return w.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 					rows := make([][]any, len(verdicts))
 					for i, v := range verdicts {
-						rows[i] = []any{v.id, v.DroppedBy, v.Rank}
+						rows[i] = []any{r.id, v.id, v.DroppedBy, v.Rank}
 					}
-					_, err := hot.judge.ExecIn(ctx, tx, r.id, rows)
+					_, err := hot.judge.ExecRows(ctx, tx, rows)
 					return err
 				})
 			},

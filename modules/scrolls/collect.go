@@ -43,13 +43,16 @@ func (r *run) collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.recent.clear()
 	last, err := r.coverageBefore(ctx, 1)
 	if err != nil {
 		return fmt.Errorf("last coverage: %w", err)
 	}
 	c := &collector{r: r, waits: coverage.NewWaits(last), seen: map[stage.Ref]int64{}, returned: coverage.Tally{}, trimmed: coverage.Tally{}}
+	r.place.rest() // the platforms decide how long it takes
 	answers := c.ask(ctx)
+	if err := r.place.enter(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
 	if ctx.Err() != nil {
 		if errors.Is(context.Cause(ctx), errDeadline) {
 			c.cover(ctx, answers)
@@ -66,27 +69,50 @@ func (r *run) collect(ctx context.Context) error {
 	return c.finish(ctx, answers)
 }
 
-// ask runs the sources and waits for all of them.
+// ask runs the sources and waits for all of them. They run side by side, but for those that
+// come after others.
 func (c *collector) ask(ctx context.Context) []*coverage.Answer {
 	var answers []*coverage.Answer
-	var all sync.WaitGroup
+	var sources []Stage
+	done := map[string]chan struct{}{}
 	for _, id := range c.r.template.Sources {
 		source := c.r.stages.Find(id)
 		if !source.Usable {
 			continue
 		}
-		a := &coverage.Answer{Source: id, Serves: source.Platforms, Searches: source.Searches, Leads: map[coverage.Key]string{}}
-		answers = append(answers, a)
-		all.Go(func() { c.run(ctx, a) })
+		sources = append(sources, source)
+		answers = append(answers, &coverage.Answer{Source: id, Serves: source.Platforms, Searches: source.Searches, Leads: map[coverage.Key]string{}})
+		done[id] = make(chan struct{})
+	}
+	var all sync.WaitGroup
+	for i, source := range sources {
+		a := answers[i]
+		all.Go(func() {
+			defer close(done[a.Source])
+			var first []*coverage.Answer
+			for _, other := range answers {
+				if other != a && slices.Contains(source.After, other.Source) {
+					<-done[other.Source] // it ends with the step
+					first = append(first, other)
+				}
+			}
+			if !source.Fallback {
+				first = nil
+			}
+			c.run(ctx, a, coverage.Unanswered(c.r.seeds, a.Serves, first))
+		})
 	}
 	all.Wait()
 	return answers
 }
 
-// run takes what one source delivers, and writes it in batches.
-func (c *collector) run(ctx context.Context, a *coverage.Answer) {
+// run takes what one source delivers for seeds, and writes it in batches.
+func (c *collector) run(ctx context.Context, a *coverage.Answer, seeds []stage.Seed) {
 	var waiting []stage.Outcome
-	seeds := coverage.Served(c.r.seeds, a.Serves)
+	if len(seeds) == 0 && len(c.r.seeds) > 0 && a.Searches {
+		return
+	}
+	seeds = coverage.Served(seeds, a.Serves)
 	if a.Searches { // a folder has no site that could ask to wait
 		seeds, waiting = c.waits.Due(seeds, a.Serves, c.r.call.Now)
 	}
@@ -101,16 +127,18 @@ func (c *collector) run(ctx context.Context, a *coverage.Answer) {
 		batch = nil
 		return err
 	}
-	a.Outcomes, a.Err = c.r.stages.Collect(ctx, a.Source, c.r.call, seeds, func(records []stage.Record) (err error) {
-		a.Records += len(records)
-		batch, err = c.admit(batch, records, a)
-		if err == nil && len(batch) < c.r.s.cfg.BatchSize {
-			return nil
-		}
-		return errors.Join(flush(), err)
+	a.Outcomes, a.Err = c.r.stages.Collect(ctx, a.Source, c.r.call, seeds, func(records []stage.Record) error {
+		return c.r.place.busy(ctx, func() (err error) {
+			a.Records += len(records)
+			batch, err = c.admit(batch, records, a)
+			if err == nil && len(batch) < c.r.s.cfg.BatchSize {
+				return nil
+			}
+			return errors.Join(flush(), err)
+		})
 	})
 	a.Outcomes = append(a.Outcomes, waiting...)
-	if err := flush(); err != nil {
+	if err := c.r.place.busy(ctx, flush); err != nil {
 		a.Err = errors.Join(err, a.Err)
 	}
 	c.mu.Lock()
@@ -175,12 +203,12 @@ func (s *Service) receive(rec *stage.Record, seeds []stage.Seed) {
 	if rec.PostedAt == nil {
 		rec.PostedAt = stage.PostedByID(rec.Ref)
 	}
-	s.refuseFuture(rec)
+	refuseFuture(rec, s.now())
 	plan.Attribute(rec, seeds)
 }
 
-func (s *Service) refuseFuture(rec *stage.Record) {
-	if at := rec.Metrics.ObservedAt; at != nil && *at > s.now().Add(maxAhead).UnixMilli() {
+func refuseFuture(rec *stage.Record, now time.Time) {
+	if at := rec.Metrics.ObservedAt; at != nil && *at > now.Add(maxAhead).UnixMilli() {
 		rec.Metrics, rec.Unread = stage.Metrics{}, true
 	}
 }
@@ -214,11 +242,8 @@ func (c *collector) write(ctx context.Context, items []item) error {
 		next.progress.Collected += collected
 		n := float64(next.progress.Collected)
 		next.progress.raise(percent(Collect, n/(n+500))) // how much there is is not known
-		return c.r.writeItems(ctx, tx, kept)
+		return c.r.rows.writeItems(ctx, tx, kept)
 	})
-	if err == nil {
-		c.r.recent.keep(kept)
-	}
 	c.r.pause(ctx, Collect, "batch")
 	return err
 }

@@ -1,7 +1,6 @@
 package scrolls
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
@@ -49,21 +48,35 @@ func TestCollectKeepsTheKindsOfItsTemplate(t *testing.T) {
 	}
 }
 
-func TestParsedProgressIsNeverStale(t *testing.T) {
+// TestFallback: a source that comes after another one is asked for what that one had nothing of, and
+// a video that both have is the first one's.
+func TestFallback(t *testing.T) {
 	t.Parallel()
-	p := parsed{entries: map[int64]parsedEntry{}}
-	for id := range int64(2 * maxParsed) {
-		for _, percent := range []float64{1, 2, 2} {
-			got, err := p.parse(id, fmt.Sprintf(`{"percent":%v,"collected":%d}`, percent, id))
-			if err != nil || got.Percent != percent || got.Collected != int(id) {
-				t.Fatalf("scroll %d: got %+v, error %v; want %v percent and %d records collected", id, got, err, percent, int(id))
+	cfg := quick()
+	cfg.Templates[defaultTemplate] = Template{Sources: []string{"tool", "feed", "api"}}
+	w := setup(t, storetest.SQLite(t), cfg)
+	all := videos("youtube", 1, 6)
+	for i := range all {
+		all[i].Seed = "@rival"
+	}
+	w.sources["api"] = &source{records: all[:3], outcomes: []stage.Outcome{{Seed: "rival", Platform: "youtube", Status: stage.Partial, Asked: 3, Returned: 3}}}
+	w.sources["feed"] = &source{outcomes: []stage.Outcome{}}
+	w.sources["tool"] = &source{records: all, outcomes: []stage.Outcome{}}
+	w.serves = map[string][]string{"api": {"youtube"}, "tool": {"youtube"}}
+	w.behind = map[string][]string{"tool": {"api"}}
+	done := w.complete(w.create(Start{}).ID)
+	if done.Status != Completed {
+		t.Fatalf("got %+v, want it %s", done, Completed)
+	}
+	handles := func(id string) (named int) {
+		for _, seed := range w.sources[id].seeds {
+			if plan.Handle(seed.Text()) == plan.Handle("@rival") {
+				named++
 			}
 		}
+		return named
 	}
-	if len(p.entries) > maxParsed {
-		t.Errorf("%d entries, want at most %v", len(p.entries), maxParsed)
-	}
-	if _, err := p.parse(1, "{"); err == nil {
-		t.Error("broken progress is read, want an error")
+	if handles("api") == 0 || handles("tool") > 0 || len(w.sources["tool"].seeds) == 0 {
+		t.Errorf("asked the first for %v, the fallback for %v; want the handle of the first alone, and the rest of both", w.sources["api"].seeds, w.sources["tool"].seeds)
 	}
 }

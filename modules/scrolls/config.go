@@ -61,8 +61,9 @@ type Config struct {
 	BatchSize int `yaml:"batch_size"`
 	// Terms is how many niche terms a brief yields. Default 8.
 	Terms int `yaml:"terms"`
-	// Concurrency is how many scrolls one process runs at once. A tenant has at most
-	// half of them. Default 4.
+	// Concurrency is how many scrolls of one process work at once, of which a tenant has at
+	// most half. Four times as many may have begun, a quarter of them of one tenant: those
+	// whose sources wait for a platform do not count. Default 4.
 	Concurrency int `yaml:"concurrency"`
 	// StartUnits is the budget that a scheduled start costs. Default 100.
 	StartUnits int `yaml:"start_units"`
@@ -110,7 +111,7 @@ type Observer interface {
 	Asked(source, outcome string)
 }
 
-// noObserver is the Observer where none is set.
+// noObserver is the Observer if none is set.
 type noObserver struct{}
 
 func (noObserver) Ended(string)                  {}
@@ -132,9 +133,6 @@ type Template struct {
 	Settings map[string]map[string]string `yaml:"settings"`
 	// SeedLimit is how many videos are asked of a seed; 0 leaves it to the source.
 	SeedLimit int `yaml:"seed_limit"`
-
-	// once: an observation at the time of the video's last one is not repeated.
-	once bool
 }
 
 // options returns the template's part of a plan of at most so many niche terms.
@@ -153,6 +151,7 @@ func Defaults() Config {
 				"youtube",
 				"tiktok",
 				"instagram",
+				"youtube-feed",
 				"ytdlp",
 			},
 			Screens: []string{"rules"},

@@ -37,14 +37,14 @@ func TestCoverageTellsOfChange(t *testing.T) {
 		return outcomes
 	}
 	if want := map[string]string{
-		"maker0": "ok", "maker1": "ok", "maker2": "ok", "rival": "partial", "Beans": "unsupported", "espresso": "unsupported", "home": "unsupported",
+		"maker0": "ok", "maker1": "ok", "maker2": "ok", "rival": "partial", "Beans": "unsupported", "espresso": "unsupported",
 	}; !reflect.DeepEqual(got(first), want) {
 		t.Errorf("first: %v, want %v", got(first), want)
 	}
 	// maker0 was answered for, maker2 is not even mentioned any more, and nobody said
 	// a word about rival.
 	if want := map[string]string{
-		"maker0": "changed", "maker1": "ok", "maker2": "changed", "rival": "empty", "Beans": "unsupported", "espresso": "unsupported", "home": "unsupported",
+		"maker0": "changed", "maker1": "ok", "maker2": "changed", "rival": "empty", "Beans": "unsupported", "espresso": "unsupported",
 	}; !reflect.DeepEqual(got(second), want) {
 		t.Errorf("second: %v, want %v", got(second), want)
 	}
@@ -186,8 +186,8 @@ func TestCoverageIsOfThePlannedSeeds(t *testing.T) {
 		fault error
 		want  []string
 	}{
-		"completed": {nil, []string{" Beans empty 0", " home empty 0", "tiktok espresso ok 6", "tiktok rival empty 0", "youtube tube empty 0"}},
-		"failed":    {quota, []string{"tiktok Beans quota 0", "tiktok espresso quota 0", "tiktok home quota 0", "tiktok rival empty 0", "youtube tube unsupported 0"}},
+		"completed": {nil, []string{" Beans empty 0", "tiktok espresso ok 6", "tiktok rival empty 0", "youtube tube empty 0"}},
+		"failed":    {quota, []string{"tiktok Beans quota 0", "tiktok espresso quota 0", "tiktok rival empty 0", "youtube tube unsupported 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -74,7 +74,7 @@ func (s *Service) Create(ctx context.Context, start Start) (scroll *Scroll, crea
 			return err
 		}
 		now := scroll.CreatedAt
-		return s.replaceRecurrence(ctx, tx, account, start, now, nextTime(account, now, *start.Schedule, time.UnixMilli(now)))
+		return schedules{s}.replaceRecurrence(ctx, tx, account, start, now, nextTime(account, now, *start.Schedule, time.UnixMilli(now)))
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("create scroll: %w", err)
@@ -107,7 +107,7 @@ func (s *Service) StartDue(ctx context.Context) error {
 	var faults []error
 	var last dueRow
 	for now := s.now().UnixMilli(); ; {
-		rows, err := s.due(viewer.System(ctx), now, last)
+		rows, err := schedules{s}.due(viewer.System(ctx), now, last)
 		if err != nil {
 			return errors.Join(append(faults, fmt.Errorf("find due recurrences: %w", err))...)
 		}
@@ -118,7 +118,7 @@ func (s *Service) StartDue(ctx context.Context) error {
 		// Processes that read the same rows take them in different orders.
 		rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		for _, row := range rows {
-			if err := s.startDue(viewer.As(ctx, row.AccountID), row); err != nil {
+			if err := (schedules{s}).startDue(viewer.As(ctx, row.AccountID), row); err != nil {
 				faults = append(faults, fmt.Errorf("recurrence %d: %w", row.ID, err))
 			}
 			if ctx.Err() != nil {
@@ -151,10 +151,13 @@ func (s *Service) basis(ctx context.Context) (on basis, err error) {
 	return on, nil
 }
 
+// schedules are the scrolls that repeat.
+type schedules struct{ *Service }
+
 // startDue starts one, unless the subscription is not active, the budget is used up or
 // a scroll is active; in each case it is due again at the next time. Admission does
 // not see a scheduled start, so what it would refuse is refused here.
-func (s *Service) startDue(ctx context.Context, row dueRow) error {
+func (s schedules) startDue(ctx context.Context, row dueRow) error {
 	on, err := s.basis(ctx)
 	if err != nil {
 		return err
@@ -201,7 +204,7 @@ type passArgs struct {
 
 // enqueuePass queues the pass that follows another one, or the scheduled scroll, unless
 // the next scheduled scroll comes first.
-func (s *Service) enqueuePass(ctx context.Context, tx *store.Tx, last passArgs) error {
+func (s schedules) enqueuePass(ctx context.Context, tx *store.Tx, last passArgs) error {
 	every, next := s.cfg.ObserveYoung.Milliseconds(), last
 	if every == 0 {
 		return nil
@@ -218,7 +221,7 @@ func (s *Service) enqueuePass(ctx context.Context, tx *store.Tx, last passArgs) 
 
 // pass starts a pass over the young videos, a scroll of its own, so that it is charged,
 // followed, stopped and resumed as any other. Doing it twice starts one.
-func (s *Service) pass(ctx context.Context, args passArgs) error {
+func (s schedules) pass(ctx context.Context, args passArgs) error {
 	on, err := s.basis(ctx)
 	if err != nil {
 		return err
@@ -343,9 +346,9 @@ type Recurrence struct {
 	NextAt, CreatedAt int64
 }
 
-// Schedule returns the tenant's recurrence; nil where nothing repeats.
+// Schedule returns the tenant's recurrence; nil if nothing repeats.
 func (s *Service) Schedule(ctx context.Context) (*Recurrence, error) {
-	found, err := s.recurrence(ctx)
+	found, err := schedules{s}.recurrence(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("load schedule: %w", err)
 	}

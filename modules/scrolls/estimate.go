@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -23,7 +24,7 @@ type Estimate struct {
 	// Obstacles are the codes of what holds a scroll back now.
 	Obstacles []string
 	// NextAt is when a scroll can start and a source has what it needs, Unix
-	// milliseconds; nil where no time is known.
+	// milliseconds; nil if no time is known.
 	NextAt *int64
 	// Notes say what may differ in the scroll.
 	Notes []string
@@ -38,10 +39,10 @@ type SourceEstimate struct {
 	Usable bool
 	// Seeds is how many it would be asked for, Waiting how many not yet.
 	Seeds, Waiting int
-	// Requests that the seeds usually take; nil where that is not known.
+	// Requests that the seeds usually take; nil if that is not known.
 	Requests *int64
 	Quotas   []QuotaLeft
-	// RetryAt is when it can be asked for all of it; nil where that is now or never.
+	// RetryAt is when it can be asked for all of it; nil if that is now or never.
 	RetryAt *int64
 	// never: a quota is smaller than what the seeds take.
 	never bool
@@ -85,7 +86,7 @@ func (s *Service) Estimate(ctx context.Context, prompt, template *string) (*Esti
 	e := &Estimate{Seeds: plan.Seeds(brief, rules, text, pipeline.options(s.cfg.Terms))}
 	online := false
 	for _, id := range pipeline.Sources {
-		one, searches, err := s.estimateSource(ctx, id, e.Seeds, coverage.NewWaits(last))
+		one, searches, err := estimates{s}.estimateSource(ctx, id, e.Seeds, coverage.NewWaits(last))
 		if err != nil {
 			return nil, fmt.Errorf("estimate scroll: source %s: %w", id, err)
 		}
@@ -93,13 +94,16 @@ func (s *Service) Estimate(ctx context.Context, prompt, template *string) (*Esti
 		e.Sources = append(e.Sources, one)
 	}
 	if online {
-		e.Notes = s.estimateNotes(pipeline, brief)
+		e.Notes = estimates{s}.estimateNotes(pipeline, brief)
 	}
-	return e, s.estimateStart(ctx, e)
+	return e, estimates{s}.estimateStart(ctx, e)
 }
 
+// estimates say what a scroll would take.
+type estimates struct{ *Service }
+
 // estimateSource is the estimate of one source for the seeds of a plan.
-func (s *Service) estimateSource(ctx context.Context, id string, seeds []stage.Seed, waits coverage.Waits) (e SourceEstimate, searches bool, err error) {
+func (s estimates) estimateSource(ctx context.Context, id string, seeds []stage.Seed, waits coverage.Waits) (e SourceEstimate, searches bool, err error) {
 	source := s.needs.Stages.Find(id)
 	e = SourceEstimate{Source: id, Usable: source.Usable}
 	var waiting []stage.Outcome
@@ -142,7 +146,7 @@ func (s *Service) estimateSource(ctx context.Context, id string, seeds []stage.S
 }
 
 // estimateNotes say what may change the terms in a scroll.
-func (s *Service) estimateNotes(pipeline Template, brief stage.Brief) (notes []string) {
+func (s estimates) estimateNotes(pipeline Template, brief stage.Brief) (notes []string) {
 	for _, id := range pipeline.Plans {
 		if planner := s.needs.Stages.Find(id); planner.Usable && planner.Kind == stage.PlanKind {
 			notes = append(notes, fmt.Sprintf("stage %s may replace the niche terms by at most %d others", id, s.cfg.Terms))
@@ -156,7 +160,7 @@ func (s *Service) estimateNotes(pipeline Template, brief stage.Brief) (notes []s
 }
 
 // estimateStart adds what a start costs, what holds it back, and until when.
-func (s *Service) estimateStart(ctx context.Context, e *Estimate) error {
+func (s estimates) estimateStart(ctx context.Context, e *Estimate) error {
 	limits, err := s.needs.Plans.Limits(ctx)
 	if err != nil {
 		return fmt.Errorf("estimate scroll: limits: %w", err)
@@ -164,7 +168,7 @@ func (s *Service) estimateStart(ctx context.Context, e *Estimate) error {
 	if e.Budget, err = s.needs.Plans.BudgetLeft(ctx); err != nil {
 		return fmt.Errorf("estimate scroll: budget: %w", err)
 	}
-	if err = s.hot.active.Each(ctx, into(&e.Active)); err != nil {
+	if e.Active, _, err = store.One[int](ctx, s.hot.active); err != nil {
 		return fmt.Errorf("estimate scroll: active ones: %w", err)
 	}
 	e.MaxActive, e.MinUnits, e.MaxUnits = limits.ActiveScrolls, s.cfg.StartUnits, s.cfg.StartUnits
@@ -195,7 +199,7 @@ func (s *Service) estimateStart(ctx context.Context, e *Estimate) error {
 	return nil
 }
 
-// firstAble is when the first of the sources can be asked; nil where none says when.
+// firstAble is when the first of the sources can be asked; nil if none says when.
 func firstAble(sources []SourceEstimate, now int64) (first *int64) {
 	for _, one := range sources {
 		switch {

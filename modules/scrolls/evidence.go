@@ -14,41 +14,51 @@ import (
 // cannot be found now is absent, and the log and the progress say why; it never fails
 // the scroll, and a later one tries again.
 func (r *run) evidence(ctx context.Context) error {
-	if len(r.template.Evidence) == 0 {
-		return r.finish(ctx, Evidence, nil)
-	}
-	ids, err := r.itemIDs(ctx, kept())
+	results, err := r.examine(ctx, nil, map[string]int{})
 	if err != nil {
 		return err
+	}
+	return r.finish(ctx, Evidence, func(_ context.Context, _ *store.Tx, next *state) error {
+		next.progress.Evidence = results
+		return nil
+	})
+}
+
+// examine asks the evidence stages, and adds up their results. faults counts their failures.
+func (r *run) examine(ctx context.Context, results []Looked, faults map[string]int) ([]Looked, error) {
+	if len(r.template.Evidence) == 0 {
+		return results, nil
+	}
+	ids, err := r.staged.itemIDs(ctx, kept())
+	if err != nil {
+		return results, err
 	}
 	quota := r.quota()
 	ids = ids[:min(len(ids), quota)]
 	more, err := r.withoutEvidence(ctx, quota)
 	if err != nil {
-		return err
+		return results, err
 	}
 	x := newExamination(r, ctx, append(ids, more...))
 	defer x.cancel()
+	x.results, x.faults = results, faults
 	for n, id := range x.plain {
 		if err := x.pass(id, x.ids, nil, float64(n)/float64(len(x.plain)), 1/float64(len(x.plain))); err != nil {
-			return fmt.Errorf("evidence %s: %w", id, err)
+			return x.results, fmt.Errorf("evidence %s: %w", id, err)
 		}
 	}
 	if err := x.write(x.ids); err != nil {
-		return err
+		return x.results, err
 	}
 	if err := x.media(); err != nil {
-		return fmt.Errorf("evidence: %w", err)
+		return x.results, fmt.Errorf("evidence: %w", err)
 	}
-	return r.finish(ctx, Evidence, func(_ context.Context, _ *store.Tx, next *state) error {
-		next.progress.Evidence = x.results
-		return nil
-	})
+	return x.results, nil
 }
 
 // withoutEvidence returns known items that the library has no evidence of.
 func (r *run) withoutEvidence(ctx context.Context, limit int) (ids []int64, err error) {
-	all, err := r.itemIDs(ctx, familiar())
+	all, err := r.staged.itemIDs(ctx, familiar())
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -115,7 +114,7 @@ func (x *examination) progress(fraction float64) error {
 }
 
 func (x *examination) note(fraction float64) error {
-	return x.r.note(x.outer, func(next *state) { next.progress.raise(percent(Evidence, 0.9*fraction)) })
+	return x.r.note(x.outer, func(next *state) { next.progress.raise(x.r.percent(Evidence, 0.9*fraction)) })
 }
 
 // add merges the findings of a stage into those of earlier ones.
@@ -190,12 +189,7 @@ func (x *examination) write(ids []int64) error {
 		for n := range items {
 			apply(&items[n].record, x.found[items[n].record.Ref])
 		}
-		err := r.commit(x.outer, false, func(ctx context.Context, tx *store.Tx, _ *state) error {
-			return r.rewriteItems(ctx, tx, items)
-		})
-		if err == nil {
-			r.recent.keep(items)
-		}
+		err := r.staged.found(x.outer, items)
 		r.pause(x.outer, Evidence, "batch")
 		return true, err
 	})

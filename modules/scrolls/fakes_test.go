@@ -40,7 +40,8 @@ type world struct {
 	sources  map[string]*source
 	screen   func(rec stage.Record) stage.Verdict
 	look     func(rec stage.Record) *stage.Finding
-	watchers []string // evidence stages that look at media
+	watchers []string            // evidence stages that look at media
+	behind   map[string][]string // fallbacks, and the sources that they come after
 	unusable []string
 	film     func(ref stage.Ref) (ok bool, err error) // what a source can fetch
 	folders  []*folder
@@ -88,7 +89,7 @@ func setup(t testing.TB, db *store.DB, cfg Config) *world {
 
 // another is the service of another process: it shares only the database.
 func (w *world) another(cfg Config) *Service {
-	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
+	service, err := New(w.db, cfg, Needs{w, w, w, w, w, w, w, w, w, w}, NewHistory(w.db), storetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -290,6 +291,9 @@ func (w *world) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Re
 	}
 	return found, rows.Err()
 }
+
+// Readings are those of no queued import.
+func (w *world) Readings(context.Context, int64) (*Source, error) { return nil, nil }
 
 func (w *world) Renew(_ context.Context, _ *store.Tx, batch Batch) (int, error) {
 	w.renewed += len(batch.Records)

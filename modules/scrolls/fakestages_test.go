@@ -51,8 +51,9 @@ func (w *world) Find(id string) Stage {
 		found.Platforms = []string{"tiktok", "youtube", "instagram"}
 	case source != nil:
 		found.Kind, found.Platforms = stage.SourceKind, w.serves[id]
+		found.After, found.Fallback = w.behind[id], w.behind[id] != nil
 		found.Refreshes, found.Searches = source.refreshes != nil, !slices.Contains(w.offline, id)
-	case slices.Contains([]string{"feed", "youtube", "tiktok", "instagram", "ytdlp", "api", "tool", "broken", "plan"}, id):
+	case slices.Contains([]string{"feed", "youtube", "tiktok", "instagram", "youtube-feed", "ytdlp", "api", "tool", "broken", "plan"}, id):
 		found.Usable = false // not installed
 	}
 	return found

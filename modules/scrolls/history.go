@@ -33,11 +33,7 @@ var errCancelled = errors.New("the scroll was cancelled")
 
 // Completed counts the tenant's completed scrolls of a subject.
 func (h *History) Completed(ctx context.Context, subject string) (total int, err error) {
-	err = h.hot.counted.Each(ctx, func(row store.Row) (bool, error) {
-		all, _ := row[0].(int64)
-		total = int(all)
-		return false, nil
-	}, subject)
+	total, _, err = store.One[int](ctx, h.hot.counted, subject)
 	if err != nil {
 		return 0, fmt.Errorf("count completed scrolls: %w", err)
 	}
@@ -97,7 +93,7 @@ func (h *History) cancel(ctx context.Context, tx *store.Tx, id int64) error {
 	return nil
 }
 
-// signals tells watchers of this process that a scroll changed, and a worker of
+// signals notifies watchers in this process that a scroll changed, and a worker of
 // this process that its scroll was taken away. Other processes find out by looking.
 type signals struct {
 	mu       sync.Mutex

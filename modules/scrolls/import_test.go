@@ -164,64 +164,6 @@ func TestImportAsksForEvidence(t *testing.T) {
 	})
 }
 
-// TestImportExaminesAhead: what follows a batch is examined while that is archived, once, and
-// counts when it is in a batch itself.
-func TestImportExaminesAhead(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		cfg := quick()
-		cfg.MaxRecords = 40
-		w := setup(t, db, cfg)
-		var mu sync.Mutex
-		looks := map[string]int{}
-		looked := make(chan struct{}, 1000)
-		w.look = func(rec stage.Record) *stage.Finding {
-			mu.Lock()
-			defer mu.Unlock()
-			if looks[rec.ExternalID]++; looks[rec.ExternalID] == 1 {
-				looked <- struct{}{}
-			}
-			said := "said of " + rec.ExternalID
-			return &stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Spoken: &said}}
-		}
-		examined := 0
-		w.service.cfg.Pause = func(_ context.Context, step, point string) {
-			if step != Archive || point != "batch" {
-				return
-			}
-			for stored := w.count("fake_videos"); stored < 200 && examined < stored+40; examined++ {
-				select {
-				case <-looked:
-				case <-time.After(10 * time.Second):
-					t.Errorf("%d videos are stored and %d examined, want 40 more", stored, examined)
-					return
-				}
-			}
-		}
-		all := read(firstTime, videos("tiktok", 1, 200))
-		all = append(all, read(firstTime+1, videos("tiktok", 100, 30))...) // newer readings of some
-		done, err := w.service.Import(tenant(), feed(all))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := done.Sum(), (Tally{New: 200, Repeated: 30}); got != want {
-			t.Errorf("got %+v, want %+v", got, want)
-		}
-		want := []Looked{{Stage: "captions", Outcome: "ok", Asked: 200, Found: 200}}
-		if diff := cmp.Diff(want, w.load(done.ScrollID).Progress.Evidence); diff != "" {
-			t.Errorf("results (-want +got):\n%s", diff)
-		}
-		for id, n := range looks {
-			if again := id >= "v0100" && id < "v0130"; n != 1 && !(again && n == 2) {
-				t.Errorf("%s: examined %d times, want once, or twice where it is read again", id, n)
-			}
-		}
-		if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence LIKE 'said of %' || external_id"); n != 200 {
-			t.Errorf("%d videos have their evidence, want 200", n)
-		}
-	})
-}
-
 // TestImportCountsWhatIsStored: a batch that fails counts for nothing, and a video that
 // another import archived meanwhile is not new.
 func TestImportCountsWhatIsStored(t *testing.T) {

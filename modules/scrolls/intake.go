@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -48,35 +49,27 @@ type intake struct {
 	// seeds name the accounts that readings may belong to.
 	seeds   []stage.Seed
 	tallies []Tally
+	// total is how many readings there are, 0 if that is not known; passed are archived.
+	total, passed int
 	// fresh readings wait for a batch.
-	fresh []fresh
+	fresh []item
 	// seen are the videos of the present batch.
 	seen map[stage.Ref]sighting
 	// batches that were made.
 	batches int
 	ended   bool
-	// ahead are portions that were read before a batch needs them, and aheadErr what came
-	// after them; nil where the reading goes on.
-	ahead    []portion
-	aheadErr error
-	// examining delivers what evidence stages find in them; nil before the first batch. Until
-	// it has, all but tallies belongs to that examination.
-	examining <-chan *examined
-	examined  *examined
+	// looked and faults are the results of the evidence stages so far.
+	looked []Looked
+	faults map[string]int
 }
 
-// portion is what was read at once: what is usable of it, and the parts of what is not.
-type portion struct {
-	readings []Reading
-	refused  []int
-}
-
-// fresh is a reading that the library does not have; known means that it has the video.
-type fresh struct {
-	Reading
-	known bool
-	// said is the record as it was read, where stages have added to it; else nil.
-	said *stage.Record
+// newIntake prepares the run for the readings of next; total is how many there are, 0 if
+// that is not known.
+func (r importing) newIntake(next func() ([]Reading, error), total int) *intake {
+	return &intake{
+		r: r.run, next: next, total: total, seeds: plan.Seeds(r.call.Brief, nil, "", r.template.options(0)),
+		seen: map[stage.Ref]sighting{}, faults: map[string]int{},
+	}
 }
 
 // sighting is the reading of a video that the present batch has.
@@ -89,23 +82,20 @@ type sighting struct {
 }
 
 // batch returns the next readings to archive, one of a video, or io.EOF.
-func (in *intake) batch(ctx context.Context) ([]fresh, error) {
-	if in.examining != nil {
-		in.examined = <-in.examining
-	}
+func (in *intake) batch(ctx context.Context) ([]item, error) {
 	clear(in.seen)
 	if in.batches > 0 { // the last batch has changed the library
 		waiting := make([]Reading, len(in.fresh))
 		for i, f := range in.fresh {
-			waiting[i] = f.Reading
+			waiting[i] = Reading{Record: f.record, Part: f.part}
 		}
 		in.fresh = nil
 		if err := in.sort(ctx, waiting); err != nil {
 			return nil, err
 		}
 	}
-	var batch []fresh
-	for most := min(importBatch, in.r.s.cfg.MaxRecords); len(batch) < most; {
+	var batch []item
+	for most := in.r.atOnce; len(batch) < most; {
 		err := in.look(ctx)
 		if errors.Is(err, io.EOF) {
 			break
@@ -130,77 +120,32 @@ func (in *intake) look(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		readings, err := in.read()
+		readings, err := in.next()
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read: %w", err)
 		}
 		in.ended = err != nil
-		if err := in.sort(ctx, readings); err != nil {
+		if err := in.sort(ctx, in.usable(readings)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read returns the next readings that are usable.
-func (in *intake) read() ([]Reading, error) {
-	var next portion
-	var err error
-	switch {
-	case len(in.ahead) > 0:
-		next, in.ahead = in.ahead[0], in.ahead[1:]
-	case in.aheadErr != nil:
-		return nil, in.aheadErr
-	default:
-		next, err = in.portion()
-	}
-	for _, part := range next.refused {
-		in.tally(part).Refused++
-	}
-	return next.readings, err
-}
-
-func (in *intake) portion() (portion, error) {
-	readings, err := in.next()
-	return in.usable(readings), err
-}
-
-// coming reads on, and returns the records that the next batch is made of, as many as it
-// takes at most, unless the library has them. An error is kept for the batch.
-func (in *intake) coming() (records []*stage.Record) {
-	most := min(importBatch, in.r.s.cfg.MaxRecords)
-	for i := range in.fresh {
-		records = append(records, &in.fresh[i].Record)
-	}
-	for i := 0; len(records) < most; i++ {
-		if i == len(in.ahead) {
-			if in.ended || in.aheadErr != nil {
-				break
-			}
-			next, err := in.portion()
-			in.ahead, in.aheadErr = append(in.ahead, next), err
-		}
-		for j := range in.ahead[i].readings {
-			records = append(records, &in.ahead[i].readings[j].Record)
-		}
-	}
-	return records[:min(len(records), most)]
-}
-
 // take adds waiting readings to a batch of at most so many: of a video the newest, of
 // equally new ones the first.
-func (in *intake) take(batch []fresh, most int) []fresh {
+func (in *intake) take(batch []item, most int) []item {
 	n := min(len(in.fresh), most-len(batch))
 	next := in.fresh[:n]
 	in.fresh = in.fresh[n:]
 	for _, f := range next {
-		now := sighting{in.r.call.Now, f.Part, f.known, len(batch)}
-		if at := f.Record.Metrics.ObservedAt; at != nil {
+		now := sighting{in.r.call.Now, f.part, f.known, len(batch)}
+		if at := f.record.Metrics.ObservedAt; at != nil {
 			now.at = *at
 		}
-		had, seen := in.seen[f.Record.Ref]
+		had, seen := in.seen[f.record.Ref]
 		if seen && now.at <= had.at {
-			in.tally(f.Part).Repeated++
+			in.tally(f.part).Repeated++
 			continue
 		}
 		*in.count(now)++
@@ -212,18 +157,18 @@ func (in *intake) take(batch []fresh, most int) []fresh {
 			now.index = had.index
 			batch[had.index] = f
 		}
-		in.seen[f.Record.Ref] = now
+		in.seen[f.record.Ref] = now
 	}
 	return batch
 }
 
 // recount corrects the tallies where fewer videos of an archived batch were new than it
 // seemed: another import, or a scroll, has archived them meanwhile.
-func (in *intake) recount(ctx context.Context, batch []fresh, added int) error {
+func (in *intake) recount(ctx context.Context, batch []item, added int) error {
 	var refs []stage.Ref
 	for i := range batch {
 		if !batch[i].known {
-			refs = append(refs, batch[i].Record.Ref)
+			refs = append(refs, batch[i].record.Ref)
 		}
 	}
 	if added >= len(refs) {
@@ -234,7 +179,7 @@ func (in *intake) recount(ctx context.Context, batch []fresh, added int) error {
 		return fmt.Errorf("ask library: %w", err)
 	}
 	for i := range batch {
-		scrolls, tally := observed[batch[i].Record.Ref], in.tally(batch[i].Part)
+		scrolls, tally := observed[batch[i].record.Ref], in.tally(batch[i].part)
 		_, mine := scrolls[in.r.id]
 		switch {
 		case batch[i].known || mine && len(scrolls) == 1:
@@ -263,20 +208,20 @@ func (in *intake) count(s sighting) *int {
 
 // usable leaves out what no database can store. The seed of a reading only serves to
 // attribute it: coverage counts all readings of an import together.
-func (in *intake) usable(readings []Reading) (p portion) {
-	p.readings = make([]Reading, 0, len(readings))
+func (in *intake) usable(readings []Reading) (usable []Reading) {
+	usable = make([]Reading, 0, len(readings))
 	for _, reading := range readings {
 		rec := &reading.Record
 		rec.Platform = strings.ToLower(rec.Platform)
 		if !storable(*rec) {
-			p.refused = append(p.refused, reading.Part)
+			in.tally(reading.Part).Refused++
 			continue
 		}
 		in.r.s.receive(rec, in.seeds)
 		rec.Seed = ""
-		p.readings = append(p.readings, reading)
+		usable = append(usable, reading)
 	}
-	return p
+	return usable
 }
 
 // sort separates readings that the library has from fresh ones.
@@ -309,7 +254,7 @@ func (in *intake) sort(ctx context.Context, readings []Reading) error {
 		case mine:
 			in.tally(reading.Part).Repeated++
 		default:
-			in.fresh = append(in.fresh, fresh{Reading: reading, known: known})
+			in.fresh = append(in.fresh, item{id: in.r.s.db.NewID(), record: reading.Record, part: reading.Part, known: known})
 		}
 	}
 	return in.renew(ctx, same)

@@ -49,7 +49,7 @@ func (s *Service) Workers() []store.Worker {
 		Kind:    runJob,
 		Timeout: s.cfg.longest(),
 		// More jobs than places: the fairest of those that wait is chosen.
-		Concurrency: 4 * s.cfg.Concurrency,
+		Concurrency: 2 * opened * s.cfg.Concurrency,
 		Work: func(ctx context.Context, raw json.RawMessage) error {
 			var args jobArgs
 			if err := json.Unmarshal(raw, &args); err != nil {
@@ -64,7 +64,7 @@ func (s *Service) Workers() []store.Worker {
 			if err := json.Unmarshal(raw, &args); err != nil {
 				return store.Cancel(fmt.Errorf("read arguments: %w", err))
 			}
-			return s.pass(viewer.As(ctx, args.Account), args)
+			return schedules{s}.pass(viewer.As(ctx, args.Account), args)
 		},
 	}}
 }
@@ -80,18 +80,24 @@ func (s *Service) Periodics() []store.Periodic {
 
 // enter waits for a place. After lobbyWithin, or when the queue stops, the job goes back
 // to the queue.
-func (s *Service) enter(ctx context.Context, account int64) (leave func(), err error) {
+func (s *Service) enter(ctx context.Context, account int64) (at *place, leave func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, lobbyWithin)
 	defer cancel()
-	if leave, err = s.places.Enter(waiting, account); err != nil {
-		return nil, store.Snooze(0)
+	end, err := s.opened.Enter(waiting, account)
+	if err != nil {
+		return nil, nil, store.Snooze(0)
 	}
-	return leave, nil
+	at = &place{places: s.places, account: account}
+	if err := at.enter(waiting); err != nil {
+		end()
+		return nil, nil, store.Snooze(0)
+	}
+	return at, func() { at.rest(); end() }, nil
 }
 
 // work starts the scroll, unless it has another worker.
 func (s *Service) work(ctx context.Context, args jobArgs) error {
-	leave, err := s.enter(ctx, args.Account)
+	at, leave, err := s.enter(ctx, args.Account)
 	if err != nil {
 		return err
 	}
@@ -112,6 +118,7 @@ func (s *Service) work(ctx context.Context, args jobArgs) error {
 	case r == nil:
 		return nil
 	}
+	r.place = at
 	return r.settle(ctx, r.execute(running, cancel))
 }
 
@@ -152,7 +159,6 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 		return nil, 0, fmt.Errorf("limits: %w", err)
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		tx.Unawaited()
 		r, wait = nil, 0
 		row, err := s.hot.lockRow(ctx, tx, args.Scroll)
 		if err != nil || row == nil || (row.Status != Queued && row.Status != Running) {
@@ -166,7 +172,7 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 		}
 		now, most, failed := s.now().UnixMilli(), s.cfg.MaxAttempts, true
 		if row.Template == importTemplate {
-			limits, most = importLimits(), importAttempts*most
+			limits, most = importLimits(limits.Room), importAttempts*most
 		}
 		switch {
 		case !limits.Active:
@@ -229,10 +235,9 @@ func (s *Service) newRun(row *claimRow, limits Limits) *run {
 	default:
 		r.until = time.UnixMilli(*row.StartedAt).Add(s.cfg.MaxTime)
 	}
-	if name == importTemplate {
-		r.template.Sources, r.template.once = []string{importTemplate}, true
-		r.stages = commandless{r.stages}
-	}
+	r.atOnce, r.room = s.cfg.BatchSize, limits.Room
+	r.rows = &stagedRows{r: r}
+	r.staged = r.rows
 	r.call = stage.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli(), Settings: r.template.Settings}
 	r.state.step = nextStep(row.state.checkpoint)
 	return r

@@ -19,22 +19,26 @@ import (
 // of those that were collected again, then of others that a source can refresh. No
 // rule applies, since growth that is not measured is lost.
 func (r *run) observe(ctx context.Context) error {
-	ids, err := r.itemIDs(ctx, unobserved())
+	if err := r.observeCollected(ctx); err != nil {
+		return err
+	}
+	if err := (refreshing{r}).refresh(ctx); err != nil {
+		return err
+	}
+	return r.finish(ctx, Observe, nil)
+}
+
+// observeCollected observes the known videos that were collected again.
+func (r *run) observeCollected(ctx context.Context) error {
+	ids, err := r.staged.itemIDs(ctx, unobserved())
 	if err != nil {
 		return err
 	}
 	done := 0
-	err = r.batches(ctx, ids, func(items []item) (bool, error) {
+	return r.batches(ctx, ids, func(items []item) (bool, error) {
 		done += len(items)
-		return true, r.reobserve(ctx, items, percent(Observe, 0.5*float64(done)/float64(len(ids))), r.markRefreshed)
+		return true, r.reobserve(ctx, items, r.percent(Observe, 0.5*float64(done)/float64(len(ids))), r.staged.markRefreshed)
 	})
-	if err != nil {
-		return err
-	}
-	if err := r.refresh(ctx); err != nil {
-		return err
-	}
-	return r.finish(ctx, Observe, nil)
 }
 
 // reobserve archives items that the library knows, and marks them in the same commit.
@@ -58,8 +62,8 @@ func (r *run) reobserveIn(ctx context.Context, tx *store.Tx, next *state, items 
 	if len(items) == 0 {
 		return nil
 	}
-	if _, _, err := r.s.needs.Archiver.Archive(ctx, tx, r.batch(next, Observe, items)); err != nil {
-		return fmt.Errorf("archive: %w", err)
+	if _, _, err := r.archiveIn(ctx, tx, next, Observe, items); err != nil {
+		return err
 	}
 	observed := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return i.record.Unread })
 	next.progress.Reobserved += len(observed)
@@ -69,7 +73,7 @@ func (r *run) reobserveIn(ctx context.Context, tx *store.Tx, next *state, items 
 
 func (r *run) batch(from *state, step string, items []item) Batch {
 	batch := Batch{
-		ScrollID: r.id, Subject: from.subject, Stage: step, At: r.call.Now, Once: r.template.once, Bulk: r.template.once,
+		ScrollID: r.id, Subject: from.subject, Stage: step, At: r.call.Now, Once: r.name == importTemplate, Bulk: r.alone,
 		Records: make([]stage.Record, len(items)),
 	}
 	for i := range items {
@@ -90,10 +94,13 @@ type refresher struct {
 	serves []string
 }
 
+// refreshing has sources read known videos again.
+type refreshing struct{ *run }
+
 // refresh observes videos of the library that were not collected. The next source is
 // asked for those that one neither finds nor reports as gone. Where all sources fail,
 // the scroll has fewer observations, and goes on.
-func (r *run) refresh(ctx context.Context) error {
+func (r refreshing) refresh(ctx context.Context) error {
 	sources := r.refreshers()
 	if len(sources) == 0 || r.s.cfg.MaxRefresh == 0 {
 		return nil
@@ -117,7 +124,7 @@ func (r *run) refresh(ctx context.Context) error {
 
 // refreshers are the sources in the order of the template, those that search first:
 // the others have just delivered what they hold.
-func (r *run) refreshers() (sources []refresher) {
+func (r refreshing) refreshers() (sources []refresher) {
 	var folders []refresher
 	for _, id := range r.template.Sources {
 		source := r.stages.Find(id)
@@ -139,8 +146,8 @@ func (r *run) refreshers() (sources []refresher) {
 
 // unseen returns what to refresh, at most MaxRefresh videos: known ones that this
 // scroll has not observed, by platform.
-func (r *run) unseen(ctx context.Context, sources []refresher) (map[string][]stage.Ref, error) {
-	ids, err := r.itemIDs(ctx, familiar())
+func (r refreshing) unseen(ctx context.Context, sources []refresher) (map[string][]stage.Ref, error) {
+	ids, err := r.staged.itemIDs(ctx, familiar())
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +197,7 @@ const mostYoung = 5000
 // tracked returns videos of a platform that the scroll has not seen: young ones, the
 // newest first, whose growth cannot be read later; then those that were first seen last.
 // A pass over young videos takes no others.
-func (r *run) tracked(ctx context.Context, platform string, limit int, seen map[stage.Ref]bool) ([]stage.Ref, error) {
+func (r refreshing) tracked(ctx context.Context, platform string, limit int, seen map[stage.Ref]bool) ([]stage.Ref, error) {
 	var picked []stage.Ref
 	pick := func(refs []stage.Ref) {
 		for _, ref := range refs {
@@ -223,16 +230,17 @@ func (r *run) tracked(ctx context.Context, platform string, limit int, seen map[
 
 // refreshFrom asks one source, and takes only what it was asked for. open is what is
 // left for the next source.
-func (r *run) refreshFrom(ctx context.Context, source string, refs []stage.Ref) (open []stage.Ref, err error) {
+func (r refreshing) refreshFrom(ctx context.Context, source string, refs []stage.Ref) (open []stage.Ref, err error) {
 	var own error
 	asked := make(map[stage.Ref]bool, len(refs))
 	for _, ref := range refs {
 		asked[ref] = true
 	}
+	r.place.rest() // the platform decides how long it takes
 	outcomes, err := r.stages.Refresh(ctx, source, r.call, refs, func(records []stage.Record) error {
 		var items []item
 		for _, rec := range records {
-			r.s.refuseFuture(&rec)
+			refuseFuture(&rec, r.s.now())
 			if asked[rec.Ref] && !rec.Unread {
 				delete(asked, rec.Ref)
 				plan.Attribute(&rec, r.seeds)
@@ -240,13 +248,18 @@ func (r *run) refreshFrom(ctx context.Context, source string, refs []stage.Ref) 
 				items = append(items, item{id: r.s.db.NewID(), record: rec, seed: lead, known: true, refreshed: true})
 			}
 		}
-		for part := range slices.Chunk(items, r.s.cfg.BatchSize) {
-			if own = r.reobserve(ctx, part, 0, r.writeItems); own != nil {
-				return own
+		return r.place.busy(ctx, func() error {
+			for part := range slices.Chunk(items, r.s.cfg.BatchSize) {
+				if own = r.reobserve(ctx, part, 0, r.rows.writeItems); own != nil {
+					return own
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
+	if failed := r.place.enter(ctx); failed != nil {
+		return nil, failed
+	}
 	switch {
 	case own != nil:
 		return nil, own
@@ -265,7 +278,7 @@ func (r *run) refreshFrom(ctx context.Context, source string, refs []stage.Ref) 
 
 // markGone marks the videos that a source reports as not found, and takes them out of
 // asked, which holds those that it delivered nothing of.
-func (r *run) markGone(ctx context.Context, asked map[stage.Ref]bool, outcomes []stage.Outcome) error {
+func (r refreshing) markGone(ctx context.Context, asked map[stage.Ref]bool, outcomes []stage.Outcome) error {
 	var gone []stage.Ref
 	for _, o := range outcomes {
 		ref := stage.Ref{Platform: o.Platform, ExternalID: o.Seed}

@@ -25,9 +25,12 @@ type Planned struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// planning finds the seeds of a scroll.
+type planning struct{ *run }
+
 // prepare loads what every start needs: the brief and the rules as they are now, and
 // the seeds, which the step plan decides once.
-func (r *run) prepare(ctx context.Context) error {
+func (r planning) prepare(ctx context.Context) error {
 	brief, subject, ok, err := r.s.needs.Workspaces.Brief(ctx)
 	if err != nil {
 		return fmt.Errorf("brief: %w", err)
@@ -54,13 +57,17 @@ func (r *run) prepare(ctx context.Context) error {
 
 // plan makes sure that there is a source to ask, decides where to search, and stores
 // the brief's subject and the version of the rules that the scroll runs for.
-func (r *run) plan(ctx context.Context) error {
-	if !slices.ContainsFunc(r.template.Sources, func(id string) bool { return r.stages.Find(id).Usable }) {
-		return &stage.CallError{Stage: Plan, Failure: stage.NoSources, Cause: fmt.Errorf("template %q has no usable source", r.name)}
-	}
+func (r planning) plan(ctx context.Context) error {
 	planned, err := r.findSeeds(ctx)
 	if err != nil {
 		return err
+	}
+	named := slices.ContainsFunc(planned.Seeds, func(seed stage.Seed) bool { return seed.Handle != "" })
+	if !slices.ContainsFunc(r.template.Sources, func(id string) bool {
+		source := r.stages.Find(id)
+		return source.Usable && (!source.Fallback || named) // a fallback reads creators alone
+	}) {
+		return &stage.CallError{Stage: Plan, Failure: stage.NoSources, Cause: fmt.Errorf("template %q has no usable source", r.name)}
 	}
 	r.seeds = planned.Seeds
 	return r.finish(ctx, Plan, func(_ context.Context, _ *store.Tx, next *state) error {
@@ -71,7 +78,7 @@ func (r *run) plan(ctx context.Context) error {
 
 // findSeeds decides where to search. Pages and plan stages are asked only where a
 // source searches; their failures are noted and do not fail the scroll.
-func (r *run) findSeeds(ctx context.Context) (*Planned, error) {
+func (r planning) findSeeds(ctx context.Context) (*Planned, error) {
 	planned := &Planned{Method: byKeywords}
 	online := slices.ContainsFunc(r.template.Sources, func(id string) bool {
 		source := r.stages.Find(id)
@@ -109,7 +116,7 @@ func (r *run) findSeeds(ctx context.Context) (*Planned, error) {
 }
 
 // readPages reads the tenant's own website and app for words.
-func (r *run) readPages(ctx context.Context, planned *Planned) {
+func (r planning) readPages(ctx context.Context, planned *Planned) {
 	if r.s.needs.Pages == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -104,5 +105,67 @@ func TestRescueFindsScrollsWithoutAJob(t *testing.T) {
 		if done := w.await(scroll.ID); done.Status != Completed {
 			t.Errorf("%+v, want %v", done, Completed)
 		}
+	})
+}
+
+// slowStages are those of a world whose sources wait.
+type slowStages struct {
+	*world
+	wait func(ctx context.Context)
+}
+
+func (s slowStages) Session() (Stages, func()) { return s, func() {} }
+
+func (s slowStages) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
+	s.wait(ctx)
+	return s.world.Collect(ctx, id, run, seeds, emit)
+}
+
+// TestSlowScrollsKeepNoOneWaiting: two tenants have as many slow scrolls as they may, and a
+// third one's is run to its end beside them.
+func TestSlowScrollsKeepNoOneWaiting(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		cfg := quick()
+		cfg.Concurrency = 2
+		w := setup(t, db, cfg)
+		w.setLimits(Limits{Active: true, ActiveScrolls: 3, MaxFeedSize: 100, Room: 1000})
+		waiting, release := make(chan int64, 10), make(chan struct{})
+		const third = account + 2
+		w.service.needs.Stages = slowStages{w, func(ctx context.Context) {
+			if of, _, _ := viewer.Tenant(ctx); of != third {
+				waiting <- of
+				select {
+				case <-release:
+				case <-ctx.Done():
+				}
+			}
+		}}
+		w.queue(w.service)
+		start := func(of int64) *Scroll {
+			scroll, _, err := w.service.Create(viewer.As(context.Background(), of), Start{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return scroll
+		}
+		for range 3 {
+			start(account)
+			start(account + 1)
+		}
+		slow := map[int64]int{}
+		for range 4 {
+			slow[<-waiting]++
+		}
+		ctx, cancel := context.WithTimeout(viewer.As(context.Background(), third), 30*time.Second)
+		defer cancel()
+		var last *Scroll
+		if err := w.service.Watch(ctx, publicID(start(third).ID), func(s *Scroll) error { last = s; return nil }); err != nil || last.Status != Completed {
+			t.Errorf("the third tenant's scroll: got %+v, %v; want it %s beside the slow ones", last, err, Completed)
+		}
+		if slow[account] != 2 || slow[account+1] != 2 || len(waiting) > 0 {
+			t.Errorf("got the slow scrolls %v and %d more, want two of each tenant: a quarter of those that may have begun", slow, len(waiting))
+		}
+		close(release)
 	})
 }

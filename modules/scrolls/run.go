@@ -30,8 +30,19 @@ type run struct {
 	call     stage.Run
 	seeds    []stage.Seed
 	log      *slog.Logger
+	place    *place
 
-	recent recent
+	// staged are the videos between the steps: the rows, or a batch of in.
+	staged staging
+	rows   *stagedRows
+	// in are the readings of an import; nil for a scroll, and for one whose command is gone.
+	in *intake
+	// alone: a command's import, which nothing else of the process waits for.
+	alone bool
+	// atOnce is how many videos one transaction writes.
+	atOnce int
+	// room is how many more videos the library may have.
+	room int
 
 	mu      sync.Mutex // guards what follows
 	state   state
@@ -56,8 +67,11 @@ func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err 
 	stages, end := r.stages.Session()
 	defer end()
 	r.stages = stages
-	if err := r.prepare(ctx); err != nil {
+	if err := (planning{r}).prepare(ctx); err != nil {
 		return err
+	}
+	if r.name == importTemplate {
+		return importing{r}.executeImport(ctx)
 	}
 	for step := r.state.step; ; step = nextStep(step) {
 		if err := r.perform(ctx, step); err != nil {
@@ -65,6 +79,9 @@ func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err 
 		}
 		if step == Score {
 			return nil
+		}
+		if err := r.place.yield(ctx); err != nil {
+			return err
 		}
 	}
 }
@@ -80,8 +97,8 @@ func (r *run) perform(ctx context.Context, step string) error {
 	r.pause(ctx, step, "begin")
 	started := time.Now()
 	do := map[string]func(context.Context) error{
-		Plan: r.plan, Collect: r.collect, Observe: r.observe, Screen: r.screen,
-		Evidence: r.evidence, Archive: r.archive, Score: r.score,
+		Plan: planning{r}.plan, Collect: r.collect, Observe: r.observe, Screen: r.screen,
+		Evidence: r.evidence, Archive: archiving{r}.archive, Score: archiving{r}.score,
 	}[step]
 	if r.name == youngTemplate && step != Observe && step != Score { // there is nothing to do it with
 		do = func(ctx context.Context) error { return r.finish(ctx, step, nil) }
@@ -256,7 +273,6 @@ func (r *run) commit(ctx context.Context, must bool, do func(ctx context.Context
 	var next state
 	write := must || r.s.now().Sub(r.written) >= r.s.cfg.ProgressEvery
 	err := r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		tx.Unawaited() // until the scroll ends, no one counts on it
 		next = r.state
 		next.progress = next.progress.clone()
 		now := r.s.now().UnixMilli()

@@ -83,9 +83,18 @@ type screening struct {
 // screen has new videos judged by each screen in turn. A screen does not see what an
 // earlier one dropped. Known videos are not judged: the library has them.
 func (r *run) screen(ctx context.Context) error {
-	ids, err := r.itemIDs(ctx, newcomers())
+	s, err := r.judge(ctx)
 	if err != nil {
 		return err
+	}
+	return r.finish(ctx, Screen, s.sum)
+}
+
+// judge has the new videos judged, and writes the verdicts.
+func (r *run) judge(ctx context.Context) (*screening, error) {
+	ids, err := r.staged.itemIDs(ctx, newcomers())
+	if err != nil {
+		return nil, err
 	}
 	slices.Sort(ids) // in the order of their arrival
 	s := &screening{
@@ -94,13 +103,10 @@ func (r *run) screen(ctx context.Context) error {
 	}
 	for n, id := range r.template.Screens {
 		if err := s.pass(ctx, id, n); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if err := s.write(ctx); err != nil {
-		return err
-	}
-	return r.finish(ctx, Screen, s.sum)
+	return s, s.write(ctx)
 }
 
 // pass streams the videos that are left through one screen.
@@ -116,7 +122,7 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 			records[n] = i.record
 		}
 		fraction := (float64(number) + done) / float64(len(s.r.template.Screens))
-		return records, s.r.note(ctx, func(next *state) { next.progress.raise(percent(Screen, 0.9*fraction)) })
+		return records, s.r.note(ctx, func(next *state) { next.progress.raise(s.r.percent(Screen, 0.9*fraction)) })
 	}))
 }
 
@@ -196,7 +202,7 @@ func (s *screening) write(ctx context.Context) error {
 			judged = append(judged, v)
 		}
 	}
-	for part := range slices.Chunk(judged, s.r.s.cfg.BatchSize) {
+	for part := range slices.Chunk(judged, s.r.atOnce) {
 		err := s.r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, _ *state) error {
 			return s.r.writeVerdicts(ctx, tx, part)
 		})
@@ -208,7 +214,7 @@ func (s *screening) write(ctx context.Context) error {
 	return nil
 }
 
-// sum writes how many videos were dropped, and by which rule.
+// sum adds how many videos were dropped, and by which rule.
 func (s *screening) sum(_ context.Context, _ *store.Tx, next *state) error {
 	rules, seeds := map[string]int{}, coverage.Tally{}
 	for _, v := range s.byID {
@@ -219,15 +225,26 @@ func (s *screening) sum(_ context.Context, _ *store.Tx, next *state) error {
 	}
 	p := &next.progress
 	p.Coverage = seeds.AddTo(p.Coverage, func(e *coverage.Entry) *int { return &e.Dropped })
-	p.Dropped, p.DroppedByRule, p.UnclearRules, p.ScreenNotes = 0, nil, s.unclear, s.notes
+	p.UnclearRules, p.ScreenNotes = union(p.UnclearRules, s.unclear), union(p.ScreenNotes, s.notes)
 	for rule, videos := range rules {
-		p.Dropped += videos
-		p.DroppedByRule = append(p.DroppedByRule, RuleDrops{rule, videos})
+		p.drop(rule, videos)
 	}
-	slices.SortFunc(p.DroppedByRule, func(a, b RuleDrops) int {
+	return nil
+}
+
+// drop adds videos that one rule dropped.
+func (p *Progress) drop(rule string, videos int) {
+	p.Dropped += videos
+	drops := slices.Clone(p.DroppedByRule)
+	if at := slices.IndexFunc(drops, func(d RuleDrops) bool { return d.Rule == rule }); at >= 0 {
+		drops[at].Videos += videos
+	} else {
+		drops = append(drops, RuleDrops{rule, videos})
+	}
+	slices.SortFunc(drops, func(a, b RuleDrops) int {
 		return cmp.Or(cmp.Compare(b.Videos, a.Videos), cmp.Compare(a.Rule, b.Rule))
 	})
-	return nil
+	p.DroppedByRule = drops
 }
 
 // stream returns a reader of items in batches; take turns each batch into what a
@@ -238,7 +255,7 @@ func (r *run) stream(ctx context.Context, ids []int64, take func(items []item, d
 		for at < len(ids) {
 			part := ids[at:min(len(ids), at+r.s.cfg.BatchSize)]
 			at += len(part)
-			items, err := r.items(ctx, part)
+			items, err := r.staged.items(ctx, part)
 			if err != nil {
 				return nil, err
 			}
@@ -250,10 +267,10 @@ func (r *run) stream(ctx context.Context, ids []int64, take func(items []item, d
 	}
 }
 
-// batches calls do with the items of ids, BatchSize at a time, until do returns false.
+// batches calls do with the items of ids, as many at a time as one transaction writes, until do returns false.
 func (r *run) batches(ctx context.Context, ids []int64, do func(items []item) (goOn bool, err error)) error {
-	for part := range slices.Chunk(ids, r.s.cfg.BatchSize) {
-		items, err := r.items(ctx, part)
+	for part := range slices.Chunk(ids, r.atOnce) {
+		items, err := r.staged.items(ctx, part)
 		if err != nil {
 			return err
 		}
@@ -296,7 +313,7 @@ func (s *Service) Verdicts(ctx context.Context, filter VerdictFilter, size int, 
 			return nil, "", nil
 		}
 	}
-	verdicts, err = s.pageOfVerdicts(ctx, scroll, filter, from, size+1)
+	verdicts, err = pastVerdicts{s}.pageOfVerdicts(ctx, scroll, filter, from, size+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list verdicts: %w", err)
 	}
@@ -316,7 +333,7 @@ func (s *Service) SweepVerdicts(ctx context.Context) error {
 	const batch = 1000
 	below := s.now().Add(-s.cfg.KeepDrops).UnixMilli()
 	for {
-		removed, err := s.forgetDrops(viewer.System(ctx), below, batch)
+		removed, err := pastVerdicts{s}.forgetDrops(viewer.System(ctx), below, batch)
 		if err != nil {
 			return fmt.Errorf("sweep verdicts: %w", err)
 		}

@@ -63,7 +63,7 @@ func (s *Scroll) Ended() bool {
 	return s.Status == Completed || s.Status == Failed || s.Status == Cancelled
 }
 
-// failure is why it failed; nil where it did not. Scrolls of earlier versions have
+// failure is why it failed; nil if it did not. Scrolls of earlier versions have
 // their code alone.
 func (s *Scroll) failure() *Failure {
 	if s.Progress.Failure == nil && s.Status == Failed && s.FailureCode != nil {
@@ -116,9 +116,9 @@ func (p *Progress) count(items []item, field func(*coverage.Entry) *int) {
 // Failure is why a scroll failed, in words for its tenant: without paths, addresses or
 // anything else that a plugin or the server wrote.
 type Failure struct {
-	// Step is where it failed; nil where it was never started.
+	// Step is where it failed; nil if it was never started.
 	Step *string `json:"stage"`
-	// Plugin is the id of the plugin that failed; nil where none did.
+	// Plugin is the id of the plugin that failed; nil if none did.
 	Plugin *string `json:"plugin"`
 	Cause  string  `json:"cause"`
 	// Tries counts the starts.

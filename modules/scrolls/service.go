@@ -23,7 +23,7 @@ type Workspaces interface {
 	Subject(ctx context.Context) (subject string, ok bool, err error)
 }
 
-// Rules is the need of the active ruleset: version 0 and no items where there is none.
+// Rules is the need of the active ruleset: version 0 and no items if there is none.
 type Rules interface {
 	Active(ctx context.Context) (version int, items []stage.Rule, err error)
 }
@@ -53,6 +53,8 @@ type Limits struct {
 	ActiveScrolls int
 	// Unmetered means that new videos cost no units.
 	Unmetered bool
+	// Room is how many more videos the library may have.
+	Room int
 }
 
 // Charger is the need of the budget: units are spent with the transaction.
@@ -62,7 +64,7 @@ type Charger interface {
 
 // Library is the need of the videos that the tenant of the context already has.
 type Library interface {
-	// Known has an entry for each of the refs that the library has: true where the
+	// Known has an entry for each of the refs that the library has: true if the
 	// video has evidence too.
 	Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error)
 	// Tracked returns videos of a platform that should be refreshed, the most important
@@ -141,6 +143,10 @@ type Stage struct {
 	Off string
 	// Platforms that it serves; empty stands for all.
 	Platforms []string
+	// After are the ids of sources that a source waits for, since they know more of the same
+	// videos. A Fallback is asked only for the seeds that they brought nothing for.
+	After    []string
+	Fallback bool
 	// Searches: a source that searches for seeds; any other delivers what a folder holds.
 	Searches bool
 	// Refreshes: a source that reads known videos again.
@@ -184,7 +190,7 @@ type QuotaLeft struct {
 	Name string
 	// Needed, Limit and Left are units; Left is what this tenant would be granted now.
 	Needed, Limit, Left int64
-	// RetryAt is when Needed is granted, Unix milliseconds; nil where that is now, or
+	// RetryAt is when Needed is granted, Unix milliseconds; nil if that is now, or
 	// where Needed is more than Limit.
 	RetryAt *int64
 }
@@ -200,6 +206,14 @@ type Needs struct {
 	Stages     Stages
 	Pages      Pages
 	Quotas     Quotas
+	Imports    Imports
+}
+
+// Imports is the need of the readings of queued imports.
+type Imports interface {
+	// Readings returns the readings of the import of a scroll, from the first one; nil if
+	// the scroll is a command's.
+	Readings(ctx context.Context, scrollID int64) (*Source, error)
 }
 
 // Service starts scrolls, follows them and runs them.
@@ -209,11 +223,12 @@ type Service struct {
 	needs   Needs
 	history *History
 	signals *signals
-	places  *fair.Places
-	hot     hot
-	parsed  parsed
-	log     *slog.Logger
-	now     func() time.Time
+	// places are for scrolls that work, opened for those that have begun.
+	places, opened *fair.Places
+
+	hot hot
+	log *slog.Logger
+	now func() time.Time
 
 	looking sync.Mutex // guards missed
 	// missed are the heartbeats of the scrolls that the last look of Rescue found lost.
@@ -231,11 +246,12 @@ func New(db *store.DB, cfg Config, needs Needs, history *History, log *slog.Logg
 	history.observer = cfg.Observer
 	return &Service{
 		db: db, cfg: cfg, needs: needs, history: history, signals: history.signals, places: fair.New(cfg.Concurrency),
-		hot: newHot(db), parsed: parsed{entries: map[int64]parsedEntry{}}, log: log, now: time.Now,
+		opened: fair.NewEach(opened*cfg.Concurrency, max(1, opened*cfg.Concurrency/4)),
+		hot:    newHot(db), log: log, now: time.Now,
 	}, nil
 }
 
-// Get returns a scroll of the tenant by its public id, or nil where there is none.
+// Get returns a scroll of the tenant by its public id, or nil if there is none.
 func (s *Service) Get(ctx context.Context, id string) (*Scroll, error) {
 	number, ok := publicid.Parse(publicid.Scroll, id)
 	if !ok {
@@ -275,7 +291,7 @@ func before(token string) (int64, error) {
 	return id, nil
 }
 
-// Cancel cancels a scroll that has not ended, and returns it as it is then; nil where
+// Cancel cancels a scroll that has not ended, and returns it as it is then; nil if
 // there is none. The system may cancel scrolls of all tenants.
 func (s *Service) Cancel(ctx context.Context, id string) (*Scroll, error) {
 	number, ok := publicid.Parse(publicid.Scroll, id)
@@ -298,7 +314,7 @@ func (s *Service) Cancel(ctx context.Context, id string) (*Scroll, error) {
 
 // StopSchedule deletes the tenant's recurrence, and reports whether there was one.
 func (s *Service) StopSchedule(ctx context.Context) (stopped bool, err error) {
-	if stopped, err = s.deleteRecurrence(ctx); err != nil {
+	if stopped, err = (schedules{s}).deleteRecurrence(ctx); err != nil {
 		return false, fmt.Errorf("stop schedule: %w", err)
 	}
 	return stopped, nil

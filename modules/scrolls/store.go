@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"sync"
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/predicate"
@@ -17,16 +16,16 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// load reads one scroll of the tenant; nil where there is none.
-func (s *Service) load(ctx context.Context, id int64) (found *Scroll, err error) {
-	err = s.hot.get.Each(ctx, func(row store.Row) (_ bool, err error) {
-		found, err = readRow(row, func(text string) (Progress, error) { return s.parsed.parse(id, text) })
-		return false, err
-	}, id)
+// load reads one scroll of the tenant; nil if there is none.
+func (s *Service) load(ctx context.Context, id int64) (*Scroll, error) {
+	row, found, err := store.One[scrollRow](ctx, s.hot.get, id)
 	if err != nil {
 		return nil, fmt.Errorf("load scroll %s: %w", publicid.Format(publicid.Scroll, id), err)
 	}
-	return found, nil
+	if !found {
+		return nil, nil
+	}
+	return row.scroll()
 }
 
 // noProgress is the progress of a new scroll.
@@ -40,44 +39,6 @@ func parseProgress(text string) (p Progress, err error) {
 		return p, fmt.Errorf("parse progress: %w", err)
 	}
 	return p, nil
-}
-
-// maxParsed bounds the progress that is cached in its parsed form.
-const maxParsed = 256
-
-// parsed caches the progress of scrolls that callers poll: parsing it costs more than
-// reading it, and it seldom changes between two polls. An entry is used only where
-// its text is the one that was read.
-type parsed struct {
-	mu      sync.Mutex
-	entries map[int64]parsedEntry
-}
-
-type parsedEntry struct {
-	text     string
-	progress Progress
-}
-
-// parse returns the progress of a scroll, which the caller must not change.
-func (p *parsed) parse(scroll int64, text string) (Progress, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	entry, ok := p.entries[scroll]
-	if ok && entry.text == text {
-		return entry.progress, nil
-	}
-	progress, err := parseProgress(text)
-	if err != nil {
-		return progress, err
-	}
-	if !ok && len(p.entries) >= maxParsed {
-		for other := range p.entries { // any one
-			delete(p.entries, other)
-			break
-		}
-	}
-	p.entries[scroll] = parsedEntry{text, progress}
-	return progress, nil
 }
 
 // page reads the tenant's scrolls below an id, newest first; 0 starts with the newest.
@@ -100,15 +61,10 @@ func (s *Service) page(ctx context.Context, before int64, limit int) ([]*Scroll,
 }
 
 func fromRow(row *ent.Scroll) (*Scroll, error) {
-	progress, err := parseProgress(row.Progress)
-	if err != nil {
-		return nil, fmt.Errorf("scroll %s: %w", publicid.Format(publicid.Scroll, row.ID), err)
-	}
-	return &Scroll{
-		ID: row.ID, Status: row.Status, Step: row.Stage, Progress: progress, Attempts: row.Attempt,
-		NewVideos: row.NewVideos, FailureCode: row.FailureCode, Schedule: row.Schedule, Template: row.Template,
-		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
-	}, nil
+	return scrollRow{
+		row.ID, row.Status, row.Stage, row.Progress, row.Attempt, row.NewVideos, row.FailureCode, row.Schedule, row.Template,
+		row.CreatedAt, row.UpdatedAt, row.StartedAt, row.CompletedAt,
+	}.scroll()
 }
 
 // owner returns the account of a scroll that the viewer may see.
@@ -143,7 +99,7 @@ func isPassing(ctx context.Context, tx *store.Tx) (bool, error) {
 	return tx.Ent().Scroll.Query().Where(active(), scroll.TemplateEQ(youngTemplate)).Exist(ctx)
 }
 
-// dueAt is when a recurrence of the tenant is due; 0 where it is gone.
+// dueAt is when a recurrence of the tenant is due; 0 if it is gone.
 func dueAt(ctx context.Context, tx *store.Tx, id int64) (int64, error) {
 	row, err := tx.Ent().Recurrence.Query().Where(recurrence.ID(id)).Only(ctx)
 	if ent.IsNotFound(err) {
@@ -164,7 +120,7 @@ type dueRow struct {
 }
 
 // replaceRecurrence makes a start the one that repeats.
-func (s *Service) replaceRecurrence(ctx context.Context, tx *store.Tx, account int64, start Start, now, next int64) error {
+func (s schedules) replaceRecurrence(ctx context.Context, tx *store.Tx, account int64, start Start, now, next int64) error {
 	if _, err := tx.Ent().Recurrence.Delete().Exec(ctx); err != nil {
 		return err
 	}
@@ -177,8 +133,8 @@ func (s *Service) replaceRecurrence(ctx context.Context, tx *store.Tx, account i
 	return s.enqueuePass(ctx, tx, passArgs{account, id, now, next})
 }
 
-// recurrence reads the tenant's recurrence; nil where there is none.
-func (s *Service) recurrence(ctx context.Context) (*Recurrence, error) {
+// recurrence reads the tenant's recurrence; nil if there is none.
+func (s schedules) recurrence(ctx context.Context) (*Recurrence, error) {
 	rows, err := s.db.Ent().Recurrence.Query().Limit(1).All(ctx)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -187,7 +143,7 @@ func (s *Service) recurrence(ctx context.Context) (*Recurrence, error) {
 	return &Recurrence{EveryDays: row.EveryDays, Prompt: row.Prompt, Template: row.Template, NextAt: row.NextAt, CreatedAt: row.CreatedAt}, nil
 }
 
-func (s *Service) deleteRecurrence(ctx context.Context) (bool, error) {
+func (s schedules) deleteRecurrence(ctx context.Context) (bool, error) {
 	var deleted int
 	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
 		deleted, err = tx.Ent().Recurrence.Delete().Exec(ctx)
@@ -201,7 +157,7 @@ const dueBatch = 100
 
 // due finds recurrences, of all tenants, whose time has come: the next dueBatch after
 // one, in the order of their times.
-func (s *Service) due(ctx context.Context, now int64, after dueRow) ([]dueRow, error) {
+func (s schedules) due(ctx context.Context, now int64, after dueRow) ([]dueRow, error) {
 	rows, err := s.db.Ent().Recurrence.Query().
 		Where(recurrence.NextAtLTE(now), recurrence.Or(
 			recurrence.NextAtGT(after.NextAt),
@@ -215,15 +171,18 @@ func (s *Service) due(ctx context.Context, now int64, after dueRow) ([]dueRow, e
 	return due, err
 }
 
-// advance moves a recurrence on; mine is false where another process did, or where it
+// advance moves a recurrence on; mine is false if another process did, or if it
 // was replaced.
 func advance(ctx context.Context, tx *store.Tx, row dueRow, next int64) (mine bool, err error) {
 	n, err := tx.Ent().Recurrence.Update().Where(recurrence.NextAt(row.NextAt)).SetNextAt(next).Save(ctx)
 	return n == 1, err
 }
 
+// pastVerdicts are what screens decided.
+type pastVerdicts struct{ *Service }
+
 // pageOfVerdicts reads at most limit verdicts below an id; 0 starts with the newest.
-func (s *Service) pageOfVerdicts(ctx context.Context, scroll int64, filter VerdictFilter, before int64, limit int) ([]Verdict, error) {
+func (s pastVerdicts) pageOfVerdicts(ctx context.Context, scroll int64, filter VerdictFilter, before int64, limit int) ([]Verdict, error) {
 	query := s.db.Ent().Verdict.Query()
 	if scroll != 0 {
 		query.Where(entverdict.ScrollID(scroll))
@@ -252,7 +211,7 @@ func (s *Service) pageOfVerdicts(ctx context.Context, scroll int64, filter Verdi
 }
 
 // forgetDrops deletes at most limit old drops, of all tenants.
-func (s *Service) forgetDrops(ctx context.Context, below int64, limit int) (removed int, err error) {
+func (s pastVerdicts) forgetDrops(ctx context.Context, below int64, limit int) (removed int, err error) {
 	rows, err := s.db.Ent().Verdict.Query().Where(entverdict.Dropped(true), entverdict.JudgedAtLT(below)).
 		Order(ent.Asc(entverdict.FieldJudgedAt, entverdict.FieldID)).Limit(limit).Select(entverdict.FieldID, entverdict.FieldJudgedAt).All(ctx)
 	if err != nil || len(rows) == 0 {

@@ -6,7 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/scrollery/scrollery/ent/scrollcount"
+	"github.com/scrollery/scrollery/ent/scrollrecord"
 	changefeed "github.com/scrollery/scrollery/modules/kernel/feed"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 )
@@ -17,12 +22,11 @@ import (
 type hot struct {
 	get     *store.Hot // 3.6: a poll of one scroll
 	counted *store.Hot // 2.5: how many scrolls of a subject are completed, for lists
-	judge   *store.Hot // 4.0: the verdicts of a batch of records, in one statement
+	judge   *store.Hot // 4.0: the verdicts of a batch of records
 	rewrite *store.Hot // 4.6: the records of a batch with their findings
 
 	byKey, active, insert        *store.Hot // 2.8: a start: the scroll of a key, how many are active, a new one
 	lock, start, beat, save, end *store.Hot // 3.7: what a worker writes of its scroll
-	addCompleted, runs, records  *store.Hot // not measured: counts a completed scroll; how many are; deletes the records of one
 }
 
 // columns are what a Scroll is read from.
@@ -41,11 +45,8 @@ func newHot(db *store.DB) hot {
 	return hot{
 		get:     db.Hot("SELECT " + columns + " FROM scrolls WHERE {tenant} AND id = $1"),
 		counted: db.Hot("SELECT completed FROM scroll_counts WHERE {tenant} AND subject = $1"),
-		judge: db.Hot(`UPDATE scroll_records
-			SET dropped_by = v.column2, rank = v.column3 FROM (VALUES {values:2 BIGINT,TEXT,FLOAT8}) AS v
-			WHERE scroll_records.id = v.column1 AND +scroll_id = $1 AND +{tenant:scroll_records}`),
-		rewrite: db.Hot(`UPDATE scroll_records SET record = v.column2 FROM (VALUES {values:2 BIGINT,TEXT}) AS v
-			WHERE scroll_records.id = v.column1 AND +scroll_id = $1 AND +{tenant:scroll_records}`),
+		judge:   db.Hot("UPDATE scroll_records SET dropped_by = $3, rank = $4 WHERE id = $2 AND +scroll_id = $1 AND +{tenant}"),
+		rewrite: db.Hot("UPDATE scroll_records SET record = $3 WHERE id = $2 AND +scroll_id = $1 AND +{tenant}"),
 
 		byKey:  db.Hot("SELECT " + columns + " FROM scrolls WHERE {tenant} AND idempotency_key = $1"),
 		active: db.Hot("SELECT count(*) FROM scrolls WHERE {tenant} AND status IN ('queued', 'running') AND " + startedOnes),
@@ -63,84 +64,59 @@ func newHot(db *store.DB) hot {
 			subject = $8, rules_version = $9` + mine),
 		end: db.Hot(`UPDATE scrolls SET status = $3, stage = NULL, completed_at = $4, updated_at = $4, failure_code = COALESCE($5, failure_code)
 			WHERE {tenant} AND id = $1 AND attempt = $2 AND status IN ('queued', 'running')`),
-		addCompleted: db.Hot(`INSERT INTO scroll_counts (id, {owner}, subject, completed, runs) VALUES ($1, {account}, $2, 1, $3)
-			ON CONFLICT ({owner}, subject) DO UPDATE SET completed = scroll_counts.completed + 1, runs = scroll_counts.runs + excluded.runs`),
-		runs:    db.Hot("SELECT CAST(COALESCE(sum(runs), 0) AS BIGINT) FROM scroll_counts WHERE {tenant}"),
-		records: db.Hot("DELETE FROM scroll_records WHERE {tenant} AND scroll_id = $1"),
 	}
 }
 
-// readRow reads a scroll from its columns.
-func readRow(row store.Row, parse func(progress string) (Progress, error)) (*Scroll, error) {
-	s := &Scroll{
-		Step: textAt(row[2]), FailureCode: textAt(row[6]), Schedule: intAt(row[7]), Template: textAt(row[8]),
-		StartedAt: timeAt(row[11]), CompletedAt: timeAt(row[12]),
+// scrollRow has the columns of a scroll.
+type scrollRow struct {
+	ID                     int64
+	Status                 string
+	Stage                  *string
+	Progress               string
+	Attempt, NewVideos     int
+	FailureCode            *string
+	Schedule               *int
+	Template               *string
+	CreatedAt, UpdatedAt   int64
+	StartedAt, CompletedAt *int64
+}
+
+// scroll is the scroll of a row.
+func (r scrollRow) scroll() (*Scroll, error) {
+	progress, err := parseProgress(r.Progress)
+	if err != nil {
+		return nil, fmt.Errorf("scroll %s: %w", publicid.Format(publicid.Scroll, r.ID), err)
 	}
-	s.ID, _ = row[0].(int64)
-	s.Status, _ = row[1].(string)
-	text, _ := row[3].(string)
-	s.Attempts, s.NewVideos = intOf(row[4]), intOf(row[5])
-	s.CreatedAt, _ = row[9].(int64)
-	s.UpdatedAt, _ = row[10].(int64)
-	var err error
-	s.Progress, err = parse(text)
-	return s, err
+	return &Scroll{
+		ID: r.ID, Status: r.Status, Step: r.Stage, Progress: progress, Attempts: r.Attempt,
+		NewVideos: r.NewVideos, FailureCode: r.FailureCode, Schedule: r.Schedule, Template: r.Template,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
+	}, nil
 }
 
-// into reads a number.
-func into(n *int) func(store.Row) (bool, error) {
-	return func(row store.Row) (bool, error) {
-		*n = intOf(row[0])
-		return false, nil
+// findByKey reads the scroll of an idempotency key; nil if there is none.
+func (h *hot) findByKey(ctx context.Context, tx *store.Tx, key string) (*Scroll, error) {
+	row, found, err := store.OneIn[scrollRow](ctx, tx, h.byKey, key)
+	if err != nil || !found {
+		return nil, err
 	}
-}
-
-func intOf(value any) int {
-	n, _ := value.(int64)
-	return int(n)
-}
-
-func textAt(value any) *string {
-	if text, ok := value.(string); ok {
-		return &text
-	}
-	return nil
-}
-
-func intAt(value any) *int {
-	if n, ok := value.(int64); ok {
-		small := int(n)
-		return &small
-	}
-	return nil
-}
-
-func timeAt(value any) *int64 {
-	if n, ok := value.(int64); ok {
-		return &n
-	}
-	return nil
-}
-
-// findByKey reads the scroll of an idempotency key; nil where there is none.
-func (h *hot) findByKey(ctx context.Context, tx *store.Tx, key string) (found *Scroll, err error) {
-	err = h.byKey.EachIn(ctx, tx, func(row store.Row) (_ bool, err error) {
-		found, err = readRow(row, parseProgress)
-		return false, err
-	}, key)
-	return found, err
+	return row.scroll()
 }
 
 // countActive counts what the limit of active scrolls applies to.
-func (h *hot) countActive(ctx context.Context, tx *store.Tx) (active int, err error) {
-	err = h.active.EachIn(ctx, tx, into(&active))
+func (h *hot) countActive(ctx context.Context, tx *store.Tx) (int, error) {
+	active, _, err := store.OneIn[int](ctx, tx, h.active)
 	return active, err
 }
 
 // runNumber counts the workspace's runs from 1. Imports are no runs of it.
-func (s *Service) runNumber(ctx context.Context) (runs int, err error) {
-	err = s.hot.runs.Each(ctx, into(&runs))
-	return runs + 1, err
+func (s *Service) runNumber(ctx context.Context) (int, error) {
+	subjects, err := s.db.Ent().ScrollCount.Query().All(ctx)
+	number := 1
+	for _, subject := range subjects {
+		number += subject.Runs
+	}
+	return number, err
 }
 
 // insert writes a queued scroll with its job.
@@ -161,23 +137,37 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, account int64, subje
 	return made, s.enqueue(ctx, tx, account, made.ID, 1, now)
 }
 
-// lockRow reads a scroll and keeps others from changing it; nil where there is none.
-func (h *hot) lockRow(ctx context.Context, tx *store.Tx, id int64) (found *claimRow, err error) {
-	err = h.lock.EachIn(ctx, tx, func(row store.Row) (_ bool, err error) {
-		found = &claimRow{ID: id, Attempt: intOf(row[2]), StartedAt: timeAt(row[4])}
-		found.Account, _ = row[0].(int64)
-		found.Status, _ = row[1].(string)
-		found.HeartbeatAt, _ = row[3].(int64)
-		found.Template, _ = row[5].(string)
-		found.Prompt, _ = row[6].(string)
-		found.state.checkpoint, _ = row[7].(string)
-		found.state.newVideos = intOf(row[8])
-		progress, _ := row[9].(string)
-		found.state.subject, _ = row[10].(string)
-		found.state.rulesVersion = intOf(row[11])
-		found.state.progress, err = parseProgress(progress)
-		return true, err
-	}, id)
+// lockedRow has the columns of a scroll that a worker needs.
+type lockedRow struct {
+	AccountID         int64
+	Status            string
+	Attempt           int
+	HeartbeatAt       int64
+	StartedAt         *int64
+	Template, Prompt  *string
+	Checkpoint        string
+	NewVideos         int
+	Progress, Subject string
+	RulesVersion      int
+}
+
+// lockRow reads a scroll and keeps others from changing it; nil if there is none.
+func (h *hot) lockRow(ctx context.Context, tx *store.Tx, id int64) (*claimRow, error) {
+	row, ok, err := store.OneIn[lockedRow](ctx, tx, h.lock, id)
+	if err != nil || !ok {
+		return nil, err
+	}
+	found := &claimRow{
+		ID: id, Account: row.AccountID, Status: row.Status, Attempt: row.Attempt, HeartbeatAt: row.HeartbeatAt, StartedAt: row.StartedAt,
+		state: state{checkpoint: row.Checkpoint, newVideos: row.NewVideos, subject: row.Subject, rulesVersion: row.RulesVersion},
+	}
+	if row.Template != nil {
+		found.Template = *row.Template
+	}
+	if row.Prompt != nil {
+		found.Prompt = *row.Prompt
+	}
+	found.state.progress, err = parseProgress(row.Progress)
 	return found, err
 }
 
@@ -189,14 +179,16 @@ func (h *hot) startRow(ctx context.Context, tx *store.Tx, row *claimRow, step st
 	return changefeed.Append(ctx, tx, changefeed.Change{Kind: changefeed.ScrollStarted, Scroll: row.ID})
 }
 
-// count adds a completed scroll to those of its subject.
-func (h *hot) count(ctx context.Context, tx *store.Tx, id int64, subject, template string) error {
+// countCompleted adds a completed scroll to those of its subject.
+func countCompleted(ctx context.Context, tx *store.Tx, r *run, subject string) error {
 	runs := 1
-	if isOwn(template) {
+	if isOwn(r.name) {
 		runs = 0
 	}
-	_, err := h.addCompleted.ExecIn(ctx, tx, id, subject, runs)
-	return err
+	return tx.Ent().ScrollCount.Create().SetID(r.s.db.NewID()).SetAccountID(r.account).SetSubject(subject).SetCompleted(1).SetRuns(runs).
+		OnConflict(entsql.ConflictColumns(scrollcount.FieldAccountID, scrollcount.FieldSubject), entsql.ResolveWith(func(u *entsql.UpdateSet) {
+			u.Add(scrollcount.FieldCompleted, 1).Add(scrollcount.FieldRuns, runs)
+		})).Exec(ctx)
 }
 
 // endRow ends a scroll of an attempt that has not ended, and deletes its records.
@@ -213,7 +205,7 @@ func (h *hot) endRow(ctx context.Context, tx *store.Tx, id int64, attempt int, s
 
 // forget deletes all records of a scroll.
 func (h *hot) forget(ctx context.Context, tx *store.Tx, scroll int64) error {
-	_, err := h.records.ExecIn(ctx, tx, scroll)
+	_, err := tx.Ent().ScrollRecord.Delete().Where(scrollrecord.ScrollID(scroll)).Exec(ctx)
 	return err
 }
 

@@ -121,7 +121,6 @@ func (s *Service) Across(ctx context.Context, status string, limit int) ([]Load,
 // pulse is a fence and nothing else.
 func (r *run) pulse(ctx context.Context) error {
 	return r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		tx.Unawaited()
 		return r.fence(ctx, tx, r.s.now().UnixMilli())
 	})
 }
@@ -142,7 +141,7 @@ func (r *run) end(ctx context.Context, status, failure string, why *Failure) err
 			return err
 		}
 		if status == Completed {
-			if err := r.s.hot.count(ctx, tx, r.s.db.NewID(), next.subject, r.name); err != nil {
+			if err := countCompleted(ctx, tx, r, next.subject); err != nil {
 				return err
 			}
 		}
@@ -164,7 +163,7 @@ func (r *run) putDown(ctx context.Context, tx *store.Tx, attempt int) error {
 
 // insertImport writes the scroll of an import, started. It has no job: its command
 // runs it.
-func (r *run) insertImport(ctx context.Context, tx *store.Tx) error {
+func (r importing) insertImport(ctx context.Context, tx *store.Tx) error {
 	now := r.s.now().UnixMilli()
 	if err := changefeed.Append(ctx, tx, changefeed.Change{Kind: changefeed.ScrollStarted, Scroll: r.id}); err != nil {
 		return err
@@ -176,7 +175,7 @@ func (r *run) insertImport(ctx context.Context, tx *store.Tx) error {
 }
 
 // runningImports are the tenant's imports that have not ended.
-func (s *Service) runningImports(ctx context.Context) ([]*ent.Scroll, error) {
+func (s importers) runningImports(ctx context.Context) ([]*ent.Scroll, error) {
 	return s.db.Ent().Scroll.Query().
 		Where(scroll.Status(Running), scroll.TemplateEQ(importTemplate)).
 		Order(ent.Asc(scroll.FieldID)).Limit(maxEarlier).
@@ -184,7 +183,7 @@ func (s *Service) runningImports(ctx context.Context) ([]*ent.Scroll, error) {
 }
 
 // importPulse reads the heartbeat of one of them; nil once it has ended.
-func (s *Service) importPulse(ctx context.Context, id int64) (*ent.Scroll, error) {
+func (s importers) importPulse(ctx context.Context, id int64) (*ent.Scroll, error) {
 	row, err := s.db.Ent().Scroll.Query().
 		Where(scroll.ID(id), scroll.Status(Running)).
 		Select(scroll.FieldID, scroll.FieldHeartbeatAt).Only(ctx)
@@ -236,7 +235,7 @@ func activeOf(ctx context.Context, tx *store.Tx, subject string) ([]int64, error
 	return tx.Ent().Scroll.Query().Where(active(), scroll.Subject(subject)).Order(ent.Asc(scroll.FieldID)).IDs(ctx)
 }
 
-// cancelRow cancels a scroll; done is false where it had ended.
+// cancelRow cancels a scroll; done is false if it had ended.
 func (h *hot) cancelRow(ctx context.Context, tx *store.Tx, id, now int64) (done bool, err error) {
 	n, err := tx.Ent().Scroll.Update().Where(scroll.ID(id), active()).
 		SetStatus(Cancelled).ClearStage().SetUpdatedAt(now).SetCompletedAt(now).Save(ctx)

@@ -98,7 +98,7 @@ func TestPassesOverYoungVideosAreSkippedWhereScrollsAre(t *testing.T) {
 				if c.name == "the same pass again" {
 					args.At--
 				}
-				if err := w.service.pass(tenant(), args); err != nil {
+				if err := (schedules{w.service}).pass(tenant(), args); err != nil {
 					t.Errorf("%s: %v", c.name, err)
 				}
 				if n := w.number("SELECT count(*) FROM scrolls WHERE template = 'observe_young'"); n != c.want {

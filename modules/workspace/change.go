@@ -8,8 +8,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/weburl"
 )
 
-// Change is what a caller sends of a brief; nil leaves a field as it is. Lengths
-// are checked by the API.
+// Change is what a caller sends of a brief; nil leaves a field as it is.
 type Change struct {
 	Description, Website, AppStoreURL, Name *string
 	// URL is the deprecated field of either sort of address.

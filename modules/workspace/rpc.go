@@ -60,6 +60,17 @@ func setChange(req *scrolleryv1.SetWorkspaceRequest) Change {
 	}
 }
 
+// bounded holds a change to the bounds of SetWorkspace, wherever it came from.
+func (c Change) bounded() error {
+	req := &scrolleryv1.SetWorkspaceRequest{Description: c.Description, Website: c.Website, AppStoreUrl: c.AppStoreURL, Name: c.Name}
+	//lint:ignore SA1019 callers may still send it
+	req.Url = c.URL
+	if c.Competitors != nil {
+		req.Competitors = *c.Competitors
+	}
+	return api.Bounds(req)
+}
+
 func updateChange(req *scrolleryv1.UpdateWorkspaceRequest) Change {
 	return Change{
 		Description: req.Description, Website: req.Website, AppStoreURL: req.AppStoreUrl, Name: req.Name,
@@ -82,7 +93,7 @@ func checkUpdate(_ context.Context, req *scrolleryv1.UpdateWorkspaceRequest) err
 	return err
 }
 
-// competitors returns the list that was sent, or nil where none was: protobuf
+// competitors returns the list that was sent, or nil if none was: protobuf
 // cannot distinguish an empty list from an absent one, so clear says it.
 func competitors(list []string, clear bool) *[]string {
 	switch {

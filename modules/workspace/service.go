@@ -41,7 +41,7 @@ func New(db *store.DB, library Library, scrolls Scrolls, rules Rules) *Service {
 	return &Service{db: db, reads: newReads(db), library: library, scrolls: scrolls, rules: rules, now: time.Now}
 }
 
-// Get returns the tenant's workspace, or nil where none is set.
+// Get returns the tenant's workspace, or nil if none is set.
 func (s *Service) Get(ctx context.Context) (*Workspace, error) {
 	w, err := s.reads.load(ctx, nil)
 	if err != nil || w == nil {

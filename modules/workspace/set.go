@@ -16,11 +16,14 @@ type AlreadySet struct{ Current Workspace }
 
 func (e *AlreadySet) Error() string { return "the workspace is already set" }
 
-// Set creates the brief. created is false where one says the same already; one
+// Set creates the brief. created is false if one says the same already; one
 // that says something else is AlreadySet. However many first calls race, one
 // workspace is made.
 func (s *Service) Set(ctx context.Context, sent Change) (w Workspace, created bool, err error) {
 	change, err := sent.brief()
+	if err == nil {
+		err = sent.bounded()
+	}
 	if err != nil {
 		return w, false, err
 	}

@@ -25,46 +25,32 @@ created_at, updated_at FROM workspaces WHERE {tenant}`),
 
 // load returns the viewer's workspace without its rules version, or nil; with tx nil
 // outside of transactions.
-func (r *reads) load(ctx context.Context, tx *store.Tx) (w *Workspace, err error) {
-	each := r.row.Each
-	if tx != nil {
-		each = func(ctx context.Context, do func(store.Row) (bool, error), args ...any) error {
-			return r.row.EachIn(ctx, tx, do, args...)
-		}
-	}
-	competitors := ""
-	err = each(ctx, func(row store.Row) (bool, error) {
-		w = &Workspace{
-			Description: text(row[1]), Website: text(row[2]), AppStoreURL: text(row[3]), Competitors: []string{}, Name: text(row[8]),
-		}
-		w.ID, _ = row[0].(int64)
-		w.CreatedAt, _ = row[9].(int64)
-		w.UpdatedAt, _ = row[10].(int64)
-		competitors, _ = row[4].(string)
-		if kind, url, id := text(row[5]), text(row[6]), text(row[7]); kind != nil && url != nil && id != nil {
-			w.Subject = Subject{Type: weburl.Kind(*kind), URL: *url, CanonicalID: *id}
-		}
-		return false, nil
-	})
+func (r *reads) load(ctx context.Context, tx *store.Tx) (*Workspace, error) {
+	row, found, err := store.OneIn[struct {
+		ID                                int64
+		Description, Website, AppStoreURL *string
+		Competitors                       string
+		SubjectType, SubjectURL           *string
+		CanonicalID, Name                 *string
+		CreatedAt, UpdatedAt              int64
+	}](ctx, tx, r.row)
 	if err != nil {
 		return nil, fmt.Errorf("load workspace: %w", err)
 	}
-	if w == nil {
+	if !found {
 		return nil, nil
 	}
-	if err := json.Unmarshal([]byte(competitors), &w.Competitors); err != nil {
+	w := &Workspace{
+		ID: row.ID, Description: row.Description, Website: row.Website, AppStoreURL: row.AppStoreURL, Name: row.Name,
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, Competitors: []string{},
+	}
+	if row.SubjectType != nil && row.SubjectURL != nil && row.CanonicalID != nil {
+		w.Subject = Subject{Type: weburl.Kind(*row.SubjectType), URL: *row.SubjectURL, CanonicalID: *row.CanonicalID}
+	}
+	if err := json.Unmarshal([]byte(row.Competitors), &w.Competitors); err != nil {
 		return nil, fmt.Errorf("load workspace %d: competitors: %w", w.ID, err)
 	}
 	return w, nil
-}
-
-// text is a column that may be null.
-func text(value any) *string {
-	s, ok := value.(string)
-	if !ok {
-		return nil
-	}
-	return &s
 }
 
 func insert(ctx context.Context, client *ent.Client, w Workspace) error {

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -17,7 +18,7 @@ type Reader struct{ reads reads }
 func NewReader(db *store.DB) *Reader { return &Reader{newReads(db)} }
 
 // Brief returns what stages may know of the workspace, and the canonical id of
-// its subject. ok is false where none is set.
+// its subject. ok is false if none is set.
 func (r *Reader) Brief(ctx context.Context) (brief stage.Brief, subject string, ok bool, err error) {
 	w, err := r.reads.load(ctx, nil)
 	if err != nil || w == nil {
@@ -35,12 +36,9 @@ func (r *Reader) Brief(ctx context.Context) (brief stage.Brief, subject string, 
 	}, w.Subject.CanonicalID, true, nil
 }
 
-// ID returns the id of the tenant's workspace; ok is false where none is set.
+// ID returns the id of the tenant's workspace; ok is false if none is set.
 func (r *Reader) ID(ctx context.Context) (id int64, ok bool, err error) {
-	err = r.reads.id.Each(ctx, func(row store.Row) (bool, error) {
-		id, ok = row[0].(int64)
-		return false, nil
-	})
+	id, ok, err = store.One[int64](ctx, r.reads.id)
 	if err != nil {
 		return 0, false, fmt.Errorf("load workspace id: %w", err)
 	}
@@ -48,15 +46,11 @@ func (r *Reader) ID(ctx context.Context) (id int64, ok bool, err error) {
 }
 
 // Subject returns the canonical id of the brief's subject, empty for a brief
-// without one; ok is false where no workspace is set.
+// without one; ok is false if no workspace is set.
 func (r *Reader) Subject(ctx context.Context) (canonicalID string, ok bool, err error) {
-	err = r.reads.subject.Each(ctx, func(row store.Row) (bool, error) {
-		canonicalID, _ = row[0].(string)
-		ok = true
-		return false, nil
-	})
+	subject, ok, err := store.One[sql.NullString](ctx, r.reads.subject)
 	if err != nil {
 		return "", false, fmt.Errorf("load subject: %w", err)
 	}
-	return canonicalID, ok, nil
+	return subject.String, ok, nil
 }

@@ -22,6 +22,9 @@ func (c Change) valid() (Change, error) {
 // with archivePrior, archives its videos; archived counts them.
 func (s *Service) Update(ctx context.Context, sent Change, archivePrior bool) (w Workspace, archived int, err error) {
 	change, err := sent.valid()
+	if err == nil {
+		err = sent.bounded()
+	}
 	if err != nil {
 		return w, 0, err
 	}

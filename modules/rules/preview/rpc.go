@@ -6,18 +6,48 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/rules"
+	"github.com/scrollery/scrollery/plugins/stage"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // defaultSample is how many videos are judged when the caller names no number.
 const defaultSample = 500
 
-// Mount mounts the operation on every protocol.
+// Mount mounts the operations on every protocol. PutRules is here since its answer may have
+// the readings.
 func (s *Service) Mount(m *api.Mux) {
+	api.Unary(m, "PutRules", s.putRules, func(_ context.Context, req *scrolleryv1.PutRulesRequest) error {
+		_, err := rules.Candidate(req.GetText(), nil)
+		return err
+	})
 	api.Unary(m, "PreviewRules", s.previewRules, func(_ context.Context, req *scrolleryv1.PreviewRulesRequest) error {
 		_, err := rules.Candidate(req.GetText(), nil)
 		return err
 	})
+}
+
+func (s *Service) putRules(ctx context.Context, req *scrolleryv1.PutRulesRequest) (*scrolleryv1.PutRulesResponse, error) {
+	answer, err := s.rules.PutText(ctx, req.GetText())
+	if err != nil || !req.GetReadings() {
+		return answer, err
+	}
+	read, unclear, err := s.Read(ctx, req.GetText())
+	if err != nil {
+		api.Note(ctx, "readings", err) // the rules are stored, and the answer says so
+		return answer, nil
+	}
+	answer.Readings, answer.UnclearRules = readings(read, unclear)
+	return answer, nil
+}
+
+func readings(read []stage.Reading, unclear []Unclear) (ours []*scrolleryv1.RuleReading, lost []*scrolleryv1.UnclearRule) {
+	for _, one := range read {
+		ours = append(ours, &scrolleryv1.RuleReading{Rule: one.Rule, Reading: one.Text})
+	}
+	for _, one := range unclear {
+		lost = append(lost, &scrolleryv1.UnclearRule{Rule: one.Rule, Why: one.Why})
+	}
+	return ours, lost
 }
 
 func (s *Service) previewRules(ctx context.Context, req *scrolleryv1.PreviewRulesRequest) (*scrolleryv1.PreviewRulesResponse, error) {
@@ -46,12 +76,7 @@ func (s *Service) previewRules(ctx context.Context, req *scrolleryv1.PreviewRule
 	for _, name := range names {
 		answer.DroppedByRule = append(answer.DroppedByRule, &scrolleryv1.RuleDrops{Rule: name, Videos: int32(videos[name])})
 	}
-	for _, unclear := range made.Unclear {
-		answer.UnclearRules = append(answer.UnclearRules, &scrolleryv1.UnclearRule{Rule: unclear.Rule, Why: unclear.Why})
-	}
-	for _, one := range made.Readings {
-		answer.Readings = append(answer.Readings, &scrolleryv1.RuleReading{Rule: one.Rule, Reading: one.Text})
-	}
+	answer.Readings, answer.UnclearRules = readings(made.Readings, made.Unclear)
 	for _, one := range made.examples() {
 		verdict := one.Candidate
 		if one.change() == newlyKept {

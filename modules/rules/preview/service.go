@@ -13,6 +13,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/kernel/visible"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -52,7 +53,7 @@ type Service struct {
 
 // New returns the service.
 func New(r *rules.Service, screens Screens, library Library) *Service {
-	return &Service{rules: r, screens: screens, library: library, places: fair.New(places), wait: 5 * time.Second, within: 2 * time.Minute}
+	return &Service{rules: r, screens: screens, library: library, places: fair.NewEach(places, 1), wait: 5 * time.Second, within: 2 * time.Minute}
 }
 
 // Judged is one video, and what both rulesets decide on it.
@@ -82,18 +83,12 @@ var errDeadline = errors.New("the preview took too long")
 // Preview judges the newest videos by a text, and by the ruleset in force. A tenant runs
 // one at a time: it fails with RateLimited where no place is free in time.
 func (s *Service) Preview(ctx context.Context, text string, sample int) (*Preview, error) {
-	account, _, _ := viewer.Tenant(ctx)
-	waiting, cancel := context.WithTimeout(ctx, s.wait)
-	leave, err := s.places.Enter(waiting, account)
-	cancel()
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case err != nil:
-		return nil, &apierr.Error{Kind: apierr.RateLimited, RetryAfter: s.wait, Message: "Another preview is running. An account has one at a time: try again when it has ended."}
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
 	}
 	defer leave()
-	ctx, cancel = context.WithTimeoutCause(ctx, s.within, errDeadline)
+	ctx, cancel := context.WithTimeoutCause(ctx, s.within, errDeadline)
 	defer cancel()
 	made, err := s.preview(ctx, text, sample)
 	if err != nil && errors.Is(context.Cause(ctx), errDeadline) {
@@ -103,6 +98,21 @@ func (s *Service) Preview(ctx context.Context, text string, sample int) (*Previe
 		return nil, fmt.Errorf("preview rules: %w", err)
 	}
 	return made, nil
+}
+
+// enter waits for a place.
+func (s *Service) enter(ctx context.Context) (leave func(), err error) {
+	account, _, _ := viewer.Tenant(ctx)
+	waiting, cancel := context.WithTimeout(ctx, s.wait)
+	defer cancel()
+	leave, err = s.places.Enter(waiting, account)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, &apierr.Error{Kind: apierr.RateLimited, RetryAfter: s.wait, Message: "Another preview is running. An account has one at a time: try again when it has ended."}
+	}
+	return leave, nil
 }
 
 func (s *Service) preview(ctx context.Context, text string, sample int) (*Preview, error) {
@@ -120,7 +130,7 @@ func (s *Service) preview(ctx context.Context, text string, sample int) (*Previe
 	}
 	refs := make(map[int64]stage.Ref, len(ids))
 	read := func() func() ([]stage.Record, error) { return s.reader(ctx, ids, refs) }
-	tried, summary, err := s.screens.Judge(ctx, candidate, read)
+	tried, summary, err := s.judge(ctx, candidate, read)
 	if err != nil {
 		return nil, err
 	}
@@ -136,10 +146,51 @@ func (s *Service) preview(ctx context.Context, text string, sample int) (*Previe
 			made.Videos = append(made.Videos, Judged{id, one, other})
 		}
 	}
-	for _, unclear := range summary.Unclear {
-		made.Unclear = append(made.Unclear, explain(unclear, candidate))
-	}
+	made.Unclear = unclearOf(summary, candidate)
 	return made, nil
+}
+
+// Read returns how the screens read a text, and what of it is unclear. It takes the place of
+// a preview.
+func (s *Service) Read(ctx context.Context, text string) ([]stage.Reading, []Unclear, error) {
+	candidate, err := rules.Candidate(text, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer leave()
+	none := func() func() ([]stage.Record, error) {
+		return func() ([]stage.Record, error) { return nil, io.EOF }
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.within, errDeadline)
+	defer cancel()
+	_, summary, err := s.judge(ctx, candidate, none)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read rules: %w", err)
+	}
+	return summary.Readings, unclearOf(summary, candidate), nil
+}
+
+// judge is Judge with a summary that people see as models do: a screen may be a model.
+func (s *Service) judge(ctx context.Context, items []stage.Rule, read func() func() ([]stage.Record, error)) (map[stage.Ref]stage.Verdict, stage.Summary, error) {
+	verdicts, summary, err := s.screens.Judge(ctx, items, read)
+	for i := range summary.Notes {
+		summary.Notes[i], _ = visible.Clean(summary.Notes[i])
+	}
+	for i := range summary.Readings {
+		summary.Readings[i].Text, _ = visible.Clean(summary.Readings[i].Text)
+	}
+	return verdicts, summary, err
+}
+
+func unclearOf(summary stage.Summary, candidate []stage.Rule) (all []Unclear) {
+	for _, unclear := range summary.Unclear {
+		all = append(all, explain(unclear, candidate))
+	}
+	return all
 }
 
 // reader reads the records of ids in batches, and notes whose they are.
@@ -177,7 +228,7 @@ func explain(reported string, candidate []stage.Rule) Unclear {
 		case rest == "":
 			return Unclear{rule.Text, "No check could be made of this rule: nothing is dropped by it. Name the words, hashtags, numbers or creators that decide."}
 		case strings.HasPrefix(rest, " ("):
-			return Unclear{rule.Text, "Only a part of this rule is checked: " + part + "."}
+			return Unclear{rule.Text, "Nothing is dropped by this rule, since a part of it is unclear: " + part + ". Write that part anew, or as a rule of its own."}
 		}
 	}
 	return Unclear{reported, "No check could be made of this rule: nothing is dropped by it."}

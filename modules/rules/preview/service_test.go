@@ -90,7 +90,7 @@ func TestTheDifferenceToTheRulesInForce(t *testing.T) {
 		}
 		unclear := []Unclear{
 			{"be kind", "No check could be made of this rule: nothing is dropped by it. Name the words, hashtags, numbers or creators that decide."},
-			{"no b and no fuss", "Only a part of this rule is checked: not understood: fuss."},
+			{"no b and no fuss", "Nothing is dropped by this rule, since a part of it is unclear: not understood: fuss. Write that part anew, or as a rule of its own."},
 		}
 		if diff := cmp.Diff(unclear, made.Unclear); diff != "" {
 			t.Errorf("unclear rules, want - got +:\n%s", diff)

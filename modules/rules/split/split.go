@@ -133,7 +133,7 @@ func cutNumber(line string) (rest string, ok bool) {
 	return line, false
 }
 
-// cutSpace drops white space from the head; ok is false where there is none and
+// cutSpace drops white space from the head; ok is false if there is none and
 // text follows.
 func cutSpace(text string) (rest string, ok bool) {
 	rest = strings.TrimLeftFunc(text, unicode.IsSpace)

@@ -85,7 +85,7 @@ func withoutKnown(lost, reported []stage.Outcome) []stage.Outcome {
 	})
 }
 
-// better reports whether an outcome tells more of a seed than another one. Videos
+// better reports whether an outcome says more about a seed than another one. Videos
 // come first, then trouble: a source that found nothing does not hide that another
 // could not search. Blocked is the least of the troubles, since a source that broke
 // off has it for all its seeds.

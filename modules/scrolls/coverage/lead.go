@@ -49,7 +49,7 @@ func Lead(rec stage.Record, source string, searches bool, seeds []stage.Seed) st
 }
 
 // named returns the planned seed that a text names on a platform, in any spelling of
-// a handle; an empty platform stands for any. It returns nil where there is none.
+// a handle; an empty platform stands for any. It returns nil if there is none.
 func named(seeds []stage.Seed, text, platform string) *stage.Seed {
 	if text == "" {
 		return nil
@@ -64,7 +64,7 @@ func named(seeds []stage.Seed, text, platform string) *stage.Seed {
 }
 
 // settled returns the outcomes of a source by planned seeds. What a source that
-// searches reports on any other seed belongs to the seed that led there. Where that is
+// searches reports on any other seed belongs to the seed that led there. If that is
 // not known, trouble is the outcome of the seeds that the source did not report on.
 func (a *Answer) settled(seeds []stage.Seed) []stage.Outcome {
 	var own, others []stage.Outcome

@@ -87,3 +87,17 @@ func Served(seeds []stage.Seed, serves []string) []stage.Seed {
 		return s.Platform != "" && len(serves) > 0 && !slices.Contains(serves, s.Platform)
 	})
 }
+
+// Unanswered are the seeds that none of the answers brought videos for, on a platform that the
+// source serves too.
+func Unanswered(seeds []stage.Seed, serves []string, answers []*Answer) []stage.Seed {
+	brought := map[Key]bool{}
+	for _, a := range answers {
+		for _, o := range a.Outcomes {
+			if o.Returned > 0 && (len(serves) == 0 || slices.Contains(serves, o.Platform)) {
+				brought[keyOf(o.Seed, "")] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(seeds), func(s stage.Seed) bool { return brought[keyOf(s.Text(), "")] })
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,6 +21,25 @@ const (
 	inOpening     = 1.5
 	inDescription = 1.0
 )
+
+// judgementWords make a rule a matter of taste or of the viewer, which is no search term.
+var judgementWords = sync.OnceValue(func() map[string]bool {
+	return words(`friendly funny warm boring cringe nice pretty beautiful aesthetic quality calm cozy cosy female male women men customers audience would
+enjoy love hate suitable appropriate safe educational inspiring motivational authentic original professional credible relatable wholesome positive worth worthwhile spam noise`)
+})
+
+// vagueTerms are places and times that alone say nothing of a niche: "espresso at home".
+var vagueTerms = sync.OnceValue(func() map[string]bool {
+	return words("home house day days morning evening night week weekend life work people family world time year")
+})
+
+func words(text string) map[string]bool {
+	out := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		out[word] = true
+	}
+	return out
+}
 
 // longestTerm is the most words of a term: platforms find little by longer ones.
 const longestTerm = 3
@@ -41,11 +61,13 @@ func keywords(brief stage.Brief, rules []stage.Rule, prompt string, limit int) [
 	f.learn(whole)
 	f.read(prompt, inPrompt, inPrompt, true)
 	for _, rule := range rules {
-		weight := inRule
-		if f.exclusive(rule.Text) {
-			weight = inOnlyRule
+		switch {
+		case f.has(rule.Text, judgementWords()): // no one can search for what is funny
+		case f.has(rule.Text, f.only):
+			f.read(rule.Text, inOnlyRule, inOnlyRule, true)
+		default:
+			f.read(rule.Text, inRule, inRule, true)
 		}
-		f.read(rule.Text, weight, weight, true)
 	}
 	f.read(brief.Description, inOpening, inDescription, false)
 	return f.best(limit)
@@ -199,7 +221,7 @@ func (f *finder) run(words []token, weight float64) {
 
 // add counts a term; a final s makes no difference.
 func (f *finder) add(text string, weight float64) {
-	if utf8.RuneCountInString(text) < 3 || f.skip[text] {
+	if utf8.RuneCountInString(text) < 3 || f.skip[text] || vagueTerms()[text] {
 		return
 	}
 	key := strings.TrimSuffix(text, "s")
@@ -220,9 +242,9 @@ func (f *finder) best(limit int) []string {
 	return terms
 }
 
-// exclusive reports whether a rule names the only topic that is wanted.
-func (f *finder) exclusive(rule string) bool {
-	return slices.ContainsFunc(tokens(rule), func(t token) bool { return f.only[t.lower] })
+// has reports whether a rule has one of the words.
+func (f *finder) has(rule string, words map[string]bool) bool {
+	return slices.ContainsFunc(tokens(rule), func(t token) bool { return words[t.lower] })
 }
 
 // separates reports whether a character is outside words.

@@ -96,6 +96,9 @@ func TestKeywordsLeaveOutWhatIsNotWanted(t *testing.T) {
 		"Pas de régimes, uniquement le yoga":          {"yoga"},
 		"At least 10k views, under 60 seconds":        {},
 		"Knitting without patterns. Crochet patterns": {"knitting", "crochet patterns"},
+		"Only videos my customers would like":         {},
+		"Keep it family friendly":                     {},
+		"Only female creators over 30":                {},
 	} {
 		got := keywords(stage.Brief{}, []stage.Rule{{Text: rule}}, "", 8)
 		if !slices.Equal(got, want) {

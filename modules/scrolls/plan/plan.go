@@ -54,7 +54,7 @@ func Seeds(brief stage.Brief, rules []stage.Rule, prompt string, o Options) []st
 }
 
 // WithTerms replaces the niche terms of known by those that a plan stage found. The
-// own account and the competitors stay. It returns nil where niche terms are wanted
+// own account and the competitors stay. It returns nil if niche terms are wanted
 // and found has none.
 func WithTerms(known, found []stage.Seed, o Options) []stage.Seed {
 	all := slices.DeleteFunc(slices.Clone(known), func(s stage.Seed) bool { return s.Kind == Niche })

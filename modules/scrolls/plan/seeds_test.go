@@ -58,7 +58,6 @@ func TestSeedsOfATemplate(t *testing.T) {
 		{Kind: Competitor, Handle: "rival", Limit: 30},
 		{Kind: Competitor, Platform: "youtube", Handle: "other", Limit: 30},
 		{Kind: Niche, Term: "espresso", Limit: 30},
-		{Kind: Niche, Term: "home", Limit: 30},
 	}
 	if !reflect.DeepEqual(all, want) {
 		t.Errorf("all: %+v, want %v", all, want)
