@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/library/score"
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 )
 
 // BacktestOrder says which files to test the definitions of scores on.
@@ -96,7 +96,6 @@ func Backtest(ctx context.Context, order BacktestOrder) (BacktestReport, error) 
 		order.Begin(sizeOf(files))
 	}
 	reading := readFiles(ctx, order.InputFiles, files)
-	reading.together = true
 	defer reading.stop()
 	var all []backtestReading
 	for {
@@ -117,19 +116,21 @@ func Backtest(ctx context.Context, order BacktestOrder) (BacktestReport, error) 
 		return report, fmt.Errorf("%d readings in %d runs: a backtest compares a run with later ones, and needs at least two", len(all), len(runs))
 	}
 	library := newBacktestLibrary(table, score.Generic(order.Generic))
-	outliers := make([][]score.Outlier, len(runs))
+	tested := make([][]score.Tested, len(runs))
 	for i, run := range runs {
 		if err := ctx.Err(); err != nil {
 			return report, err
 		}
 		library.add(run)
-		if outliers[i], err = library.outliers(); err != nil {
+		outliers, err := library.outliers()
+		if err != nil {
 			return report, err
 		}
-		report.Runs = append(report.Runs, runRow(i+1, run, outliers[i]))
+		tested[i] = library.tested(run, outliers)
+		report.Runs = append(report.Runs, runRow(i+1, run, outliers))
 		library.rank(i + 1)
 	}
-	report.Outliers = outlierRows(score.Backtest(outliers))
+	report.Outliers = outlierRows(score.Backtest(tested))
 	report.Trends = library.trends(order.Days)
 	return report, nil
 }

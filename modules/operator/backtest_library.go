@@ -20,9 +20,7 @@ type backtestReading struct {
 // videoFacts are what a record says of its video; empty where it does not.
 type videoFacts struct {
 	creatorID, handle string
-	postedAt          int64
-	// duration in milliseconds; 0 or less where unknown.
-	duration int64
+	known             score.Known
 	// hashtags as written; keys are nil where the record has no metadata.
 	hashtags []string
 	keys     []score.Key
@@ -34,7 +32,8 @@ func backtestReadingOf(r *stage.Record) backtestReading {
 		posted = *r.PostedAt
 	}
 	one := backtestReading{ref: r.Ref, at: *r.Metrics.ObservedAt, views: countOf(r.Metrics.Views), likes: countOf(r.Metrics.Likes)}
-	one.facts = videoFacts{creatorID: strings.TrimSpace(r.CreatorID), postedAt: score.PostedAt(r.Platform, r.ExternalID, posted)}
+	one.facts = videoFacts{creatorID: strings.TrimSpace(r.CreatorID)}
+	one.facts.known.PostedAt = score.PostedAt(r.Platform, r.ExternalID, posted)
 	if r.Source != nil {
 		one.facts.handle = r.Source.Handle
 	}
@@ -56,8 +55,10 @@ func (f *videoFacts) describe(r *stage.Record) {
 		f.keys = []score.Key{}
 		var seconds float64
 		if json.Unmarshal(members["durationSeconds"], &seconds) == nil {
-			f.duration = int64(min(seconds, 1e9) * 1000)
+			f.known.Duration = int64(min(seconds, 1e9) * 1000)
 		}
+		text := func(name string) string { return strings.Trim(string(members[name]), `" `) }
+		f.known.Format = score.FormatOf(r.Platform, r.SourceURL, text("formatBasis"), text("mediaType"))
 		_ = json.Unmarshal(members["hashtags"], &f.hashtags)
 		for _, tag := range f.hashtags {
 			if key, ok := score.HashtagKey(tag); ok {
@@ -87,13 +88,8 @@ func (f *videoFacts) update(later videoFacts) {
 	if later.handle != "" {
 		f.handle = later.handle
 	}
-	if later.postedAt != score.Undated {
-		f.postedAt = later.postedAt
-	}
-	if later.duration > 0 {
-		f.duration = later.duration
-	}
-	if later.keys != nil {
+	f.known = f.known.With(later.known)
+	if len(later.keys) > 0 {
 		f.hashtags, f.keys = later.hashtags, later.keys
 	}
 }
@@ -174,8 +170,8 @@ func (l *backtestLibrary) outliers() ([]score.Outlier, error) {
 	var order []int64
 	for _, v := range l.videos {
 		r := score.Reading{
-			ID: v.id, Kind: score.KindOf(v.ref.Platform, v.facts.postedAt, v.facts.duration, v.facts.hashtags),
-			PostedAt: v.facts.postedAt, ObservedAt: v.at, Views: v.views, Likes: v.likes,
+			ID: v.id, Kind: v.facts.known.Kind(v.ref.Platform, v.facts.hashtags),
+			PostedAt: v.facts.known.PostedAt, ObservedAt: v.at, Views: v.views, Likes: v.likes,
 		}
 		creator := l.creator(v)
 		if creator == 0 {
@@ -203,4 +199,17 @@ func (l *backtestLibrary) outliers() ([]score.Outlier, error) {
 		}
 	}
 	return all, nil
+}
+
+// tested are outliers with whether the run made the readings that they are scored by.
+func (l *backtestLibrary) tested(run []backtestReading, outliers []score.Outlier) []score.Tested {
+	read := make(map[[2]int64]bool, len(run))
+	for i := range run {
+		read[[2]int64{l.known[run[i].ref].id, run[i].at}] = true
+	}
+	all := make([]score.Tested, len(outliers))
+	for i, o := range outliers {
+		all[i] = score.Tested{Outlier: o, Read: read[[2]int64{o.ID, o.ObservedAt}]}
+	}
+	return all
 }

@@ -44,7 +44,7 @@ func (l *backtestLibrary) rank(run int) {
 	}
 	carriers := make([]score.Carrier, len(l.videos))
 	for i, v := range l.videos {
-		carriers[i] = score.Carrier{ID: v.id, Creator: l.creator(v), PostedAt: v.facts.postedAt, Keys: v.facts.keys}
+		carriers[i] = score.Carrier{ID: v.id, Creator: l.creator(v), PostedAt: v.facts.known.PostedAt, Keys: v.facts.keys}
 	}
 	w := score.NewWindow(at, score.Span(l.observations, at), l.observations, carriers, l.generic)
 	l.ranked = append(l.ranked, rankedRun{run, w.Split()})
@@ -59,7 +59,7 @@ func (l *backtestLibrary) trends(days int) BacktestTrend {
 		creator := l.creator(v)
 		for _, key := range v.facts.keys {
 			if creator != 0 {
-				uses = append(uses, score.Use{Key: key.Key, Creator: creator, PostedAt: v.facts.postedAt})
+				uses = append(uses, score.Use{Key: key.Key, Creator: creator, PostedAt: v.facts.known.PostedAt})
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // Backup copies the data into dir, which must not exist: the SQLite database as it
-// was at one moment, with all usage events until then, the key of sealed secrets, then the files of all accounts. dir appears when it is complete,
-// and can be used as a data folder. A PostgreSQL database is not copied; database is
+// was at one moment, the key of sealed secrets, then the files of all accounts. dir appears
+// when it is complete, and can be used as a data folder. A PostgreSQL database is not copied; database is
 // false then.
 func (s *Service) Backup(ctx context.Context, dir string) (database bool, copied int, err error) {
 	if _, err := os.Lstat(dir); err == nil {
@@ -32,9 +32,6 @@ func (s *Service) Backup(ctx context.Context, dir string) (database bool, copied
 		}
 	}()
 	if database = s.db.Dialect() == store.SQLite; database {
-		if err := s.needs.Journal.CopyJournal(part); err != nil { // first, as events go from there into the database
-			return false, 0, fmt.Errorf("back up the journal: %w", err)
-		}
 		name := filepath.Join(part, "scrollery.db")
 		if err := s.db.Backup(ctx, name); err != nil {
 			return false, 0, err

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 )
 
 // ImportOrder says what to import for whom.
@@ -58,6 +58,12 @@ type ImportedFile struct {
 	// Doubtful counts values that made no sense; their videos are kept without them.
 	Doubtful int            `json:"doubtfulValues"`
 	Skipped  []formats.Skip `json:"skipped"`
+	// Understood is what the file was taken for.
+	Understood formats.Understanding `json:"understood,omitzero"`
+	// CountsAt is the time of counts that have none in the file, in Unix milliseconds, and
+	// CountsFrom where it is from.
+	CountsAt   int64  `json:"countsAt,omitempty"`
+	CountsFrom string `json:"countsFrom,omitempty"`
 }
 
 // importBatch is how many videos are handed over at once.
@@ -81,17 +87,23 @@ func (s *Service) Import(ctx context.Context, order ImportOrder) (ImportReport, 
 	if order.Begin != nil {
 		order.Begin(sizeOf(files))
 	}
+	if err := checkMaps(ctx, order.InputFiles, files); err != nil {
+		return ImportReport{}, err
+	}
 	if err := s.restoreBriefs(ctx, files); err != nil {
 		return ImportReport{}, err
 	}
+	size, stream, watch := sizeOf(files), isStream(files), order.Watch
+	if !stream {
+		order.Watch = nil // the storing takes most of the time
+	}
 	reading := readFiles(ctx, order.InputFiles, files)
 	defer reading.stop()
-	done, err := s.needs.Importer.Import(ctx, reading.next)
-	for err == nil && len(reading.later.runs) > 0 {
-		var more Imported
-		more, err = s.needs.Importer.Import(ctx, reading.nextRun())
-		done.add(more)
-	}
+	done, err := s.needs.Importer.Import(ctx, ReadingOrder{Next: reading.next, Stream: stream, Stored: func(readings, total int) {
+		if !stream && watch != nil {
+			watch(int(size * int64(readings) / int64(total)))
+		}
+	}})
 	if err == nil {
 		err = s.restoreMarks(ctx, files)
 	}
@@ -124,7 +136,7 @@ func (r *fileReading) report(done Imported) ImportReport {
 		if part < len(done.Parts) {
 			tally = done.Parts[part]
 		}
-		one := importedFile(file, read[part].report, read[part].refused+tally.Refused)
+		one := r.order.importedFile(file, read[part].report, read[part].refused+tally.Refused)
 		one.New, one.SeenAgain, one.AlreadyThere, one.Repeated = tally.New, tally.Again, tally.Same, tally.Repeated
 		report.Files[part] = one
 		report.Total.add(one)

@@ -12,9 +12,10 @@ import (
 	"io"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -53,11 +54,32 @@ const (
 	exportManifest = "manifest.json"
 )
 
-func isExport(name string) bool { return strings.EqualFold(path.Ext(name), ".zip") }
+// isExport reports a zip with the manifest of an export. Any other zip is one of files.
+func isExport(file importFile) bool {
+	if file.dir == nil || !strings.EqualFold(path.Ext(file.name), ".zip") {
+		return false
+	}
+	reader, err := zip.OpenReader(file.shown)
+	if err != nil {
+		return true // its reading says why
+	}
+	defer func() { _ = reader.Close() }() // only looked at
+	return slices.ContainsFunc(reader.File, func(f *zip.File) bool { return f.Name == exportManifest })
+}
+
+// Bounds of an export that is read: a small file may unpack to any size.
+const (
+	mostEntries = 20_000
+	// unpacked is how many times its size an export may have unpacked, and leastUnpacked what
+	// any may. Lines repeat their names, so that they are packed to a tenth.
+	unpacked, leastUnpacked = 50, 64 << 20
+)
 
 // exported is an open export.
 type exported struct {
-	zip   *zip.ReadCloser
+	zip *zip.ReadCloser
+	// left is how many bytes may still be unpacked of its files.
+	left  int64
 	files map[string]*zip.File
 	sums  map[string]string
 	// parts are the parts of the videos, in order.
@@ -71,9 +93,14 @@ func openExport(name string) (*exported, error) {
 		return nil, fmt.Errorf("%w; an export that was cut off cannot be read: fetch it again, or its rest with ?from=", err)
 	}
 	x := &exported{zip: reader, files: map[string]*zip.File{}, sums: map[string]string{}}
+	if len(reader.File) > mostEntries {
+		return nil, errors.Join(fmt.Errorf("it has %d files, which are more than the %d of any export", len(reader.File), mostEntries), reader.Close())
+	}
 	for _, file := range reader.File {
 		x.files[file.Name] = file
+		x.left += unpacked * int64(min(file.CompressedSize64, 1<<40))
 	}
+	x.left = max(x.left, leastUnpacked)
 	if err := x.readManifest(); err != nil {
 		return nil, errors.Join(err, reader.Close())
 	}
@@ -81,6 +108,24 @@ func openExport(name string) (*exported, error) {
 }
 
 func (x *exported) close() { _ = x.zip.Close() }
+
+// errBomb is the refusal of an export that unpacks to more than any does.
+var errBomb = errors.New("it unpacks to far more than an export of this server does")
+
+// bounded reads a file of an export within what is left of it. Every pass over the files has
+// as much.
+type bounded struct {
+	in   io.Reader
+	left *int64
+}
+
+func (b bounded) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	if *b.left -= int64(n); *b.left < 0 {
+		return 0, errBomb
+	}
+	return n, err
+}
 
 func (x *exported) readManifest() error {
 	file := x.files[exportManifest]
@@ -97,7 +142,7 @@ func (x *exported) readManifest() error {
 		Version int
 		Files   []struct{ Name, SHA256 string }
 	}
-	if err := json.NewDecoder(in).Decode(&manifest); err != nil {
+	if err := json.NewDecoder(bounded{in, &x.left}).Decode(&manifest); err != nil {
 		return fmt.Errorf("read %s: %w", exportManifest, err)
 	}
 	if manifest.Format != exportFormat || manifest.Version != exportVersion {
@@ -130,9 +175,12 @@ func (x *exported) lines(name string, do func(line []byte) error) error {
 	}
 	defer in.Close() //nolint:errcheck // read to its end
 	hash := sha256.New()
-	scanner := bufio.NewScanner(io.TeeReader(in, hash))
+	scanner := bufio.NewScanner(io.TeeReader(bounded{in, &x.left}, hash))
 	scanner.Buffer(nil, importLine)
 	for scanner.Scan() {
+		if x.left < 0 {
+			return fmt.Errorf("%s: %w", name, errBomb) // the line is a part of one
+		}
 		if err := do(scanner.Bytes()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -325,7 +373,7 @@ func (s *Service) restoreMarks(ctx context.Context, files []importFile) error {
 
 func (s *Service) eachExport(files []importFile, do func(*exported) error) error {
 	for _, file := range files {
-		if file.dir == nil || !isExport(file.name) {
+		if !isExport(file) {
 			continue
 		}
 		x, err := openExport(file.shown)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -103,5 +104,31 @@ func TestForgedExports(t *testing.T) {
 				t.Errorf("records, -want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestABombIsNoExport: a small file that unpacks to any size ends after its bound, and one
+// of many files is not looked at.
+func TestABombIsNoExport(t *testing.T) {
+	t.Parallel()
+	line := `{"videoId":"vid_1"` + strings.Repeat(" ", 1<<20) + "}\n"
+	path := exportOf(t, map[string]string{"videos/first.ndjson": "", "hooks/first.ndjson": strings.Repeat(line, 70)})
+	if info, err := os.Stat(path); err != nil || info.Size() > 1<<20 {
+		t.Fatalf("the bomb: got %v, %v; want less than a megabyte", info.Size(), err)
+	}
+	x, err := openExport(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.close()
+	if _, err := x.records(t.Context(), func(stage.Record) error { return nil }); !errors.Is(err, errBomb) {
+		t.Errorf("70 MB of a bomb: got %v, want %v", err, errBomb)
+	}
+	many := map[string]string{}
+	for i := range mostEntries {
+		many[strconv.Itoa(i)] = ""
+	}
+	if _, err := openExport(exportOf(t, many)); err == nil || !strings.Contains(err.Error(), "files") {
+		t.Errorf("%d files and a manifest: got %v, want a refusal", len(many), err)
 	}
 }

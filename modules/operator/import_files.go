@@ -5,9 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 )
 
 // importFile is one file of an import.
@@ -19,6 +20,10 @@ type importFile struct {
 	size        int64
 	// modified in Unix milliseconds; 0 for the input.
 	modified int64
+	// passed counts the files of the folder that are of no kind that is read. Only the
+	// first file of a folder has it.
+	passed      int
+	firstPassed string
 }
 
 // findFiles lists the files of some paths: a file as it is, of a folder all that
@@ -38,7 +43,7 @@ func findFiles(paths []string) (files []importFile, err error) {
 			if dir == "" {
 				dir = "."
 			}
-			files = append(files, importFile{os.DirFS(dir), name, path, info.Size(), info.ModTime().UnixMilli()})
+			files = append(files, importFile{dir: os.DirFS(dir), name: name, shown: path, size: info.Size(), modified: info.ModTime().UnixMilli()})
 			continue
 		}
 		found, err := inFolder(path)
@@ -46,7 +51,7 @@ func findFiles(paths []string) (files []importFile, err error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: no .jsonl, .ndjson, .json, .csv or .tsv file in it, packed by gzip or not", path)
+			return nil, fmt.Errorf("%s: no .jsonl, .ndjson, .json, .csv, .tsv, .xlsx or .zip file in it, packed by gzip or not", path)
 		}
 		files = append(files, found...)
 	}
@@ -54,7 +59,7 @@ func findFiles(paths []string) (files []importFile, err error) {
 }
 
 func inFolder(root string) (files []importFile, err error) {
-	dir := os.DirFS(root)
+	dir, passed, first := os.DirFS(root), 0, ""
 	err = fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -64,17 +69,30 @@ func inFolder(root string) (files []importFile, err error) {
 				return fs.SkipDir
 			}
 			return nil
-		case entry.IsDir() || !formats.Known(name):
+		case entry.IsDir() || strings.HasSuffix(name, ".map.json"):
+			return nil
+		case !formats.Known(name):
+			if passed++; passed == 1 {
+				first = name
+			}
 			return nil
 		}
 		info, err := fs.Stat(dir, name) // follows links
 		if err != nil || !info.Mode().IsRegular() {
 			return err
 		}
-		files = append(files, importFile{dir, name, filepath.Join(root, filepath.FromSlash(name)), info.Size(), info.ModTime().UnixMilli()})
+		files = append(files, importFile{dir: dir, name: name, shown: filepath.Join(root, filepath.FromSlash(name)), size: info.Size(), modified: info.ModTime().UnixMilli()})
 		return nil
 	})
+	if len(files) > 0 {
+		files[0].passed, files[0].firstPassed = passed, first
+	}
 	return files, err
+}
+
+// isStream reports whether the input is among the files, which may last.
+func isStream(files []importFile) bool {
+	return slices.ContainsFunc(files, func(file importFile) bool { return file.dir == nil })
 }
 
 // sizeOf is the number of bytes to read; -1 where it is unknown.

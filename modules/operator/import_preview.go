@@ -2,10 +2,11 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -38,7 +39,7 @@ func PreviewImport(ctx context.Context, order InputFiles) (ImportPreview, error)
 	}
 	preview := ImportPreview{First: []PreviewRow{}, Files: []ImportedFile{}}
 	for _, file := range files {
-		if file.dir != nil && isExport(file.name) {
+		if file.dir != nil && isExport(file) {
 			return preview, fmt.Errorf("%s: an export of an account has no preview", file.shown)
 		}
 		refused := 0
@@ -53,22 +54,41 @@ func PreviewImport(ctx context.Context, order InputFiles) (ImportPreview, error)
 		if err != nil {
 			return preview, fmt.Errorf("read %s: %w", file.shown, err)
 		}
-		preview.Files = append(preview.Files, importedFile(file, read, refused))
+		preview.Files = append(preview.Files, order.importedFile(file, read, refused))
 	}
 	return preview, nil
 }
 
 // readFormats reads one file in the formats of the feed.
 func readFormats(ctx context.Context, order InputFiles, file importFile, emit func(stage.Record) error) (formats.Report, error) {
-	now := time.Now().UnixMilli()
-	options := formats.Options{
-		Map: order.Map, MapFirst: true, Now: now, Format: order.Format, LineLimit: importLine,
-		ObservedAt: order.observedAt(file, now), Watch: order.Watch,
-	}
+	options := order.options(file)
 	if file.dir == nil {
 		return formats.ReadStream(ctx, order.Input, file.shown, options, emit)
 	}
 	return formats.Read(ctx, file.dir, []string{file.name}, options, emit)
+}
+
+func (f InputFiles) options(file importFile) formats.Options {
+	now := time.Now().UnixMilli()
+	return formats.Options{
+		Map: f.Map, MapFirst: true, Now: now, Format: f.Format, LineLimit: importLine,
+		ObservedAt: f.observedAt(file, now), FileTime: f.ObservedAt == nil, Watch: f.Watch,
+	}
+}
+
+// checkMaps refuses column maps that name columns which their files do not have, before
+// anything is stored.
+func checkMaps(ctx context.Context, order InputFiles, files []importFile) error {
+	var faults []error
+	for _, file := range files {
+		if file.dir == nil || isExport(file) {
+			continue
+		}
+		if err := formats.CheckMaps(ctx, file.dir, file.name, order.options(file)); err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", file.shown, err))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // observedAt is the time of counts without a time of their own.
@@ -83,9 +103,23 @@ func (f InputFiles) observedAt(file importFile, now int64) *int64 {
 }
 
 // importedFile is what was read of a file.
-func importedFile(file importFile, read formats.Report, refused int) ImportedFile {
+func (f InputFiles) importedFile(file importFile, read formats.Report, refused int) ImportedFile {
 	one := ImportedFile{
-		File: file.shown, Formats: read.Formats, Read: read.Videos - refused, Doubtful: read.Doubtful, Skipped: read.Sorted(),
+		File: file.shown, Formats: read.Formats, Read: read.Videos - refused, Doubtful: read.Doubtful, Skipped: read.Sorted(), Understood: read.Understanding,
+	}
+	if read.Videos > read.ObservedInFile {
+		one.CountsAt, one.CountsFrom = *f.observedAt(file, time.Now().UnixMilli()), "the time of the file"
+		switch {
+		case f.ObservedAt != nil:
+			one.CountsFrom = "--observed-at"
+		case file.modified == 0:
+			one.CountsFrom = "now"
+		}
+	}
+	if file.passed > 0 {
+		one.Skipped = append(one.Skipped, formats.Skip{
+			Reason: formats.OtherFile, Count: file.passed, Detail: fmt.Sprintf("files in the folder of no kind that is read, the first %s", file.firstPassed),
+		})
 	}
 	if refused > 0 {
 		one.Skipped = append(one.Skipped, formats.Skip{Reason: formats.NoID, Count: refused})

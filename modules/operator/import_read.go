@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -22,15 +22,6 @@ type fileReading struct {
 	order InputFiles
 	files []importFile
 	batch []Reading
-	// together hands out all readings in the order of the files, for no runs. It is set
-	// before the first batch is taken.
-	together bool
-	// first has, of each video, the time of the reading that the first run gets. It is
-	// forgotten once all is read: what was read is scored in that memory.
-	first firstReadings
-	// later are further readings of videos, for runs of their own. They may be used once
-	// next has returned io.EOF.
-	later runsByDay
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -57,7 +48,7 @@ type fileRead struct {
 
 func readFiles(ctx context.Context, order InputFiles, files []importFile) *fileReading {
 	r := &fileReading{
-		order: order, files: files, read: make([]fileRead, len(files)), first: newFirstReadings(), later: newRunsByDay(),
+		order: order, files: files, read: make([]fileRead, len(files)),
 		batches: make(chan readBatch, readAhead), ended: make(chan struct{}),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
@@ -85,7 +76,7 @@ const patience = time.Second
 func (r *fileReading) stop() {
 	r.cancel()
 	r.begin.Do(func() { close(r.ended) })
-	if !slices.ContainsFunc(r.files, func(file importFile) bool { return file.dir == nil }) {
+	if !isStream(r.files) {
 		<-r.ended
 		return
 	}
@@ -121,7 +112,6 @@ func (r *fileReading) readAll() {
 		_ = r.hand(readBatch{readings: r.batch})
 		r.batch = nil
 	}
-	r.first, r.later.counts = firstReadings{}, nil
 }
 
 // hand waits until the batch has a place. It fails once the reading was stopped.
@@ -146,9 +136,6 @@ func (r *fileReading) readFile(file importFile, part int) error {
 		if rec.Metrics.ObservedAt == nil { // Clean removed one that was out of bounds
 			rec.Metrics.ObservedAt = observed
 		}
-		if r.isLater(&rec, part) {
-			return nil
-		}
 		if r.batch == nil {
 			r.batch = make([]Reading, 0, importBatch)
 		}
@@ -160,7 +147,7 @@ func (r *fileReading) readFile(file importFile, part int) error {
 		return r.hand(readBatch{readings: full})
 	}
 	var err error
-	if file.dir != nil && isExport(file.name) {
+	if isExport(file) {
 		read.report, err = r.readExport(r.ctx, file, emit)
 	} else {
 		read.report, err = readFormats(r.ctx, r.order, file, emit)

@@ -101,22 +101,6 @@ func TestReadingIsAheadBySomeBatches(t *testing.T) {
 	}
 }
 
-// TestReadingForgetsItsVideos: the memory of what was read serves the scoring.
-func TestReadingForgetsItsVideos(t *testing.T) {
-	t.Parallel()
-	r := readingOfFiles(t, t.Context(), nil, feedFile(t, "a", 3*importBatch, 0), feedFile(t, "a", importBatch, 0))
-	for {
-		if _, err := r.next(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if r.first.known != nil || r.later.counts != nil {
-		t.Errorf("got %d videos and %d days kept, want none", len(r.first.known), len(r.later.counts))
-	}
-}
-
 // TestErrorOfAFileComesAfterItsBatches: what was read before it is handed out first.
 func TestErrorOfAFileComesAfterItsBatches(t *testing.T) {
 	t.Parallel()

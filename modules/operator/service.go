@@ -54,11 +54,21 @@ type Scrolls interface {
 	Cancel(ctx context.Context, id string) (status string, done bool, err error)
 }
 
+// ReadingOrder is what the files of an import have.
+type ReadingOrder struct {
+	// Next returns readings, which have their times; in the end io.EOF.
+	Next func() ([]Reading, error)
+	// Stream takes the readings of the first day as they come.
+	Stream bool
+	// Stored is called as readings are stored.
+	Stored func(readings, total int)
+}
+
 // Importer takes videos from files into the library of the tenant of the context.
 type Importer interface {
-	// Import reads batches until next returns io.EOF. With an error, Imported counts
-	// what was imported before it.
-	Import(ctx context.Context, next func() ([]Reading, error)) (Imported, error)
+	// Import takes readings as one run for each day of observation, and for each further
+	// reading of a video on it. With an error, Imported counts what was imported before it.
+	Import(ctx context.Context, order ReadingOrder) (Imported, error)
 }
 
 // Quotas lists what sites allow the plugins, and how much of it is used.
@@ -66,14 +76,16 @@ type Quotas interface {
 	Quotas(ctx context.Context) ([]Quota, error)
 }
 
-// Journal has the usage events that are not in the database yet.
-type Journal interface {
-	// CopyJournal copies them into another data folder.
-	CopyJournal(dataDir string) error
+// Creators erases creators from all libraries.
+type Creators interface {
+	Erase(ctx context.Context, order EraseOrder) (*Receipt, error)
+	// CheckReceipt refuses a text that is no receipt of this server.
+	CheckReceipt(text []byte) (*Receipt, error)
 }
 
 // Needs are what the module asks of others.
 type Needs struct {
+	Creators      Creators
 	Keys          Keys
 	Accounts      Accounts
 	Subscriptions Subscriptions
@@ -81,7 +93,6 @@ type Needs struct {
 	Scrolls       Scrolls
 	Importer      Importer
 	Quotas        Quotas
-	Journal       Journal
 	Restorer      Restorer
 }
 
