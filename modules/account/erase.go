@@ -26,7 +26,7 @@ const (
 	asked = "account.erase_asked"
 	// mailed: the subject is the hash of the link's token.
 	mailed = "account.erase_mailed"
-	// confirmed: the same subject; grace runs from here.
+	// confirmed: the same subject; Grace runs from here.
 	confirmed = "account.erase_confirmed"
 	// calledOff: nothing is deleted.
 	calledOff = "account.erase_called_off"
@@ -47,7 +47,7 @@ type step struct {
 }
 
 // eraseAt is when a confirmed deletion begins.
-func (s step) eraseAt() time.Time { return s.at.Add(grace) }
+func (s step) eraseAt() time.Time { return s.at.Add(Grace) }
 
 // pending reports a deletion that can be called off.
 func (s step) pending() bool { return s.action != "" && s.action != calledOff }
@@ -202,7 +202,7 @@ func (s *Service) decide(ctx context.Context, account int64, token string, erase
 			at = now.eraseAt()
 			return nil
 		}
-		at = s.now().Add(grace)
+		at = s.now().Add(Grace)
 		if err := s.note(ctx, tx, account, confirmed, now.subject); err != nil {
 			return err
 		}

@@ -171,7 +171,7 @@ func catalogue(t *testing.T, ctx context.Context, db *store.DB, tx *store.Tx) (t
 }
 
 // oneRow are the tables of which an account has one row.
-var oneRow = map[string]bool{"workspaces": true, "subscriptions": true, "credit_balances": true, "libraries": true, "recurrences": true, "feeds": true}
+var oneRow = map[string]bool{"workspaces": true, "subscriptions": true, "credit_balances": true, "libraries": true, "unscored_libraries": true, "recurrences": true, "feeds": true}
 
 func countRows(t *testing.T, ctx context.Context, tx *store.Tx, table string, account int64) (n int) {
 	t.Helper()
@@ -259,7 +259,7 @@ func TestErasureLeavesNothing(t *testing.T) {
 		if err := s.erase(t.Context(), mine, subject); err == nil || left(t, db, mine)["videos"] != 10 {
 			t.Fatalf("before the end of the 7 days: got %v, want the job to wait and nothing deleted", err)
 		}
-		s.now = func() time.Time { return time.Now().Add(grace + time.Minute) }
+		s.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
 		w.failing = errors.New("the provider is away")
 		if err := s.erase(t.Context(), mine, subject); !errors.Is(err, w.failing) || left(t, db, mine)["videos"] != 10 {
 			t.Fatalf("without the provider: got %v, want its error and nothing deleted", err)
@@ -379,11 +379,11 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 		}
 		state(confirmed)
 		status, at, err := s.Request(ctx)
-		if err != nil || status != statusScheduled || time.Until(at) < grace-time.Minute || time.Until(at) > grace+time.Minute {
-			t.Errorf("while it is scheduled: got %q at %v, error %v; want %q in %v to %v", status, at, err, statusScheduled, grace-time.Minute, grace+time.Minute)
+		if err != nil || status != statusScheduled || time.Until(at) < Grace-time.Minute || time.Until(at) > Grace+time.Minute {
+			t.Errorf("while it is scheduled: got %q at %v, error %v; want %q in %v to %v", status, at, err, statusScheduled, Grace-time.Minute, Grace+time.Minute)
 		}
 		// Once it has begun, a part of the account may be gone.
-		s.now = func() time.Time { return time.Now().Add(grace + time.Minute) }
+		s.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
 		if _, _, err := s.CallOff(ctx); !apierr.Is(err, apierr.OperationError) {
 			t.Errorf("call off what has begun: got %v, want operation_error", err)
 		}
@@ -398,7 +398,7 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 		if code, _ := visit(http.MethodPost, token, "erase"); code != http.StatusNotFound {
 			t.Errorf("the link after that: got %d, want 404", code)
 		}
-		s.now = func() time.Time { return time.Now().Add(grace + time.Minute) }
+		s.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
 		if err := s.erase(t.Context(), account, hashToken(token)); err != nil || w.erased > 0 || len(w.closed) > 0 {
 			t.Errorf("the job after that: got %v, deleted %d, want nothing done", err, w.erased)
 		}

@@ -44,7 +44,22 @@ type start struct {
 	after int64
 }
 
-// startOf reads what a caller asks to begin with: the name of a file of an earlier export.
+// begin reads what the caller asks to begin with, which their key must reveal.
+func begin(ctx context.Context, from string) (start, error) {
+	at, err := startOf(from)
+	if err != nil {
+		return start{}, err
+	}
+	if scope := lacks(ctx, at.name); scope != "" {
+		return start{}, &apierr.Error{
+			Kind: apierr.Forbidden, RequiredScope: scope, GrantedScopes: viewer.FromContext(ctx).Scopes,
+			Message: "This file of the export takes a key with " + scope + ".",
+		}
+	}
+	return at, nil
+}
+
+// startOf reads the name of a file of an earlier export.
 func startOf(from string) (start, error) {
 	from = strings.TrimSuffix(strings.TrimSuffix(from, ".ndjson"), ".csv")
 	name, part, parted := strings.Cut(from, "/")
@@ -68,18 +83,19 @@ func startOf(from string) (start, error) {
 // video that they follow.
 const firstPart = "first"
 
-// Export writes everything of the account of the context as a zip, beginning with a file.
+// Export writes the account of the context as a zip, beginning with a file: everything but
+// what the caller lacks a scope for, and Forbidden for such a file to begin with.
 // Rows are read page by page: those that change meanwhile are as they were when their
 // page was read. An account runs one export at a time in a process; another one fails
 // with RateLimited.
 func (s *Service) Export(ctx context.Context, from string, out io.Writer) error {
-	begin, err := startOf(from)
-	if err != nil {
-		return err
-	}
 	account, all, ok := viewer.Tenant(ctx)
 	if !ok || all {
 		return fmt.Errorf("export: no account in the context")
+	}
+	at, err := begin(ctx, from)
+	if err != nil {
+		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, waitForPlace)
 	leave, err := s.running.Enter(waiting, account)
@@ -97,7 +113,7 @@ func (s *Service) Export(ctx context.Context, from string, out io.Writer) error 
 	}
 	defer paced.give()
 	a := newArchive(paced, account, from, s.now())
-	if err := s.export(store.Apart(ctx), begin, a); err != nil {
+	if err := s.export(store.BulkReader(ctx), at, a); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	if err := a.close(); err != nil {
@@ -141,7 +157,7 @@ func (p *paced) Write(text []byte) (int, error) {
 func (s *Service) export(ctx context.Context, begin start, a *archive) error {
 	begun := begin.name == ""
 	for _, e := range s.small() {
-		if begun = begun || e.name == begin.name; !begun {
+		if begun = begun || e.name == begin.name; !begun || lacks(ctx, e.name) != "" {
 			continue
 		}
 		if err := a.add(ctx, e.name, e); err != nil {
@@ -152,6 +168,9 @@ func (s *Service) export(ctx context.Context, begin start, a *archive) error {
 		if err := s.exportVideos(ctx, begin.after, a); err != nil {
 			return err
 		}
+	}
+	if lacks(ctx, filesName) != "" {
+		return nil
 	}
 	return s.exportFiles(ctx, a)
 }

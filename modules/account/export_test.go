@@ -29,10 +29,18 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
+// owner is the context of a key of an account with these scopes, or with all.
+func owner(ctx context.Context, account int64, scopes ...string) context.Context {
+	if len(scopes) == 0 {
+		scopes = viewer.AllScopes()
+	}
+	return viewer.NewContext(ctx, &viewer.Viewer{AccountID: account, KeyID: 1, Scopes: scopes})
+}
+
 // library stores so many videos of an account, each with two readings.
 func library(t testing.TB, db *store.DB, account int64, videos int, caption string) {
 	t.Helper()
-	ctx := viewer.As(t.Context(), account)
+	ctx := owner(t.Context(), account)
 	for from := 0; from < videos; from += 500 {
 		numbers := make([]int, min(500, videos-from))
 		err := db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
@@ -121,7 +129,7 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 		s.part = 10
 		library(t, db, 7, 25, "=1+1")
 		library(t, db, 8, 5, "another account")
-		ctx := viewer.As(t.Context(), 7)
+		ctx := owner(t.Context(), 7)
 		err := db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { // of the videos of TikTok
 			id := db.NewID()
 			err := tx.Ent().Creator.Create().SetID(id).SetAccountID(7).SetPlatform("tiktok").SetKey("handle:ann").SetHandle("ann").
@@ -209,6 +217,46 @@ func TestExportHasEverythingAndContinues(t *testing.T) {
 	})
 }
 
+// TestExportLeavesOutWhatTheKeyMayNotRead: account:export alone reveals neither keys nor
+// money, webhooks and sandbox files, and each further scope reveals its own.
+func TestExportLeavesOutWhatTheKeyMayNotRead(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	_, s := setup(db)
+	library(t, db, 7, 5, "a")
+	withheld := []string{"keys", "events", "audit", "subscription", "payments", "ledger", "webhooks", "deliveries", filesName}
+	for name, c := range map[string]struct {
+		scopes  []string
+		reveals []string
+	}{
+		"no other scope": {nil, nil},
+		"keys":           {[]string{"keys:read"}, []string{"keys", "events"}},
+		"billing":        {[]string{"billing:write"}, []string{"subscription", "payments", "ledger"}},
+		"both":           {[]string{"keys:read", "billing:write"}, []string{"keys", "events", "audit", "subscription", "payments", "ledger"}},
+		"webhooks":       {[]string{"webhooks:read"}, []string{"webhooks", "deliveries"}},
+		"sandbox":        {[]string{"sandbox:write"}, []string{filesName}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := owner(t.Context(), 7, append(c.scopes, "account:export")...)
+			var out bytes.Buffer
+			if err := s.Export(ctx, "", &out); err != nil {
+				t.Fatal(err)
+			}
+			manifest, _ := opened(t, out.Bytes())
+			for _, file := range slices.Concat(smallNames, []string{videosName, filesName}) {
+				_, got := manifest.Counts[file]
+				want := !slices.Contains(withheld, file) || slices.Contains(c.reveals, file)
+				if got != want {
+					t.Errorf("%s: got in the export %t, want %t", file, got, want)
+				}
+				if err := s.Export(ctx, file, io.Discard); (err == nil) != want || !want && !apierr.Is(err, apierr.Forbidden) {
+					t.Errorf("from %s: got %v, want forbidden: %t", file, err, !want)
+				}
+			}
+		})
+	}
+}
+
 func TestCellsAreNoFormulas(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -241,14 +289,14 @@ func TestAnAccountRunsOneExportAtATime(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		_, s := setup(db)
-		ctx := viewer.As(t.Context(), 7)
+		ctx := owner(t.Context(), 7)
 		out, ended := slow{make(chan struct{}, 1), make(chan struct{})}, make(chan error, 1)
 		go func() { ended <- s.Export(ctx, "", out) }()
 		<-out.begun
 		if err := s.Export(ctx, "", io.Discard); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("a second one: got %v, want rate_limited", err)
 		}
-		if err := s.Export(viewer.As(t.Context(), 8), "", io.Discard); err != nil {
+		if err := s.Export(owner(t.Context(), 8), "", io.Discard); err != nil {
 			t.Errorf("one of another account: %v", err)
 		}
 		close(out.may)
@@ -265,10 +313,10 @@ func TestSlowReadersKeepNoOtherExportWaiting(t *testing.T) {
 	may, ended := make(chan struct{}), make(chan error, exports)
 	for i := range exports {
 		out := slow{make(chan struct{}, 1), may}
-		go func() { ended <- s.Export(viewer.As(t.Context(), int64(7+i)), "", out) }()
+		go func() { ended <- s.Export(owner(t.Context(), int64(7+i)), "", out) }()
 		<-out.begun
 	}
-	ctx, cancel := context.WithTimeout(viewer.As(t.Context(), 20), 30*time.Second)
+	ctx, cancel := context.WithTimeout(owner(t.Context(), 20), 30*time.Second)
 	defer cancel()
 	if err := s.Export(ctx, "", io.Discard); err != nil {
 		t.Errorf("an export beside %d whose readers are slow: got %v, want none", exports, err)
@@ -311,7 +359,7 @@ func TestExportOfMany(t *testing.T) {
 		}()
 		began := time.Now()
 		size := &counted{to: io.Discard, sum: sha256.New()}
-		if err := s.Export(viewer.As(t.Context(), 7), "", size); err != nil {
+		if err := s.Export(owner(t.Context(), 7), "", size); err != nil {
 			t.Fatal(err)
 		}
 		close(stop)
@@ -355,7 +403,7 @@ func TestExportLeavesListsOfVideosUnread(t *testing.T) {
 			}
 		})
 		var out bytes.Buffer
-		if err := s.Export(viewer.As(t.Context(), mine), "", &out); err != nil {
+		if err := s.Export(owner(t.Context(), mine), "", &out); err != nil {
 			t.Fatal(err)
 		}
 		manifest, _ := opened(t, out.Bytes())
@@ -376,12 +424,16 @@ func TestEveryTableIsExportedOrNamed(t *testing.T) {
 		"verdicts": "verdicts", "trends": "trends", "keys": "keys", "subscriptions": "subscription", "checkouts": "payments",
 		"credit_entries": "ledger", "usage_counters": "usage", "audit_entries": "audit", "usage_events": "events", "changes": "changes",
 		"webhooks": "webhooks", "webhook_deliveries": "deliveries", "videos": videosName, "video_docs": videosName, "creators": videosName,
-		"observations": "observations", "score_points": "scores", "sandbox_files": filesName,
+		"imports": "imports", "observations": "observations", "score_points": "scores", "sandbox_files": filesName,
 	}
 	staysOut := map[string]string{
 		"authorizations":      "a secret of an hour at most: what a program signs in with",
 		"codes":               "a secret of minutes: the hash of a mailed code",
 		"credit_balances":     "the sum of the ledger",
+		"deletions":           "the log of what the account deleted, which its list has",
+		"deleted_videos":      "sealed copies of what was deleted, for a day: an export has what is there",
+		"tombstones":          "hashes of what was deleted, which name nothing",
+		"unscored_libraries":  "work that is left to do on scores",
 		"feeds":               "the number of the last change",
 		"libraries":           "counters of the library's revisions",
 		"scroll_counts":       "derived from scrolls",
@@ -392,7 +444,9 @@ func TestEveryTableIsExportedOrNamed(t *testing.T) {
 		"video_terms":         "derived from the documents: the index of words",
 		"unindexed_libraries": "work that is left to do on that index",
 		"quota_entries":       "the provider's quota, an operator's",
-		"sandbox_calls":       "a fee that is returned where a call was cut off",
+		"source_pages":        "public pages of sites, for all accounts",
+		"charges":             "a fee that is returned where a call was cut off",
+		"import_parts":        "parts of a file, until its import has ended",
 		"scroll_records":      "what a running scroll has gathered: it becomes videos",
 	}
 	files := slices.Concat(smallNames, []string{videosName, "hooks", "observations", "scores", filesName})

@@ -12,12 +12,12 @@ import (
 func (s *Service) Mount(m *api.Mux) {
 	api.Download(m, "ExportAccount", func(ctx context.Context, req *scrolleryv1.ExportAccountRequest, out io.Writer) error {
 		return s.Export(ctx, req.GetFrom(), out)
-	}, func(_ context.Context, req *scrolleryv1.ExportAccountRequest) error {
-		_, err := startOf(req.GetFrom())
+	}, func(ctx context.Context, req *scrolleryv1.ExportAccountRequest) error {
+		_, err := begin(ctx, req.GetFrom())
 		return err
 	})
+	api.Unary(m, "GetAccount", s.getAccount)
 	api.Unary(m, "EraseAccount", s.eraseAccount)
-	api.Unary(m, "GetPolicy", s.getPolicy)
 }
 
 func (s *Service) eraseAccount(ctx context.Context, req *scrolleryv1.EraseAccountRequest) (*scrolleryv1.EraseAccountResponse, error) {

@@ -66,8 +66,43 @@ type Trends interface {
 	CountTrends(ctx context.Context) error
 }
 
+// Key is the key that made a call.
+type Key struct {
+	ID, Hint             string
+	Session              bool
+	Scopes               []string
+	CreatedAt, ExpiresAt time.Time // ExpiresAt is zero for a key that does not expire
+}
+
+// Keys knows the calling key.
+type Keys interface {
+	// Calling returns the key that made the call of the context.
+	Calling(ctx context.Context) (Key, error)
+}
+
+// Credits knows the balance of an account.
+type Credits interface {
+	// Balance returns the credits that can be spent, and those that calls under way hold.
+	Balance(ctx context.Context, accountID int64) (free, held int64, err error)
+}
+
+// Units are what a budget has and had, and when it is whole again.
+type Units struct {
+	Budget, Left int64
+	RenewsAt     time.Time
+}
+
+// Usage knows what is left of the budgets.
+type Usage interface {
+	// Units returns the budgets of the account of the context under a plan.
+	Units(ctx context.Context, plan string) (daily, monthly Units, err error)
+}
+
 // Needs are what the module asks of others.
 type Needs struct {
+	Keys     Keys
+	Credits  Credits
+	Usage    Usage
 	Changes  Changes
 	Mailer   Mailer
 	Accounts Accounts
@@ -81,18 +116,18 @@ type Config struct {
 	// BaseURL is the service's public address, without a slash at the end: mailed links
 	// begin with it.
 	BaseURL string
-	// Kept is how long the server keeps what it stores.
-	Kept []Kept
+	// Limits bound the calls of an account.
+	Limits Limits
 }
 
-// Kept is one kind of data and how long the server keeps it.
-type Kept struct {
-	// Data is the name that callers see.
-	Data string
-	// For is 0 for as long as the account exists.
-	For time.Duration
-	// Description says what belongs to it.
-	Description string
+// Limits bound the calls of all keys of an account together.
+type Limits struct {
+	// Rate is the calls a second, Burst those that may come at once, AtOnce those that may
+	// be under way.
+	Rate          float64
+	Burst, AtOnce int
+	// StreamsPerKey and Streams are the open streams of one key and of all.
+	StreamsPerKey, Streams int
 }
 
 const (
@@ -101,8 +136,8 @@ const (
 	exports = 2
 	// openExports is how many there are at once, of which an account has one.
 	openExports = 64
-	// grace is the time between the confirmation of a deletion and the deletion.
-	grace = 7 * 24 * time.Hour
+	// Grace is the time between the confirmation of a deletion and the deletion.
+	Grace = 7 * 24 * time.Hour
 	// linkTTL is how long a mailed link can be confirmed.
 	linkTTL = 24 * time.Hour
 	// mailEvery is the least time between two mails to an account.

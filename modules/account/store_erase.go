@@ -48,7 +48,10 @@ func (s *Service) eraseRows(ctx context.Context, account int64) (deleted int64, 
 	}
 	for _, table := range append(tables, byHand...) {
 		statement := s.db.Hot(fmt.Sprintf("DELETE FROM %[1]s WHERE {tenant} AND %[2]s IN (SELECT %[2]s FROM %[1]s WHERE {tenant} LIMIT %[3]d)", table[0], table[1], s.batch))
-		n, err := s.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) { return statement.ExecIn(ctx, tx) })
+		n, err := s.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) {
+			tx.Notify(account) // its keys are kept in memory
+			return statement.ExecIn(ctx, tx)
+		})
 		if deleted += n; err != nil {
 			return deleted, fmt.Errorf("delete from %s: %w", table[0], err)
 		}

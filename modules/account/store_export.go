@@ -11,6 +11,7 @@ import (
 	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/creditentry"
+	"github.com/scrollery/scrollery/ent/fileimport"
 	"github.com/scrollery/scrollery/ent/key"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
@@ -49,15 +50,34 @@ func eachByID[T any](ctx context.Context, fetch func(after int64) ([]T, error), 
 
 // smallNames are the files of an account without its videos, in their order.
 var smallNames = []string{
-	"workspace", "rules", "ruleItems", "schedule", "scrolls", "verdicts", "trends", "keys", "subscription",
+	"workspace", "rules", "ruleItems", "schedule", "scrolls", "imports", "verdicts", "trends", "keys", "subscription",
 	"payments", "ledger", "usage", "audit", "events", "changes", "webhooks", "deliveries",
+}
+
+// further are the scopes that a key needs for a file of the export besides account:export,
+// by the file's name. An entry of the audit can tell of keys and of money.
+var further = map[string][]string{
+	"keys": {"keys:read"}, "events": {"keys:read"}, "audit": {"keys:read", "billing:write"},
+	"subscription": {"billing:write"}, "payments": {"billing:write"}, "ledger": {"billing:write"},
+	"webhooks": {"webhooks:read"}, "deliveries": {"webhooks:read"}, filesName: {"sandbox:write"},
+}
+
+// lacks returns a scope that the caller lacks for a file; empty for none.
+func lacks(ctx context.Context, name string) string {
+	caller := viewer.FromContext(ctx)
+	for _, scope := range further[name] {
+		if caller == nil || !caller.Has(scope) {
+			return scope
+		}
+	}
+	return ""
 }
 
 // small are the entities of these files.
 func (s *Service) small() []entity {
 	rows := map[string]func() entity{
 		"workspace": s.workspace, "rules": s.rulesets, "ruleItems": s.ruleItems, "schedule": s.schedule,
-		"scrolls": s.scrolls, "verdicts": s.verdicts, "trends": s.trends, "keys": s.keys,
+		"scrolls": s.scrolls, "imports": s.imports, "verdicts": s.verdicts, "trends": s.trends, "keys": s.keys,
 		"subscription": s.subscription, "payments": s.payments, "ledger": s.ledger, "usage": s.usage,
 		"audit": s.audit, "events": s.events, "changes": s.changes, "webhooks": s.webhooks, "deliveries": s.deliveries,
 	}
@@ -310,4 +330,28 @@ func afterRef(platform, externalID string) func(*sql.Selector) {
 			b.WriteString(fmt.Sprintf("(%s, %s) > (", q.C("platform"), q.C("external_id"))).Arg(platform).Comma().Arg(externalID).WriteString(")")
 		}))
 	}
+}
+
+// imports are the reports on files that the account sent. The files are not kept.
+func (s *Service) imports() entity {
+	return entity{
+		columns: []column{"id", "name", "bytes", "status", "options", "report", "failure", "createdAt", "completedAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			fetch := func(after int64) ([]*ent.FileImport, error) {
+				return s.db.Ent().FileImport.Query().Where(fileimport.IDGT(after)).Order(ent.Asc(fileimport.FieldID)).Limit(rowsAtOnce).All(ctx)
+			}
+			return eachByID(ctx, fetch, func(i *ent.FileImport) int64 { return i.ID }, func(i *ent.FileImport) error {
+				return do(publicid.Format(publicid.Import, i.ID), i.Name, i.Bytes, i.Status, jsontext.Value(i.Options), orNull(i.Report),
+					i.Failure, i.CreatedAt, i.CompletedAt)
+			})
+		},
+	}
+}
+
+// orNull is a JSON text; null for none.
+func orNull(text string) jsontext.Value {
+	if text == "" {
+		return jsontext.Value("null")
+	}
+	return jsontext.Value(text)
 }

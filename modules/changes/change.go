@@ -94,6 +94,9 @@ type From struct {
 	Oldest, Now bool
 	// After is the number of the last change that the reader has.
 	After int64
+	// Since, if it is above 0, stands for the last change before this time, in Unix
+	// milliseconds.
+	Since int64
 }
 
 // Parse reads a cursor of a caller; path is its name in an error.

@@ -24,7 +24,7 @@ const account = int64(101)
 
 func open(t *testing.T, db *store.DB) (*changes.Service, context.Context) {
 	t.Helper()
-	s := changes.New(db)
+	s := changes.New(db, nil)
 	t.Cleanup(s.Close)
 	return s, viewer.As(t.Context(), account)
 }

@@ -20,8 +20,8 @@ const (
 // hub wakes readers that wait. It only says that it is worth looking: what has changed,
 // and whether, a reader finds out for itself.
 type hub struct {
-	heads  func(ctx context.Context, accounts []int64) (map[int64]int64, error)
-	unhint func()
+	heads    func(ctx context.Context, accounts []int64) (map[int64]int64, error)
+	unlisten func()
 
 	mu       sync.Mutex
 	watchers map[int64]map[chan struct{}]bool
@@ -31,11 +31,11 @@ type hub struct {
 }
 
 func newHub(heads func(context.Context, []int64) (map[int64]int64, error)) *hub {
-	return &hub{heads: heads, unhint: func() {}, watchers: map[int64]map[chan struct{}]bool{}, seen: map[int64]int64{}}
+	return &hub{heads: heads, unlisten: func() {}, watchers: map[int64]map[chan struct{}]bool{}, seen: map[int64]int64{}}
 }
 
 func (h *hub) close() {
-	h.unhint()
+	h.unlisten()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true

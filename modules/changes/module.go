@@ -21,8 +21,8 @@ var Module = fx.Module("changes", fx.Provide(
 	fx.Annotate((*Service).Sweeper, fx.ResultTags(`group:"periodics"`)),
 ))
 
-func open(lifecycle fx.Lifecycle, db *store.DB) *Service {
-	s := New(db)
+func open(lifecycle fx.Lifecycle, db *store.DB, library Library) *Service {
+	s := New(db, library)
 	lifecycle.Append(fx.StopHook(func(context.Context) { s.Close() }))
 	return s
 }

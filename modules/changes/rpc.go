@@ -2,10 +2,13 @@ package changes
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -17,8 +20,12 @@ func Operations(s *Service) api.Operations {
 	r := &rpc{s}
 	return func(m *api.Mux) {
 		api.Unary(m, "ListChanges", r.list, func(_ context.Context, req *pb.ListChangesRequest) error {
+			if req.Since != nil && req.GetPageToken() != "" {
+				return apierr.Invalid("since", "stands in place of a cursor: send one of both")
+			}
 			return check(req.GetPageToken(), req.GetTypes())
 		})
+		api.Unary(m, "SummarizeChanges", r.summarize)
 		api.Stream(m, "WatchChanges", r.watch, func(_ context.Context, req *pb.WatchChangesRequest) error {
 			return check(req.GetPageToken(), req.GetTypes())
 		})
@@ -44,11 +51,12 @@ func check(cursor, types string) error {
 }
 
 // begin returns what a checked request asks for.
-func (r *rpc) begin(ctx context.Context, cursor, list string) (after int64, types Types, err error) {
+func (r *rpc) begin(ctx context.Context, cursor string, since int64, list string) (after int64, types Types, err error) {
 	from, err := Parse("pageToken", cursor)
 	if err != nil {
 		return 0, nil, err
 	}
+	from.Since = since
 	if types, err = ParseTypes("types", list); err != nil {
 		return 0, nil, err
 	}
@@ -57,7 +65,7 @@ func (r *rpc) begin(ctx context.Context, cursor, list string) (after int64, type
 }
 
 func (r *rpc) list(ctx context.Context, req *pb.ListChangesRequest) (*pb.ListChangesResponse, error) {
-	after, types, err := r.begin(ctx, req.GetPageToken(), req.GetTypes())
+	after, types, err := r.begin(ctx, req.GetPageToken(), int64(req.GetSince()), req.GetTypes())
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +92,52 @@ func (r *rpc) list(ctx context.Context, req *pb.ListChangesRequest) (*pb.ListCha
 	return resp, nil
 }
 
+// summarize sums up the last day, or the time since the caller's.
+func (r *rpc) summarize(ctx context.Context, req *pb.SummarizeChangesRequest) (*pb.SummarizeChangesResponse, error) {
+	since := r.service.now().Add(-sumsFor).UnixMilli()
+	if req.Since != nil {
+		since = int64(req.GetSince())
+	}
+	sum, err := r.service.Summarize(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	resp := &pb.SummarizeChangesResponse{
+		Since: float64(sum.Since), OutliersEntered: named(sum.Entered), OutliersLeft: named(sum.Left), Gained: named(sum.Gained),
+		TrendsLeft: int32(sum.TrendsLeft), FeedCursor: Cursor(sum.Next),
+	}
+	for _, kind := range feed.Kinds() {
+		if n := sum.Counts[kind]; n > 0 {
+			resp.Counts = append(resp.Counts, &pb.ChangeCount{Type: string(kind), Count: int32(n)})
+		}
+	}
+	for _, trend := range sum.Trends {
+		resp.TrendsEntered = append(resp.TrendsEntered, &pb.ChangedTrend{Key: trend.Key, Label: trend.Label})
+	}
+	return resp, nil
+}
+
+// maxCaption is the most characters of a caption in a summary.
+const maxCaption = 120
+
+// named are videos as a summary has them.
+func named(all []Moved) (shown []*pb.ChangedVideo) {
+	for _, m := range all {
+		caption := []rune(strings.Join(strings.Fields(m.Words), " "))
+		shown = append(shown, &pb.ChangedVideo{
+			VideoId: publicid.Format(publicid.Video, m.Video), Platform: m.Platform, Handle: text(m.Handle),
+			Caption: text(string(caption[:min(len(caption), maxCaption)])), Old: float(m.Old), New: float(m.New),
+		})
+	}
+	return shown
+}
+
 func (r *rpc) watch(ctx context.Context, req *pb.WatchChangesRequest, send func(*pb.WatchChangesResponse) error) error {
 	cursor := req.GetPageToken()
 	if last := api.ResumeAfter(ctx); last != "" {
 		cursor = last
 	}
-	after, types, err := r.begin(ctx, cursor, req.GetTypes())
+	after, types, err := r.begin(ctx, cursor, 0, req.GetTypes())
 	if err != nil {
 		return err
 	}

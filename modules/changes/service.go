@@ -20,34 +20,40 @@ const (
 
 // Service reads the feeds. It is safe for concurrent use.
 type Service struct {
-	db   *store.DB
-	hot  hot
-	hub  *hub
-	keep time.Duration
-	now  func() time.Time
+	db      *store.DB
+	library Library
+	hot     hot
+	hub     *hub
+	keep    time.Duration
+	now     func() time.Time
 }
 
 // New returns the module's service. Close it.
-func New(db *store.DB) *Service {
-	s := &Service{db: db, hot: newHot(db), keep: feed.Keep, now: time.Now}
+func New(db *store.DB, library Library) *Service {
+	s := &Service{db: db, library: library, hot: newHot(db), keep: feed.Keep, now: time.Now}
 	s.hub = newHub(s.heads)
-	s.hub.unhint = db.OnHint(s.hub.wake)
+	s.hub.unlisten = db.OnNotify(s.hub.wake)
 	return s
 }
 
-// Close ends the hints.
+// Close ends the notifications.
 func (s *Service) Close() { s.hub.close() }
 
 // Start returns the number after which a reading from a place begins.
 func (s *Service) Start(ctx context.Context, from From) (after int64, err error) {
-	if !from.Oldest && !from.Now {
+	if !from.Oldest && !from.Now && from.Since == 0 {
 		return from.After, nil
 	}
 	last, floor, err := s.state(ctx)
-	if from.Oldest {
-		return floor, err
+	switch {
+	case err != nil:
+		return 0, err
+	case from.Since > 0:
+		return s.before(ctx, from.Since, floor, last)
+	case from.Oldest:
+		return floor, nil
 	}
-	return last, err
+	return last, nil
 }
 
 // Read returns at most so many changes of the kinds after a number. It fails with

@@ -32,7 +32,7 @@ type code struct {
 	// askers holds a mark of the client for each try.
 	askers []byte
 	used   bool
-	// linkHash is the hash of the token in the same mail.
+	// linkHash is the hash of the link's token, or the word, in the same mail.
 	linkHash      []byte
 	linkExpiresAt time.Time
 }
@@ -63,7 +63,7 @@ func newDigits() (string, error) {
 	return fmt.Sprintf("%06d", number), nil
 }
 
-// newCode hashes the digits under a salt of their own.
+// newCode hashes the digits under a salt of their own. No digits are no code: none is right.
 func newCode(email string, accountID int64, digits string, at, expiresAt time.Time) code {
 	salt := make([]byte, 16)
 	rand.Read(salt) // never fails: the runtime ends the process first
@@ -81,5 +81,5 @@ func hashDigits(salt []byte, digits string) []byte {
 
 // matches takes the same time whatever the digits are.
 func (c code) matches(digits string) bool {
-	return hmac.Equal(c.hash, hashDigits(c.salt, digits))
+	return digits != "" && hmac.Equal(c.hash, hashDigits(c.salt, digits))
 }

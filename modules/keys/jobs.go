@@ -11,8 +11,8 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// keepEnded is how long codes and session keys are kept after they are of use.
-const keepEnded = 24 * time.Hour
+// KeepEnded is how long codes and session keys are kept after they are of use.
+const KeepEnded = 24 * time.Hour
 
 // Worker returns the worker that mails one-time codes for lost keys.
 func Worker(s *Service) store.Worker { return s.mails(recoverKind, forRecovery) }
@@ -47,7 +47,7 @@ func Sweeper(s *Service) store.Periodic {
 // Sweep forgets codes and session keys that ended a day ago.
 func (s *Service) Sweep(ctx context.Context) error {
 	const batch = 500
-	before := s.now().Add(-keepEnded)
+	before := s.now().Add(-KeepEnded)
 	for _, sweep := range []func(context.Context, time.Time, int) (int, error){s.rows.sweepCodes, s.rows.sweepSessions} {
 		for removed := batch; removed == batch; {
 			var err error

@@ -22,11 +22,11 @@ type Key struct {
 }
 
 // State is what the database says about a key that was shown; see Admission.
-// Times are Unix milliseconds, nil where the column is null.
+// Times are Unix milliseconds, nil if the column is null.
 type State struct {
 	// Session is the word of form.Digest, so that it is known of a missing row too.
 	Session bool
-	// Found is false where no row has the hash.
+	// Found is false if no row has the hash.
 	Found                bool
 	ExpiresAt, RevokedAt *int64
 	// ParentFound, ParentExpiresAt and ParentRevokedAt concern the lasting key

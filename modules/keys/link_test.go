@@ -131,21 +131,19 @@ func TestALinkServesEveryAccountOfTheAddress(t *testing.T) {
 func TestALinkEnds(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		const ana = "ana@example.com"
-		for name, end := range map[string]func(b *bundle){
-			"after its time": func(b *bundle) { b.clock = b.clock.Add(b.cfg.LinkTTL) },
-			"when a code was used": func(b *bundle) {
+		for name, end := range map[string]func(b *bundle, ana string){
+			"after its time": func(b *bundle, _ string) { b.clock = b.clock.Add(b.cfg.LinkTTL) },
+			"when a code was used": func(b *bundle, ana string) {
 				if status, _ := b.reissue(t, ana, b.code(t, ana)); status != ReissueCompleted {
 					t.Errorf("got %s, want completed", status)
 				}
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
-				b := setup(t, db)
+				b, ana := setup(t, db), fmt.Sprintf("ana%d@example.com", len(name)) // an address with one account has a code
 				b.open(t, ana)
-				b.clock = b.clock.Add(2 * time.Hour * time.Duration(len(name))) // apart from the other case's mails
 				path := b.link(t, ana)
-				end(b)
+				end(b, ana)
 				for _, method := range []string{http.MethodGet, http.MethodPost} {
 					if status, _ := b.browse(t, method, path, "acct_0000000000000"); status != http.StatusNotFound {
 						t.Errorf("%s: got %d, want 404", method, status)
@@ -311,43 +309,84 @@ func TestWrongCodesOfAnHourHaveACeiling(t *testing.T) {
 	}
 }
 
-// TestBeyondTheCeilingSignInsGoOn: each asker has one try at a code, all together few, and
-// the guesses of strangers leave the owner theirs.
-func TestBeyondTheCeilingSignInsGoOn(t *testing.T) {
+// TestNoStrangerSpendsTheWord: guesses at a code, at this address or others, and requests for
+// mails leave the owner the word of the newest mail, once.
+func TestNoStrangerSpendsTheWord(t *testing.T) {
 	t.Parallel()
-	b := setup(t, storetest.SQLite(t))
-	b.wrong.limit = 3
-	b.open(t, "bob@example.com")
-	b.open(t, "ana@example.com")
-	code := b.code(t, "bob@example.com")
-	for range 3 {
-		if status, _ := b.reissue(t, "bob@example.com", wrong(code)); status != ReissueInvalidCode {
-			t.Fatalf("a wrong code: got %s, want %s", status, ReissueInvalidCode)
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.wrong.limit = 30
+		const ana = "ana@example.com"
+		_, key := b.open(t, ana)
+		var letter string
+		for range 10 { // a stranger's requests; the hour has three mails
+			if err := b.send(context.Background(), forSignIn, ana); err != nil {
+				t.Fatal(err)
+			}
+			if sent := b.post.taken(); len(sent) > 0 {
+				letter = sent[0].Text
+			}
+			b.clock = b.clock.Add(3 * time.Minute)
 		}
-	}
-	sent := func() string {
-		b.clock = b.clock.Add(20 * time.Minute) // so that another mail may be sent, within the hour
-		if err := b.send(context.Background(), forSignIn, "ana@example.com"); err != nil {
+		digits, word := sixDigits.FindString(letter), mailedWord.FindString(letter)
+		try := func(typed, client, want string) {
+			t.Helper()
+			status, err := b.SignIn(context.Background(), ana, typed, client, func(context.Context, *store.Tx) error { return nil })
+			if err != nil || status != want {
+				t.Errorf("a try by %s: got %s and error %v, want %s and no error", client, status, err, want)
+			}
+		}
+		for n := range 40 {
+			want := ReissueInvalidCode
+			if n >= min(b.cfg.CodeGuesses, b.wrong.limit) {
+				want = ReissueRateLimited
+			}
+			try(wrong(digits), fmt.Sprint("203.0.113.", n), want)
+		}
+		try(digits, "192.0.2.1", ReissueRateLimited)
+		try(strings.Repeat("x", len(word)), "192.0.2.1", ReissueInvalidCode)
+		if status, _ := b.reissue(t, ana, word); status != ReissueInvalidCode {
+			t.Errorf("the word of a sign-in for a new key: got %s, want %s", status, ReissueInvalidCode)
+		}
+		if status, _ := b.browse(t, http.MethodGet, LinkPath+word); status != http.StatusNotFound {
+			t.Errorf("the word of a sign-in as a link: got %d, want %d", status, http.StatusNotFound)
+		}
+		try(word, "192.0.2.1", ReissueCompleted)
+		try(word, "192.0.2.1", ReissueInvalidCode)
+		if err := b.inForce(t, key); err != nil {
+			t.Errorf("the key: got %v, want nil", err)
+		}
+	})
+}
+
+var mailedWord = regexp.MustCompile(`(?m)^[0-9A-Za-z]{43}$`)
+
+// TestACodeIsOfTheOnlyAccount: an account that a stranger opened with the address of another
+// one is not what a code opens; the link names both.
+func TestACodeIsOfTheOnlyAccount(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		const ana = "ana@example.com"
+		_, own := b.open(t, ana)
+		strange, _ := b.open(t, ana)
+		b.payer.active[strange] = true
+		if err := b.send(context.Background(), forRecovery, ana); err != nil {
 			t.Fatal(err)
 		}
-		return sixDigits.FindString(b.post.taken()[0].Text)
-	}
-	try := func(digits, client, want string) {
-		t.Helper()
-		status, err := b.SignIn(context.Background(), "ana@example.com", digits, client, func(context.Context, *store.Tx) error { return nil })
-		if err != nil || status != want {
-			t.Errorf("a try by %s: got %s and error %v, want %s and no error", client, status, err, want)
+		letter := b.post.taken()[0]
+		if !strings.Contains(letter.Text, LinkPath) || strings.Contains(letter.Text, "one-time code") || sixDigits.MatchString(letter.Subject) {
+			t.Errorf("got %q and %s, want a link and no code", letter.Subject, letter.Text)
 		}
-	}
-	digits := sent()
-	try(wrong(digits), "203.0.113.9", ReissueInvalidCode)
-	try(wrong(digits), "203.0.113.9", ReissueRateLimited)
-	try(digits, "192.0.2.1", ReissueCompleted)
-	digits = sent()
-	for n := range triesBeyond {
-		try(wrong(digits), fmt.Sprint("203.0.113.", n), ReissueInvalidCode)
-	}
-	try(digits, "192.0.2.1", ReissueRateLimited)
+		for _, digits := range []string{"", "000000"} {
+			if status, _ := b.reissue(t, ana, digits); status != ReissueInvalidCode {
+				t.Errorf("the code %q: got %s, want %s", digits, status, ReissueInvalidCode)
+			}
+		}
+		if err := b.inForce(t, own); err != nil {
+			t.Errorf("the owner's key: got %v, want nil", err)
+		}
+	})
 }
 
 func TestRacingUsesOfALinkMintOneKey(t *testing.T) {

@@ -90,22 +90,29 @@ func (s *Service) AccountOf(ctx context.Context, email string) (accountID int64,
 	return accountID, accountID != 0, err
 }
 
-// accountOf is AccountOf for an address in its stored form; 0 where it is unknown.
+// accountOf is AccountOf for an address in its stored form; 0 if it is unknown.
 func (s *Service) accountOf(ctx context.Context, address string) (int64, error) {
+	id, _, err := s.ownedBy(ctx, address)
+	return id, err
+}
+
+// ownedBy returns the account of an address that is meant where it names one: with an active
+// subscription, or else the oldest. several reports that it has others.
+func (s *Service) ownedBy(ctx context.Context, address string) (id int64, several bool, err error) {
 	ids, err := s.rows.accountsOf(ctx, address)
 	if err != nil || len(ids) == 0 {
-		return 0, err
+		return 0, false, err
 	}
 	active, err := s.subscriptions.Active(ctx, ids)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	for _, id := range ids {
 		if active[id] {
-			return id, nil
+			return id, len(ids) > 1, nil
 		}
 	}
-	return ids[0], nil
+	return ids[0], len(ids) > 1, nil
 }
 
 // List returns the keys of every account of an address, oldest first.

@@ -88,7 +88,7 @@ func TestOperatorFaults(t *testing.T) {
 		email, plan string
 		scopes      []string
 		ttl         time.Duration
-		at          string // the path of the one issue; empty where the refusal is of another module
+		at          string // the path of the one issue; empty if the refusal is of another module
 	}{
 		"no address":     {"ana", "pro", nil, 0, "email"},
 		"unknown scope":  {"a@b.c", "pro", []string{"all"}, 0, "scopes[0]"},

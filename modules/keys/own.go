@@ -64,7 +64,24 @@ func (s *Service) Own(ctx context.Context, size int, token string) (keys []OwnKe
 	return keys, next, nil
 }
 
-// RevokeOwn ends a key of the caller's account, and returns it as it is then; nil where
+// Calling returns the key that made the call.
+func (s *Service) Calling(ctx context.Context) (*OwnKey, error) {
+	caller := viewer.FromContext(ctx)
+	if caller == nil || caller.KeyID == 0 {
+		return nil, Refused()
+	}
+	found, err := s.rows.ownByID(ctx, s.db.Ent(), caller.KeyID)
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, Refused()
+	}
+	shown := found.shown(caller.KeyID, s.now())
+	return &shown, nil
+}
+
+// RevokeOwn ends a key of the caller's account, and returns it as it is then; nil if
 // there is none. Ending it twice is once. A key that may not end the others learns
 // nothing about them, not even whether they exist.
 func (s *Service) RevokeOwn(ctx context.Context, id string) (*OwnKey, error) {
@@ -82,7 +99,7 @@ func (s *Service) RevokeOwn(ctx context.Context, id string) (*OwnKey, error) {
 		}
 		var row *ownRow
 		if ok {
-			if row, err = s.rows.ownByID(ctx, tx, number); err != nil {
+			if row, err = s.rows.ownByID(ctx, tx.Ent(), number); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"context"
+	"crypto/hmac"
 	"fmt"
 	"time"
 
@@ -45,12 +46,13 @@ func (s *Service) Recover(ctx context.Context, email string) error {
 	return nil
 }
 
-// send makes a code for a purpose and mails it to an address, with a link where a key was
-// lost. An address that had its mails of this hour gets no further one; the newest is then
+// send makes a code for a purpose and mails it to an address, with a word that no one
+// guesses: where a key was lost, it is that of a link, and an address with several accounts
+// gets the link alone. An address that had its mails of this hour gets no further one; the newest is then
 // valid for longer. A code that could not be mailed is removed, and the job tries again
 // with another.
 func (s *Service) send(ctx context.Context, why purpose, address string) error {
-	account, err := s.accountOf(ctx, address)
+	account, several, err := s.ownedBy(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -58,13 +60,15 @@ func (s *Service) send(ctx context.Context, why purpose, address string) error {
 	if err != nil {
 		return err
 	}
-	now := s.now()
+	now, token := s.now(), secret.New()
+	if several && why == forRecovery {
+		digits = "" // anyone opens an account with any address: the page of the link names all
+	}
 	made := newCode(address, account, digits, now, now.Add(s.cfg.CodeTTL))
 	made.id, made.purpose = s.db.NewID(), why
-	letter := s.signInLetter(address, digits)
+	made.linkHash, made.linkExpiresAt = hashToken(token), now.Add(s.cfg.LinkTTL)
+	letter := s.signInLetter(address, digits, token)
 	if why == forRecovery {
-		token := secret.New()
-		made.linkHash, made.linkExpiresAt = hashToken(token), now.Add(s.cfg.LinkTTL)
 		letter = s.letter(address, digits, token)
 	}
 	added, err := s.rows.addCode(ctx, made, now.Add(-time.Hour), s.cfg.MailsPerHour)
@@ -82,14 +86,20 @@ func (s *Service) send(ctx context.Context, why purpose, address string) error {
 }
 
 func (s *Service) letter(address, digits, token string) mail.Message {
+	subject, code := "Your Scrollery accounts", ""
+	if digits != "" {
+		subject = "Your Scrollery code: " + digits
+		code = "Your one-time code is " + digits + "\n\n" +
+			fmt.Sprintf("It is valid for %d minutes. ", int(s.cfg.CodeTTL.Minutes())) +
+			"Using it ends every key that the account has now.\n\nOr open this page. "
+	} else {
+		code = "This address has several accounts, which anyone may have opened. Open this page.\n"
+	}
 	return mail.Message{
 		To:      address,
-		Subject: "Your Scrollery code: " + digits,
-		Text: "Someone, most likely you, asked to replace a lost Scrollery API key.\n\n" +
-			"Your one-time code is " + digits + "\n\n" +
-			fmt.Sprintf("It is valid for %d minutes. ", int(s.cfg.CodeTTL.Minutes())) +
-			"Using it ends every key that the account has now.\n\n" +
-			"Or open this page. It shows every account of this address, and gives a new key\n" +
+		Subject: subject,
+		Text: "Someone, most likely you, asked to replace a lost Scrollery API key.\n\n" + code +
+			"It shows every account of this address, and gives a new key\n" +
 			"for each one that you choose:\n\n" +
 			s.cfg.BaseURL + LinkPath + token + "\n\n" +
 			fmt.Sprintf("The page works once, within %d minutes. ", int(s.cfg.LinkTTL.Minutes())) +
@@ -136,11 +146,8 @@ func (s *Service) judged(ctx context.Context, status string, account int64) {
 	}
 }
 
-// triesBeyond is how many tries of all askers a code of a sign-in is good for beyond the
-// ceiling of wrong ones.
-const triesBeyond = 5
-
-// check tries a code of an address, and counts the try. It returns the account that the
+// check tries a code of an address, and counts the try, or the word of the same mail, which
+// no one guesses and no one can use up. It returns the account that the
 // code opens, 0 for none, and ReissueCompleted for a right one, which is not used up by
 // that.
 func (s *Service) check(ctx context.Context, tx *store.Tx, why purpose, address, digits, client string) (status string, account int64, err error) {
@@ -155,13 +162,15 @@ func (s *Service) check(ctx context.Context, tx *store.Tx, why purpose, address,
 	if !found {
 		newest = s.dummy
 	}
+	if len(digits) == secret.Length {
+		if newest.linkValid(now) && hmac.Equal(newest.linkHash, hashToken(digits)) {
+			return ReissueCompleted, newest.accountID, nil
+		}
+		return ReissueInvalidCode, 0, nil
+	}
 	right, mark := newest.matches(digits), newest.mark(client)
 	if ended := newest.used || !now.Before(newest.expiresAt); !ended {
-		// A sign-in has no link: beyond the ceiling, its code is good for one try of an asker,
-		// and for few of all, so that neither guesses at other addresses nor at this one keep its
-		// owner out.
-		beyond := s.wrong.spent(now) && (why != forSignIn || newest.triesOf(mark) > 0 || newest.tries >= triesBeyond)
-		if newest.triesOf(mark) >= s.cfg.CodeTries || newest.tries >= s.cfg.CodeGuesses || beyond {
+		if newest.triesOf(mark) >= s.cfg.CodeTries || newest.tries >= s.cfg.CodeGuesses || s.wrong.spent(now) {
 			return ReissueRateLimited, 0, nil
 		}
 	} else {

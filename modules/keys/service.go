@@ -101,7 +101,7 @@ type Service struct {
 	log           *slog.Logger
 	now           func() time.Time
 	wrong         *guesses
-	// dummy is the code that is checked where there is none, so that the work
+	// dummy is the code that is checked if there is none, so that the work
 	// is the same.
 	dummy code
 }

@@ -27,7 +27,7 @@ func (s *Service) AskSignIn(ctx context.Context, tx *store.Tx, email string) err
 	return tx.Enqueue(ctx, store.Job{Kind: signInKind, Args: recovery{Email: address}})
 }
 
-func (s *Service) signInLetter(address, digits string) mail.Message {
+func (s *Service) signInLetter(address, digits, word string) mail.Message {
 	return mail.Message{
 		To:      address,
 		Subject: "Your Scrollery sign-in code: " + digits,
@@ -36,13 +36,15 @@ func (s *Service) signInLetter(address, digits string) mail.Message {
 			fmt.Sprintf("It is valid for %d minutes. ", int(s.cfg.CodeTTL.Minutes())) +
 			"Type it only into the page at\n\n" +
 			s.cfg.BaseURL + "/oauth/authorize\n\n" +
-			"that you opened yourself. Tell it to no one: with it, a program can read your\n" +
-			"account. If you did not ask, do nothing: nothing is connected without the code.\n",
+			"that you opened yourself. If the page says that too many codes were tried, type\n" +
+			"this word there instead, which no one can guess:\n\n" +
+			word + "\n\n" +
+			"Tell neither to anyone: with it, a program can read your account. If you did not ask, do nothing: nothing is connected without the code.\n",
 	}
 }
 
-// SignIn tries the newest sign-in code of an address, with the limits of Reissue, and
-// returns its statuses. then is called in the same transaction if the code is right; the
+// SignIn tries the newest sign-in code of an address, or the word of its mail, with the limits
+// of Reissue, and returns its statuses. then is called in the same transaction if the code is right; the
 // code is used up unless then fails. client is the address that asks.
 func (s *Service) SignIn(ctx context.Context, email, digits, client string, then func(ctx context.Context, tx *store.Tx) error) (status string, err error) {
 	address, ok := mail.Address(email)
@@ -144,7 +146,7 @@ func (s *Service) End(ctx context.Context, tx *store.Tx, accountID, keyID int64)
 		return err
 	}
 	ctx = viewer.As(ctx, accountID)
-	row, err := s.rows.ownByID(ctx, tx, keyID)
+	row, err := s.rows.ownByID(ctx, tx.Ent(), keyID)
 	if err != nil || row == nil {
 		return err
 	}

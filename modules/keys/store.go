@@ -138,7 +138,7 @@ func timeOf(millis *int64) time.Time {
 	return time.UnixMilli(*millis)
 }
 
-// revoke ends a key, whosever it is. found is false where there is none.
+// revoke ends a key, whosever it is. found is false if there is none.
 func (r rows) revoke(ctx context.Context, id int64, at time.Time) (found bool, err error) {
 	ctx = viewer.System(ctx)
 	err = r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
@@ -192,7 +192,7 @@ func (r rows) revokeAll(ctx context.Context, tx *store.Tx, accountID int64, at t
 	})
 }
 
-// Address returns the mail address of an account; empty where no checkout gave one.
+// Address returns the mail address of an account; empty if no checkout gave one.
 func (s *Service) Address(ctx context.Context, accountID int64) (string, error) {
 	row, err := s.db.Ent().Account.Get(viewer.System(ctx), accountID)
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *Service) Address(ctx context.Context, accountID int64) (string, error) 
 // AccountRow is an account as it is stored.
 type AccountRow struct {
 	ID int64
-	// Email is empty where no checkout gave it.
+	// Email is empty if no checkout gave it.
 	Email     string
 	CreatedAt time.Time
 }

@@ -38,10 +38,9 @@ func (r rows) addCode(ctx context.Context, made code, since time.Time, limit int
 		added = true
 		row := tx.Ent().Code.Create().
 			SetID(made.id).SetEmail(made.email).SetHash(made.hash).SetSalt(made.salt).
-			SetCreatedAt(made.createdAt.UnixMilli()).SetExpiresAt(made.expiresAt.UnixMilli())
-		if made.purpose == forRecovery {
-			row.SetLinkHash(made.linkHash).SetLinkExpiresAt(made.linkExpiresAt.UnixMilli())
-		} else {
+			SetCreatedAt(made.createdAt.UnixMilli()).SetExpiresAt(made.expiresAt.UnixMilli()).
+			SetLinkHash(made.linkHash).SetLinkExpiresAt(made.linkExpiresAt.UnixMilli())
+		if made.purpose != forRecovery {
 			row.SetPurpose(string(made.purpose))
 		}
 		if made.accountID != 0 {
@@ -70,11 +69,9 @@ func (r rows) postpone(ctx context.Context, tx *store.Tx, until code) error {
 		return err
 	}
 	last := newest.createdAt.Add(time.Hour)
-	row := tx.Ent().Code.UpdateOneID(newest.id).SetExpiresAt(earlier(until.expiresAt, last).UnixMilli())
-	if until.purpose == forRecovery {
-		row.SetLinkExpiresAt(earlier(until.linkExpiresAt, last).UnixMilli())
-	}
-	return row.Exec(ctx)
+	return tx.Ent().Code.UpdateOneID(newest.id).
+		SetExpiresAt(earlier(until.expiresAt, last).UnixMilli()).SetLinkExpiresAt(earlier(until.linkExpiresAt, last).UnixMilli()).
+		Exec(ctx)
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -128,9 +125,9 @@ func codeOf(row *ent.Code) code {
 	return out
 }
 
-// codeByLink returns the code that was mailed with a link.
+// codeByLink returns the code that was mailed with a link. The word of a sign-in is none.
 func (r rows) codeByLink(ctx context.Context, client *ent.Client, linkHash []byte) (code, bool, error) {
-	row, err := client.Code.Query().Where(entcode.LinkHash(linkHash)).Only(ctx)
+	row, err := client.Code.Query().Where(entcode.LinkHash(linkHash), of(forRecovery)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return code{}, false, nil
 	}

@@ -27,13 +27,13 @@ func (r rows) own(ctx context.Context, before int64, limit int) ([]*ownRow, erro
 	return nil, fmt.Errorf("list keys: %w", err)
 }
 
-// ownByID returns one key of the viewer; nil where there is none.
-func (r rows) ownByID(ctx context.Context, tx *store.Tx, id int64) (*ownRow, error) {
-	found, err := tx.Ent().Key.Query().Where(entkey.ID(id)).All(ctx)
+// ownByID returns one key of the viewer; nil if there is none.
+func (r rows) ownByID(ctx context.Context, client *ent.Client, id int64) (*ownRow, error) {
+	found, err := client.Key.Query().Where(entkey.ID(id)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("load key %d: %w", id, err)
 	}
-	rows, err := withParents(ctx, tx.Ent(), found)
+	rows, err := withParents(ctx, client, found)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (r rows) revokeOwn(ctx context.Context, tx *store.Tx, row *ownRow, at time.
 	return audit.Write(ctx, tx, r.db.NewID(), audit.Entry{AccountID: row.accountID, Action: "key.revoke", Subject: row.ID})
 }
 
-// emailOf returns the address of an account; nil where it has none.
+// emailOf returns the address of an account; nil if it has none.
 func (r rows) emailOf(ctx context.Context, account int64) (*string, error) {
 	row, err := r.db.Ent().Account.Get(ctx, account)
 	if ent.IsNotFound(err) {

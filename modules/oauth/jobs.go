@@ -7,9 +7,9 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
-// keepEnded is how long authorizations are kept after their last step has ended: a code
+// KeepEnded is how long authorizations are kept after their last step has ended: a code
 // that comes twice is known until then.
-const keepEnded = time.Hour
+const KeepEnded = time.Hour
 
 // Sweeper returns the module's housekeeping.
 func Sweeper(db *store.DB) store.Periodic {
@@ -22,7 +22,7 @@ func sweep(ctx context.Context, kept rows, now time.Time) error {
 	const batch = 500
 	for removed := batch; removed == batch; {
 		var err error
-		if removed, err = kept.sweep(ctx, now.Add(-keepEnded), batch); err != nil {
+		if removed, err = kept.sweep(ctx, now.Add(-KeepEnded), batch); err != nil {
 			return err
 		}
 	}

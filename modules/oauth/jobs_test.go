@@ -15,7 +15,7 @@ func TestOldAuthorizationsAreRemoved(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		kept, now := rows{db}, time.Now()
-		for _, began := range []time.Duration{0, formTTL + keepEnded - time.Minute, formTTL + keepEnded + time.Minute} {
+		for _, began := range []time.Duration{0, formTTL + KeepEnded - time.Minute, formTTL + KeepEnded + time.Minute} {
 			err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 				return kept.add(ctx, tx, secret.New(), "ana@example.com", request{clientID: "https://example.com/a", scopes: []string{"rules:read"}}, now.Add(-began))
 			})

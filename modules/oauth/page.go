@@ -243,7 +243,7 @@ func (s *Service) postCode(w http.ResponseWriter, r *http.Request, ticket, digit
 	case tried == Right:
 		s.askConsent(w, r, http.StatusOK, a, next, "")
 	case tried == TooMany:
-		s.page.Write(w, r, http.StatusTooManyRequests, q.askCode(ticket, "Too many codes were tried. Begin again in the program later."))
+		s.page.Write(w, r, http.StatusTooManyRequests, q.askCode(ticket, "Too many codes were tried. Type the long word of the newest mail instead."))
 	default:
 		s.page.Write(w, r, http.StatusBadRequest, q.askCode(ticket, "That is not the code, or it has ended."))
 	}

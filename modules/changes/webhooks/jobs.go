@@ -75,7 +75,7 @@ func (s *Service) Periodics() []store.Periodic {
 // process and otherwise every two seconds.
 func (s *Service) Look(ctx context.Context) error {
 	now := s.now().UnixMilli()
-	if !s.hinted.Swap(false) && now-s.looked.Load() < s.lookEvery.Milliseconds() {
+	if !s.notified.Swap(false) && now-s.looked.Load() < s.lookEvery.Milliseconds() {
 		return nil
 	}
 	s.looked.Store(now)

@@ -57,7 +57,7 @@ func child() error {
 	if err != nil {
 		return err
 	}
-	s, err := New(db, changes.New(db), killConfig(os.Getenv(childPeer)), Needs{Owners: owners{}, Mailer: make(mailbox, 100), Sealer: sealer})
+	s, err := New(db, changes.New(db, nil), killConfig(os.Getenv(childPeer)), Needs{Owners: owners{}, Mailer: make(mailbox, 100), Sealer: sealer})
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func TestKilledServersAndReceiversLoseNothing(t *testing.T) {
 			ctx := viewer.As(t.Context(), account)
 			db := storetest.Open(t, cfg)
 			b := &bundle{ctx: ctx, db: db, receiver: r, mails: make(mailbox, 100)}
-			made, err := New(db, changes.New(db), killConfig(r.address()), Needs{Owners: owners{}, Mailer: b.mails, Sealer: sealer})
+			made, err := New(db, changes.New(db, nil), killConfig(r.address()), Needs{Owners: owners{}, Mailer: b.mails, Sealer: sealer})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -94,8 +94,8 @@ type Service struct {
 	settleWithin time.Duration
 	// lookEvery is how soon a change of another process, and a retry, is seen.
 	lookEvery time.Duration
-	hinted    atomic.Bool
-	unhint    func()
+	notified  atomic.Bool
+	unlisten  func()
 	looked    atomic.Int64 // Unix milliseconds of the last look for changes
 
 	mu      sync.Mutex
@@ -116,13 +116,13 @@ func New(db *store.DB, feed *changes.Service, cfg Config, needs Needs) (*Service
 		running: map[int64]bool{}, graceOfLease: 5 * time.Second, lookEvery: defaultLookEvery,
 		settleWithin: settleTimeout,
 	}
-	s.unhint = db.OnHint(func(int64) { s.hinted.Store(true) })
+	s.unlisten = db.OnNotify(func(int64) { s.notified.Store(true) })
 	return s, nil
 }
 
-// Close ends the hints and the idle connections.
+// Close ends the notifications and the idle connections.
 func (s *Service) Close() {
-	s.unhint()
+	s.unlisten()
 	s.client.CloseIdleConnections()
 }
 

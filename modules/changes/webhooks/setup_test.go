@@ -160,7 +160,7 @@ func setup(t *testing.T, db *store.DB, answer func(w http.ResponseWriter, r *htt
 // start runs the module with a queue.
 func start(t testing.TB, db *store.DB, cfg Config, mails mail.Sender) *Service {
 	t.Helper()
-	reader := changes.New(db)
+	reader := changes.New(db, nil)
 	t.Cleanup(reader.Close)
 	s, err := New(db, reader, cfg, Needs{Owners: owners{}, Mailer: mails, Sealer: sealer})
 	if err != nil {

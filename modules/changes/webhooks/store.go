@@ -109,7 +109,7 @@ func (s *Service) change(ctx context.Context, id int64, do func(w *Webhook) erro
 		if w.prior != nil {
 			update.SetPriorSecret(w.prior)
 		}
-		tx.Hint(w.Account)
+		tx.Notify(w.Account)
 		return update.Exec(ctx)
 	})
 	if err != nil {
