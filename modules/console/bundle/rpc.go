@@ -75,7 +75,7 @@ func generate(ctx context.Context) error {
 // embedded is a descriptor in a generated file, and importing what reads it.
 var (
 	embedded  = regexp.MustCompile(`fileDesc\("([A-Za-z0-9+/]+)"`)
-	importing = regexp.MustCompile(`(?m)^import \{ (.*\b)?fileDesc, (.*) \} from "@bufbuild/protobuf/codegenv2";$`)
+	importing = regexp.MustCompile(`(?m)^import \{ (.*\b)?fileDesc(?:, (.*))? \} from "@bufbuild/protobuf/codegenv2";$`)
 )
 
 // plainText writes the descriptor of a generated file as text, a character a byte, instead
@@ -99,6 +99,9 @@ func plainText(content string) (string, error) {
 		return "", err
 	}
 	content = strings.Replace(content, found[0], "fileDesc("+string(text), 1)
+	if names := importing.FindStringSubmatch(content); names[1]+names[2] == "" { // it has no messages
+		return importing.ReplaceAllString(content, "import { fileDesc } from \"../../../src/api/descriptor\";"), nil
+	}
 	return importing.ReplaceAllString(content, "import { ${1}${2} } from \"@bufbuild/protobuf/codegenv2\";\nimport { fileDesc } from \"../../../src/api/descriptor\";"), nil
 }
 

@@ -70,6 +70,11 @@ func TestDescriptorsArePlainText(t *testing.T) {
 			}
 		})
 	}
+	alone := "import { fileDesc } from \"@bufbuild/protobuf/codegenv2\";\nexport const file_a = fileDesc(\"YQ\");\n"
+	want := "import { fileDesc } from \"../../../src/api/descriptor\";\nexport const file_a = fileDesc(\"a\");\n"
+	if got, err := plainText(alone); err != nil || got != want {
+		t.Errorf("a file without messages: got %q, error %v; want %q", got, err, want)
+	}
 	if _, err := plainText(strings.Replace(generated("a"), "fileDesc(", "describe(", 1)); err == nil {
 		t.Error("a generated file of another form is accepted")
 	}

@@ -5,6 +5,7 @@ import { createConnectTransport } from "@connectrpc/connect-web";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { BillingService } from "../../gen/scrollery/v1/billing_service_pb";
 import { ChangesService } from "../../gen/scrollery/v1/changes_service_pb";
+import { ImportsService } from "../../gen/scrollery/v1/imports_service_pb";
 import { KeysService } from "../../gen/scrollery/v1/keys_service_pb";
 import { LibraryService } from "../../gen/scrollery/v1/library_service_pb";
 import { RulesService } from "../../gen/scrollery/v1/rules_service_pb";
@@ -30,7 +31,7 @@ const recover: Interceptor = (next) => async (request) => {
   for (let pause = firstPause; ; ) {
     const used = session.value?.token;
     if (used) request.header.set("Authorization", `Bearer ${used}`);
-    if (!readsOnly(request) && request.method.name !== "EstimateScroll") writes++;
+    if (!readsOnly(request) && !["EstimateScroll", "PreviewImport"].includes(request.method.name)) writes++;
     try {
       const response = await next(request);
       if (notice.value && !waits(notice.value)) notice.value = null;
@@ -139,6 +140,7 @@ export function transportFor(key: string) {
 export const api = {
   billing: createClient(BillingService, transport),
   changes: createClient(ChangesService, transport),
+  imports: createClient(ImportsService, transport),
   keys: createClient(KeysService, transport),
   library: createClient(LibraryService, transport),
   rules: createClient(RulesService, transport),

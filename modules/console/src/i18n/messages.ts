@@ -131,6 +131,7 @@ export const messages = {
   "change.video.gone": { en: "A video was removed from its platform", de: "Ein Video wurde von seiner Plattform entfernt" },
   "change.video.archived": { en: "A video was archived", de: "Ein Video wurde archiviert" },
   "change.video.restored": { en: "A video was restored", de: "Ein Video wurde wiederhergestellt" },
+  "change.video.deleted": { en: "A video was deleted", de: "Ein Video wurde gelöscht" },
   "change.video.annotated": { en: "A video was annotated", de: "Ein Video wurde mit Notizen versehen" },
   "change.outlier.entered": { en: "A video became an outlier", de: "Ein Video wurde zum Ausreißer" },
   "change.outlier.left": { en: "A video is no longer an outlier", de: "Ein Video ist kein Ausreißer mehr" },

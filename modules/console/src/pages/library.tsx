@@ -10,6 +10,7 @@ import { Badge, Button, Card, Link, PageHead } from "../ui/parts";
 import { Empty, ProblemView, ShowPages } from "../ui/states";
 import { Table } from "../ui/table";
 import { Byline, Name, nameOf } from "../ui/video";
+import { ImportFile } from "./import-file";
 import type { PageProps } from "./index";
 import { saveCsv } from "./library-csv";
 import { readVideos, type Entry } from "./library-read";
@@ -90,6 +91,7 @@ function Overview() {
         </ShowPages>
         <p class="muted small">{t("library.export")} <Link href={to("account")}>{t("library.exportLink")}</Link></p>
       </Card>
+      <ImportFile briefed done={list.reload} />
       {annotating && <Annotate video={annotating} close={() => setAnnotating(null)} done={(video) => setChanged((before) => new Map(before).set(video.id, video))} />}
     </>
   );

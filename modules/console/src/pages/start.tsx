@@ -1,9 +1,11 @@
-// The first page: three steps until the first scroll, then what changed since the last visit.
+// The first page: three steps until the first scroll, or a file instead of it, then what
+// changed since the last visit.
 import { api } from "../api/client";
 import { useQuery } from "../api/query";
 import { t } from "../i18n/t";
 import { PageHead } from "../ui/parts";
 import { Show } from "../ui/states";
+import { ImportFile } from "./import-file";
 import { Since } from "./start-since";
 import { Steps } from "./start-steps";
 
@@ -24,6 +26,7 @@ export function Start() {
           ? <Since workspace={workspace.id} newest={scroll} />
           : <Steps workspace={workspace} rules={rules} done={state.reload} />}
       </Show>
+      {state.data && <ImportFile briefed={state.data.workspace !== undefined} />}
     </>
   );
 }
