@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ const operateGroup = "operate"
 func adminCommands() []*cobra.Command {
 	return []*cobra.Command{
 		keysCommand(), importCommand(), backtestCommand(), scrollsCommand(), quotasCommand(), backupCommand(),
-		accountsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand(),
+		accountsCommand(), creatorsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand(),
 	}
 }
 
@@ -31,7 +32,7 @@ func adminCommand() *cobra.Command {
 // moved returns the admin commands at their place of before. They are hidden and say on
 // stderr where they are now; stdout is the same.
 func moved() []*cobra.Command {
-	all := adminCommands()
+	all := slices.DeleteFunc(adminCommands(), func(c *cobra.Command) bool { return c.Name() == "import" }) // a customer's command
 	for _, command := range all {
 		command.Hidden = true
 		hint(command)

@@ -41,7 +41,6 @@ const chaosVideos = 600
 const chaosConfig = `
 scrolls: {heartbeat: 100ms, stale: 400ms, rescue_every: 300ms, retry_after: 100ms, batch_size: 100}
 billing: {pro: {daily_units: 100000000, monthly_units: 100000000}}
-sandbox: {agent: {stale: 600ms}}
 `
 
 type chaos struct {

@@ -50,7 +50,8 @@ func commandsOf(root *cobra.Command) (all []*cobra.Command) {
 		if child.GroupID == customers.Group || root.Parent() != nil {
 			if child.HasSubCommands() {
 				all = append(all, commandsOf(child)...)
-			} else {
+			}
+			if !child.HasSubCommands() || child.Example != "" { // a list may have commands beside it
 				all = append(all, child)
 			}
 		}

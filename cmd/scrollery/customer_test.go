@@ -16,7 +16,7 @@ import (
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
-	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/host"
 	customers "github.com/scrollery/scrollery/cmd/scrollery/customer"
 	"github.com/scrollery/scrollery/cmd/scrollery/customer/login"
 	"github.com/scrollery/scrollery/plugins/feed"
@@ -39,7 +39,7 @@ func newTerminal(t *testing.T, env map[string]string) *terminal {
 func (c *terminal) run(ctx context.Context, stdin string, args ...string) result {
 	lookup := func(name string) (string, bool) { text, ok := c.env[name]; return text, ok }
 	root := newRoot(customers.Environment{
-		Lookup: lookup, Escape: pluginhost.Printable,
+		Lookup: lookup, Escape: host.Printable,
 		Store:  func() (*login.Store, error) { return &login.Store{Lookup: lookup, Dir: c.dir}, nil },
 		Browse: func(_ context.Context, address string) error { c.opened = append(c.opened, address); return nil },
 	})

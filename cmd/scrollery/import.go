@@ -14,9 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
-	"github.com/scrollery/scrollery/modules/kernel/garbage"
 	"github.com/scrollery/scrollery/modules/operator"
-	"github.com/scrollery/scrollery/plugins/feed/formats"
+	"github.com/scrollery/scrollery/plugins/formats"
 )
 
 func importCommand() *cobra.Command {
@@ -128,11 +127,7 @@ func (f importFlags) order(paths []string) (operator.ImportOrder, error) {
 	return operator.ImportOrder{Email: f.email, InputFiles: files}, err
 }
 
-// importPace bounds an import in memory, and has little garbage looked for beside the work.
-var importPace = garbage.Pace{Spare: 48 << 20, Least: 25, Most: 300}
-
 func runImport(cmd *cobra.Command, o *app.Operator, order operator.ImportOrder, asJSON bool) error {
-	importPace.Keep()
 	progress := newProgress(os.Stderr)
 	order.Begin, order.Watch = progress.begin, progress.read
 	report, err := o.Import(cmd.Context(), order)
@@ -146,10 +141,7 @@ func runImport(cmd *cobra.Command, o *app.Operator, order operator.ImportOrder, 
 	if err != nil {
 		return fmt.Errorf("%w; the videos imported so far are stored, and the same command continues from there", err)
 	}
-	if report.Total.Read == 0 && slices.ContainsFunc(report.Total.Skipped, func(s formats.Skip) bool { return s.Reason.Unread() }) {
-		return errors.New("no video could be read")
-	}
-	return nil
+	return someRead(report.Files)
 }
 
 func printImport(out io.Writer, report operator.ImportReport, asJSON bool) error {
@@ -161,6 +153,7 @@ func printImport(out io.Writer, report operator.ImportReport, asJSON bool) error
 	var text strings.Builder
 	for _, file := range report.Files {
 		fmt.Fprintf(&text, "%s: %s\n", plain(file.File), countsOf(file))
+		writeUnderstood(&text, file)
 		writeSkips(&text, file)
 	}
 	if len(report.Files) > 1 {

@@ -28,9 +28,15 @@ func previewImport(cmd *cobra.Command, files operator.InputFiles, asJSON bool) e
 	if asJSON {
 		encoder := json.NewEncoder(os.Stdout)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(preview)
+		if err := encoder.Encode(preview); err != nil {
+			return err
+		}
+		return someRead(preview.Files)
 	}
-	return printPreview(os.Stdout, preview)
+	if err := printPreview(os.Stdout, preview); err != nil {
+		return err
+	}
+	return someRead(preview.Files)
 }
 
 func printPreview(out io.Writer, preview operator.ImportPreview) error {
@@ -58,6 +64,7 @@ func printPreview(out io.Writer, preview operator.ImportPreview) error {
 			fmt.Fprintf(&text, ", %d implausible values", file.Doubtful)
 		}
 		fmt.Fprintln(&text)
+		writeUnderstood(&text, file)
 		writeSkips(&text, file)
 	}
 	fmt.Fprintln(&text, "Nothing was stored.")

@@ -40,7 +40,10 @@ func TestDryRunStoresNothing(t *testing.T) {
 	t.Run("as a table", func(t *testing.T) {
 		want := "PLATFORM  ID  HANDLE  POSTED             OBSERVED           VIEWS  LIKES  COMMENTS  CAPTION\n" +
 			strings.Repeat("tiktok    7   maya    2026-03-01T10:00Z  2026-03-02T10:00Z  12000  -      -         Slow "+plain("\x1b")+"[31m bar\n", 10) +
-			"some.jsonl: scrollery; 12 would be read\n  skipped 1: unknown_format, first in line 13: an object in no known format\nNothing was stored.\n"
+			"some.jsonl: scrollery; 12 would be read\n" +
+			"  found: views 12 of 12, likes 0 of 12, comments 0 of 12, shares 0 of 12, saves 0 of 12, followers 0 of 12, postedAt 12 of 12, handle 12 of 12, sourceUrl 0 of 12\n" +
+			"  time of the counts: in the file for 12 of 12\n" +
+			"  skipped 1: unknown_format, first in line 13: an object in no known format\nNothing was stored.\n"
 		if diff := cmp.Diff(want, run(t)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

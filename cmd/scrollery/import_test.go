@@ -28,15 +28,20 @@ billing: {pro: {daily_units: 100000000, monthly_units: 100000000}}
 
 // eachDatabase runs the test with a server on each kind of database.
 func eachDatabase(t *testing.T, test func(t *testing.T, c *chaos, db func(t *testing.T) *store.DB)) {
+	t.Helper()
+	eachDatabaseWith(t, importConfig, test)
+}
+
+func eachDatabaseWith(t *testing.T, config string, test func(t *testing.T, c *chaos, db func(t *testing.T) *store.DB)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		c := newChaosWith(t, "", importConfig)
+		c := newChaosWith(t, "", config)
 		test(t, c, func(t *testing.T) *store.DB { return storetest.Open(t, store.Config{DataDir: c.dir}) })
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		url := apptest.ScratchPostgres(t)
-		c := newChaosWith(t, url, importConfig)
+		c := newChaosWith(t, url, config)
 		test(t, c, func(t *testing.T) *store.DB { return storetest.Open(t, store.Config{DatabaseURL: url}) })
 	})
 }
@@ -58,11 +63,11 @@ func TestImportWholeFiles(t *testing.T) {
 	}
 	scrape := filepath.Join(data, "tiktok_trending_2020-12.jsonl.gz")
 	table := filepath.Join(data, "tiktok_dk_run1_2026-03-22.csv")
-	columns := filepath.Join("..", "..", "plugins", "feed", "formats", "testdata", "tiktok_dk.map.json")
+	columns := filepath.Join("..", "..", "plugins", "formats", "testdata", "tiktok_dk.map.json")
 	eachDatabase(t, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
 		load := func(want operator.ImportedFile, args ...string) {
 			t.Helper()
-			got := c.command(t, append([]string{"import", "--email", "chaos@example.com", "--json"}, args...)...)
+			got := c.command(t, append([]string{"admin", "import", "--email", "chaos@example.com", "--json"}, args...)...)
 			var report operator.ImportReport
 			if err := json.Unmarshal([]byte(got.stdout), &report); err != nil || got.code != exitDone {
 				t.Fatalf("got exit code %d, error %v: %s%s; want %d", got.code, err, got.stdout, got.stderr, exitDone)
@@ -107,7 +112,7 @@ func TestImportKilled(t *testing.T) {
 		if strings.HasSuffix(t.Name(), "sqlite") {
 			c.kill() // nobody but the command itself is left to pick it up
 		}
-		args := []string{"import", "--email", "chaos@example.com", file}
+		args := []string{"admin", "import", "--email", "chaos@example.com", file}
 		inOneGo := newChaosWith(t, "", importConfig)
 		inOneGo.kill()
 		began := time.Now()

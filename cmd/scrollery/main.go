@@ -9,12 +9,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
-	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/host"
 	customers "github.com/scrollery/scrollery/cmd/scrollery/customer"
 )
 
@@ -36,15 +38,26 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) int {
-	root := newRoot(customers.System(pluginhost.Printable))
+	root := newRoot(customers.System(host.Printable))
+	args = asOperator(args)
 	root.SetArgs(args)
 	return execute(ctx, root, args, os.Stderr)
+}
+
+// asOperator has `scrollery import --email …` mean `scrollery admin import --email …`, as it
+// did before customers had a command of that name: only operators name an account.
+func asOperator(args []string) []string {
+	named := func(arg string) bool { return arg == "--email" || strings.HasPrefix(arg, "--email=") }
+	if len(args) > 0 && args[0] == "import" && slices.ContainsFunc(args, named) {
+		return append([]string{"admin"}, args...)
+	}
+	return args
 }
 
 // execute runs a command and prints its error.
 func execute(ctx context.Context, root *cobra.Command, args []string, stderr io.Writer) int {
 	executed, err := root.ExecuteContextC(ctx)
-	if code, ok := customers.Report(executed, args, err, stderr, pluginhost.Printable); ok {
+	if code, ok := customers.Report(executed, args, err, stderr, host.Printable); ok {
 		return code
 	}
 	if err == nil {

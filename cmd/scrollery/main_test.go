@@ -33,7 +33,7 @@ func program(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	}
 	command := exec.CommandContext(ctx, self, args...)
 	command.Env = []string{
-		asProgram + "=1", "SCROLLERY_DATA_DIR=" + dir, "PATH=" + os.Getenv("PATH"), "HOME=" + dir,
+		asProgram + "=1", "SCROLLERY_DATA_DIR=" + dir, "SCROLLERY_YOUTUBE_FEED=no", "PATH=" + os.Getenv("PATH"), "HOME=" + dir,
 		"SCROLLERY_ADDR=127.0.0.1:0", "SCROLLERY_OPS_ADDR=127.0.0.1:0",
 	}
 	if coverage := os.Getenv("GOCOVERDIR"); coverage != "" {
@@ -123,19 +123,19 @@ func TestCommandsKeepTheirExitCodes(t *testing.T) {
 		{"keys list --email stranger@example.com", exitFailed},
 		{"keys revoke key_0000000000000", exitFailed},
 		{"scrolls cancel scr_unknown", exitFailed},
-		{"import --email a@example.com nowhere.jsonl", exitFailed},
+		{"admin import --email a@example.com nowhere.jsonl", exitFailed},
 		{"keys create --email a@example.com --plan gold", exitWrongUse},
 		{"keys create --plan pro", exitWrongUse},
 		{"keys create --email a@example.com --plan pro --scopes all:things", exitWrongUse},
 		{"keys create --email a@example.com --plan pro --ttl 25h", exitWrongUse},
 		{"keys revoke", exitWrongUse},
 		{"keys", exitWrongUse},
-		{"import --email a@example.com", exitWrongUse},
-		{"import nowhere.jsonl", exitWrongUse},
-		{"import --email a@example.com --format vhs nowhere.jsonl", exitWrongUse},
-		{"import --email a@example.com --map nowhere.json nowhere.csv", exitWrongUse},
-		{"import --email a@example.com --observed-at tomorrow nowhere.csv", exitWrongUse},
-		{"import --email a@example.com - -", exitWrongUse},
+		{"admin import --email a@example.com", exitWrongUse},
+		{"admin import nowhere.jsonl", exitWrongUse},
+		{"admin import --email a@example.com --format vhs nowhere.jsonl", exitWrongUse},
+		{"admin import --email a@example.com --map nowhere.json nowhere.csv", exitWrongUse},
+		{"admin import --email a@example.com --observed-at tomorrow nowhere.csv", exitWrongUse},
+		{"admin import --email a@example.com - -", exitWrongUse},
 		{"serve --roles dancer", exitWrongUse},
 		{"serve --colour red", exitWrongUse},
 		{"serve extra", exitWrongUse},

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
-	"github.com/scrollery/scrollery/app/pluginhost/conformance"
-	"github.com/scrollery/scrollery/app/pluginhost/kit"
+	"github.com/scrollery/scrollery/app/host/conformance"
+	"github.com/scrollery/scrollery/app/host/kit"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func pluginsCommand() *cobra.Command {
-	return group("plugins", "List, check, pin and create stage plugins", pluginsList(), pluginsCheck(), pluginsPin(), pluginsNew(), pluginsPackage())
+	return group("plugins", "List, try, check, pin and create stage plugins", pluginsList(), pluginsTry(), pluginsCheck(), pluginsPin(), pluginsNew(), pluginsPackage())
 }
 
 func pluginsList() *cobra.Command {

@@ -49,14 +49,14 @@ func TestCommandsWorkBesideAServer(t *testing.T) {
 		return path
 	}
 	lines := put("more.jsonl", `{"platform":"tiktok","externalId":"j1","metrics":{"views":10}}`+"\nbroken\n"+`{"platform":"tiktok","externalId":"j2"}`+"\n")
-	table := put("table.csv", "video,seen\nt1,500\nt2,700\nt1,900\n")
+	table := put("table.csv", "video,seen\nAAAAAAAAt01,500\nAAAAAAAAt02,700\nAAAAAAAAt01,900\n")
 	put("feed.map.json", `{"columns":{"externalId":"video","views":"seen"},"constants":{"platform":"youtube"}}`)
 
-	got := c.command(t, "import", "--email", "chaos@example.com", lines, table)
+	got := c.command(t, "admin", "import", "--email", "chaos@example.com", lines, table)
 	if got.code != exitDone || !strings.Contains(got.stdout, "4 new") || !strings.Contains(got.stdout, "skipped 1: malformed, first in line 2") {
 		t.Errorf(`import: exit %d: %s%s, want code %v, stdout with "4 new" and stdout with "skipped 1: malformed, first in line 2"`, got.code, got.stdout, got.stderr, exitDone)
 	}
-	if got = c.command(t, "import", "--email", "chaos@example.com", lines); !strings.Contains(got.stdout, "0 new, 0 seen again, 2 already there") {
+	if got = c.command(t, "admin", "import", "--email", "chaos@example.com", lines); !strings.Contains(got.stdout, "0 new, 0 seen again, 2 already there") {
 		t.Errorf(`import again: exit %d: %s%s, want with "0 new, 0 seen again, 2 already there"`, got.code, got.stdout, got.stderr)
 	}
 	if videos := c.countVideos(t); videos != 4 {

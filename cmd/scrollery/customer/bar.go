@@ -3,6 +3,7 @@ package customer
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
@@ -13,6 +14,8 @@ type bar struct {
 	c      *call
 	before string
 	drawn  bool
+	// shown is when the last line was printed.
+	shown time.Time
 }
 
 func newBar(c *call) *bar { return &bar{c: c} }

@@ -48,7 +48,7 @@ const annotation = "customer"
 func Commands(env Environment) []*cobra.Command {
 	p := &program{env}
 	all := []*cobra.Command{
-		p.login(), p.subscribe(), p.whoami(), p.logout(), p.brief(), p.rules(), p.scroll(),
+		p.login(), p.subscribe(), p.whoami(), p.logout(), p.brief(), p.rules(), p.importFiles(), p.scroll(),
 		p.hooks(), p.outliers(), p.trends(), p.library(), p.explain(), p.usage(), p.key(),
 		p.change(), p.listen(), p.export(), p.open(), p.mcp(), p.api(),
 	}

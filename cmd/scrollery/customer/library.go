@@ -46,18 +46,22 @@ func (p *program) outliers() *cobra.Command {
 		},
 		page: libraryPage, request: func() *pb.ListOutliersRequest { return &pb.ListOutliersRequest{} },
 		items: (*pb.ListOutliersResponse).GetOutliers, filters: append([]filter{scoreFilter}, videoFilters...),
-		none: func(*pb.ListOutliersResponse) string { return "There are no such outliers." },
-		columns: []show.Column[*pb.Outlier]{
-			{Name: "video", Cell: func(o *pb.Outlier) any { return o.GetVideo().GetId() }},
-			{Name: "score", Cell: func(o *pb.Outlier) any { return o.GetScore() }},
-			{Name: "views", Cell: func(o *pb.Outlier) any { return number(o.GetVideo().GetMetrics().Views) }},
-			{Name: "baseline", Cell: func(o *pb.Outlier) any { return number(o.BaselineViews) }},
-			{Name: "peers", Cell: func(o *pb.Outlier) any { return o.GetSampleCount() }},
-			{Name: "platform", Cell: func(o *pb.Outlier) any { return o.GetVideo().GetPlatform() }, Cut: 12},
-			{Name: "creator", Cell: func(o *pb.Outlier) any { return handle(o.GetVideo()) }, Cut: 24},
-			{Name: "caption", Cell: func(o *pb.Outlier) any { return caption(o.GetVideo()) }, Cut: 50},
-		},
+		none:    func(*pb.ListOutliersResponse) string { return "There are no such outliers." },
+		columns: outlierColumns(),
 	})
+}
+
+func outlierColumns() []show.Column[*pb.Outlier] {
+	return []show.Column[*pb.Outlier]{
+		{Name: "video", Cell: func(o *pb.Outlier) any { return o.GetVideo().GetId() }},
+		{Name: "score", Cell: func(o *pb.Outlier) any { return o.GetScore() }},
+		{Name: "views", Cell: func(o *pb.Outlier) any { return number(o.GetVideo().GetMetrics().Views) }},
+		{Name: "baseline", Cell: func(o *pb.Outlier) any { return number(o.BaselineViews) }},
+		{Name: "peers", Cell: func(o *pb.Outlier) any { return o.GetSampleCount() }},
+		{Name: "platform", Cell: func(o *pb.Outlier) any { return o.GetVideo().GetPlatform() }, Cut: 12},
+		{Name: "creator", Cell: func(o *pb.Outlier) any { return handle(o.GetVideo()) }, Cut: 24},
+		{Name: "caption", Cell: func(o *pb.Outlier) any { return caption(o.GetVideo()) }, Cut: 50},
+	}
 }
 
 func (p *program) hooks() *cobra.Command {
@@ -112,7 +116,7 @@ func (p *program) trends() *cobra.Command {
 }
 
 func (p *program) library() *cobra.Command {
-	return list(p, listing[*pb.GetLibraryRequest, *pb.GetLibraryResponse, *pb.Video]{
+	command := list(p, listing[*pb.GetLibraryRequest, *pb.GetLibraryResponse, *pb.Video]{
 		spec: spec{
 			use: "library", short: "List the videos of the library, newest first",
 			long: "Lists the videos that scrolls archived." + formats,
@@ -132,6 +136,8 @@ func (p *program) library() *cobra.Command {
 			{Name: "caption", Cell: func(v *pb.Video) any { return caption(v) }, Cut: 50},
 		},
 	})
+	command.AddCommand(p.libraryDelete(), p.libraryUndelete(), p.libraryDeletions())
+	return command
 }
 
 func handle(v *pb.Video) string { return v.GetSource().GetHandle() }

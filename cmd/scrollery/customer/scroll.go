@@ -13,7 +13,7 @@ import (
 )
 
 func (p *program) scroll() *cobra.Command {
-	return group("scroll", "Start, show, list and cancel scrolls, the research runs", p.scrollStart(), p.scrollShow(), p.scrollList(), p.scrollCancel())
+	return group("scroll", "Start, show, list and cancel scrolls, the research runs", p.scrollStart(), p.scrollTry(), p.scrollShow(), p.scrollList(), p.scrollCancel())
 }
 
 const following = "With --follow the command ends with the scroll: with 0 where it has completed, and with 6 where it has failed or\n" +

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
+	customers "github.com/scrollery/scrollery/cmd/scrollery/customer"
+	"github.com/scrollery/scrollery/plugins/youtubefeed/feedtest"
+)
+
+// watched are channels with 15 Shorts each, of which one has ten times the views of the others.
+func watched(names ...string) (all []feedtest.Channel) {
+	for n, name := range names {
+		c := feedtest.Channel{ID: fmt.Sprintf("UC%022d", n), Handle: name}
+		for i := range 15 {
+			views := int64(10_000 + 100*i)
+			if i == 7 {
+				views *= 10
+			}
+			c.Shorts = append(c.Shorts, feedtest.Video{
+				ID: fmt.Sprintf("%s%07d", name[:3], i), Title: fmt.Sprintf("%s %d", name, i), Published: time.Now().Add(-time.Duration(i+8) * 24 * time.Hour).UTC().Truncate(time.Second),
+				Views: views, Likes: views / 20,
+			})
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// TestFirstMinute: from an empty data folder, one command shows the outliers of three channels.
+func TestFirstMinute(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	feeds := feedtest.New(t)
+	feeds.Channels = watched("ada", "bob", "cyd")
+	running := apptest.Start(t, func(cfg *app.Config) {
+		cfg.SetStage("YOUTUBE_FEED", "yes")
+		cfg.Plugins.Settings = map[string]map[string]string{"youtube-feed": {"url": feeds.URL}}
+	})
+	caller := running.Account(t, "pro")
+	c := newTerminal(t, map[string]string{"SCROLLERY_KEY": caller.Key, "SCROLLERY_SERVER": running.BaseURL})
+	got := c.must(t, exitDone, "scroll", "try", "@ada", "https://www.youtube.com/@bob", "youtube.com/channel/"+feeds.Channels[2].ID, "--json", "outliers")
+	var answer struct {
+		Outliers []struct {
+			Score float64
+			Video struct{ ExternalID, SourceURL string }
+		}
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &answer); err != nil {
+		t.Fatalf("%v: %s", err, got.stdout)
+	}
+	found := map[string]bool{}
+	for _, o := range answer.Outliers {
+		found[o.Video.SourceURL] = o.Score > 5
+	}
+	for _, id := range []string{"ada0000007", "bob0000007", "cyd0000007"} {
+		if !found["https://www.youtube.com/shorts/"+id] {
+			t.Errorf("no outlier %s among %v, want one of each channel", id, found)
+		}
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %v, want at most a minute", took)
+	}
+	if asked := len(feeds.Asked()); asked != 5 {
+		t.Errorf("%d requests: %v; want 2 pages of handles and 3 feeds", asked, feeds.Asked())
+	}
+	t.Run("again, in words", func(t *testing.T) {
+		if got := c.must(t, exitDone, "scroll", "try", "@ada", "@bob"); !strings.Contains(got.stdout, "30 videos") || len(feeds.Asked()) != 5 {
+			t.Errorf("got %q after %d requests, want 30 videos of the same hour", got.stdout, len(feeds.Asked()))
+		}
+	})
+	t.Run("a brief of one's own stays", func(t *testing.T) {
+		c.must(t, exitDone, "brief", "set", "--name", "Mine", "--description", "A grinder", "--competitor", "@ada")
+		if got := c.run(t.Context(), "", "scroll", "try", "@bob"); got.code == exitDone || !strings.Contains(got.stderr, "brief set") {
+			t.Errorf("exit %d and %q, want a refusal that says what to do", got.code, got.stderr)
+		}
+	})
+}
+
+// TestFirstMinuteWithoutNetwork says so, and where there are videos that need none.
+func TestFirstMinuteWithoutNetwork(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t, func(cfg *app.Config) {
+		cfg.SetStage("YOUTUBE_FEED", "yes")
+		cfg.Plugins.Settings = map[string]map[string]string{"youtube-feed": {"url": "http://127.0.0.1:1"}}
+		cfg.Scrolls.MaxAttempts = 1
+	})
+	caller := running.Account(t, "pro")
+	c := newTerminal(t, map[string]string{"SCROLLERY_KEY": caller.Key, "SCROLLERY_SERVER": running.BaseURL})
+	got := c.run(t.Context(), "", "scroll", "try", "@ada")
+	if got.code != customers.ExitScroll || !strings.Contains(got.stderr, "no network") || !strings.Contains(got.stderr, "--sample") {
+		t.Errorf("exit %d and %q, want %d and the sample", got.code, got.stderr, customers.ExitScroll)
+	}
+}
+
+// TestPluginsTry makes one real request with the operator's settings.
+func TestPluginsTry(t *testing.T) {
+	t.Parallel()
+	feeds := feedtest.New(t)
+	feeds.Channels = watched("ada")
+	feeds.Channels[0].Shorts[0].Likes = -1
+	config := filepath.Join(t.TempDir(), "scrollery.yaml")
+	if err := os.WriteFile(config, []byte("plugins: {settings: {youtube-feed: {url: \""+feeds.URL+"\"}}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	try := func(args ...string) result {
+		command := program(t.Context(), t.TempDir(), append([]string{"plugins", "try"}, args...)...)
+		command.Env = append(command.Env, "SCROLLERY_YOUTUBE_FEED=yes", "SCROLLERY_CONFIG="+config)
+		var stdout, stderr strings.Builder
+		command.Stdout, command.Stderr = &stdout, &stderr
+		code := 0
+		if err := command.Run(); err != nil {
+			code = command.ProcessState.ExitCode()
+		}
+		return result{code, stdout.String(), stderr.String()}
+	}
+	got := try("youtube-feed", "--seed", "@ada", "--limit", "10", "--json")
+	var report struct {
+		Source, Seed, Status string
+		Asked, Returned      int
+		Fields               map[string]int
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &report); err != nil || got.code != 0 {
+		t.Fatalf("exit %d, %v: %s%s", got.code, err, got.stdout, got.stderr)
+	}
+	if report.Source != "youtube-feed" || report.Seed != "@ada" || report.Status != "ok" || report.Returned != 10 ||
+		report.Fields["metrics.views"] != 10 || report.Fields["metrics.likes"] != 9 || report.Fields["metrics.comments"] != 0 || report.Fields["metadata.caption"] != 10 {
+		t.Errorf("got %+v, want 10 videos with views, 9 with likes", report)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a handle that no one has":  {[]string{"youtube-feed", "--seed", "@nobody"}, "not_found"},
+		"no such source":            {[]string{"nowhere", "--seed", "@ada"}, "there is no source"},
+		"a source that is not set":  {[]string{"youtube", "--seed", "@ada"}, "SCROLLERY_YOUTUBE"},
+		"a stage that is no source": {[]string{"rules", "--seed", "@ada"}, "no source"},
+		"no seed":                   {[]string{"youtube-feed"}, "--seed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := try(c.args...); got.code == 0 || !strings.Contains(got.stdout+got.stderr, c.want) {
+				t.Errorf("exit %d: %s%s; want a failure with %q", got.code, got.stdout, got.stderr, c.want)
+			}
+		})
+	}
+}
