@@ -3,7 +3,9 @@ package app_test
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -99,6 +101,82 @@ func TestExportComesBack(t *testing.T) {
 			t.Errorf("the same import again: got %+v, error %v; want nothing new", again.Total, err)
 		}
 	}, sampleFeed)
+}
+
+// TestForeignExportsKeepTheBounds: what no call may store, no import of an export stores.
+func TestForeignExportsKeepTheBounds(t *testing.T) {
+	t.Parallel()
+	many := func(n int, item string) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
+	annotations := map[string]string{}
+	for i := range 300 {
+		annotations[fmt.Sprint("key", i)] = "x"
+	}
+	marked, _ := json.Marshal(annotations)
+	video := func(marks string) string {
+		return `{"id":"vid_1","platform":"tiktok","externalId":"1","video":{"sourceUrl":"javascript:alert(1)","agentMetadata":` + marks + "}}\n"
+	}
+	const workspace, rules, videos = "workspace.ndjson", "rules.ndjson", "videos/first.ndjson"
+	apptest.Each(t, func(t *testing.T, running *apptest.Running) {
+		for name, c := range map[string]struct {
+			files map[string]string
+			want  string // a part of the error
+		}{
+			"a description of 5 MB":   {map[string]string{workspace: `{"description":"` + strings.Repeat("x", 5<<20) + `"}` + "\n"}, "description must be at most 20000 characters"},
+			"100,000 competitors":     {map[string]string{workspace: `{"description":"x","competitors":[` + many(100_000, `"@a"`) + `]}` + "\n"}, "competitors must have at most 20 items"},
+			"a long competitor":       {map[string]string{workspace: `{"description":"x","competitors":["` + strings.Repeat("a", 301) + `"]}` + "\n"}, "competitors[0] must be at most 300 characters"},
+			"NUL":                     {map[string]string{workspace: `{"description":"a\u0000b"}` + "\n"}, "description must be text without NUL"},
+			"a script for a website":  {map[string]string{workspace: `{"description":"x","website":"javascript:alert(1)"}` + "\n"}, "website"},
+			"rules of 10 MB":          {map[string]string{workspace: `{"description":"x"}` + "\n", rules: `{"text":"` + strings.Repeat("no giveaways ", 800_000) + `"}` + "\n"}, "text must be at most 20000 characters"},
+			"300 keys of annotations": {map[string]string{workspace: `{"description":"x"}` + "\n", videos: video(string(marked))}, "agentMetadata must have at most 50 keys"},
+			"an annotation with NUL":  {map[string]string{workspace: `{"description":"x"}` + "\n", videos: video(`{"a":"b\u0000"}`)}, "agentMetadata.a must be text without NUL"},
+			"deep annotations":        {map[string]string{workspace: `{"description":"x"}` + "\n", videos: video(`{"a":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`)}, "agentMetadata.a"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				victim := running.Account(t, "pro")
+				order := operator.ImportOrder{Email: victim.Email, InputFiles: operator.InputFiles{Paths: []string{forgedExport(t, c.files)}}}
+				if _, err := running.Operator().Import(t.Context(), order); err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("got %.300v, want an error with %q", err, c.want)
+				}
+				for _, path := range []string{"/v1/workspace", "/v1/rules", "/v1/library"} {
+					if got := victim.Read(t, "GET "+path); len(got) > 2000 || strings.Contains(got, "key299") || strings.Contains(got, "javascript:") {
+						t.Errorf("%s after the import: got %.300s, want nothing beyond the bounds", path, got)
+					}
+				}
+			})
+		}
+	})
+}
+
+// forgedExport writes an export with the sums of its files, and returns its path.
+func forgedExport(t *testing.T, files map[string]string) string {
+	t.Helper()
+	var packed bytes.Buffer
+	out := zip.NewWriter(&packed)
+	add := func(name, text string) {
+		to, err := out.Create(name)
+		if err == nil {
+			_, err = to.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var listed []map[string]string
+	for name, text := range files {
+		add(name, text)
+		listed = append(listed, map[string]string{"name": name, "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(text)))})
+	}
+	manifest, err := json.Marshal(map[string]any{"format": "scrollery-export", "version": 1, "files": listed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add("manifest.json", string(manifest))
+	path := filepath.Join(t.TempDir(), "export.zip")
+	if err := errors.Join(out.Close(), os.WriteFile(path, packed.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func unzipped(t *testing.T, text []byte) map[string]string {

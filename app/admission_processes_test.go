@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,18 +12,34 @@ import (
 )
 
 // TestRevokedKeysAreRefusedByAllProcesses revokes keys by one of two servers on one
-// database, and by a command, while both servers answer calls with them.
+// database, and by a command, while the servers answer calls with them. SQLite has one server.
 func TestRevokedKeysAreRefusedByAllProcesses(t *testing.T) {
 	t.Parallel()
-	address := apptest.ScratchPostgres(t)
-	start := func() *apptest.Running {
-		return apptest.Start(t, func(cfg *app.Config) {
-			cfg.DatabaseURL, cfg.Roles, cfg.DatabasePool = address, []string{"api"}, 4
+	for name, address := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" }, "postgres": apptest.ScratchPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := address(t)
+			start := func() *apptest.Running {
+				return apptest.Start(t, func(cfg *app.Config) {
+					if cfg.DatabaseURL = url; url != "" {
+						cfg.Roles, cfg.DatabasePool = []string{"api"}, 4
+					}
+				})
+			}
+			here := start()
+			owner := here.Account(t, "pro")
+			callers := func(key string) []*apptest.Caller { return []*apptest.Caller{owner.WithKey(key)} }
+			if url != "" {
+				abroad := *start().Anonymous()
+				callers = func(key string) []*apptest.Caller { return []*apptest.Caller{owner.WithKey(key), abroad.WithKey(key)} }
+			}
+			refuseSoon(t, here, owner, callers)
 		})
 	}
-	here, there := start(), start()
-	owner := here.Account(t, "pro")
-	abroad := *there.Anonymous()
+}
+
+func refuseSoon(t *testing.T, here *apptest.Running, owner *apptest.Caller, callers func(key string) []*apptest.Caller) {
+	t.Helper()
 	status := func(c *apptest.Caller) int { return c.Do(t, "GET /v1/outliers", "").Status }
 	for i, revoke := range []func(id string){
 		func(id string) {
@@ -36,24 +53,56 @@ func TestRevokedKeysAreRefusedByAllProcesses(t *testing.T) {
 	} {
 		var session struct{ APIKey, KeyID string }
 		owner.Get(t, `POST /v1/api_keys/sessions {"scopes":["library:read"],"ttlSeconds":600}`, &session)
-		atHome, away := owner.WithKey(session.APIKey), abroad.WithKey(session.APIKey)
+		all := callers(session.APIKey)
 		for range 3 {
-			if got := [2]int{status(atHome), status(away)}; got != [2]int{http.StatusOK, http.StatusOK} {
-				t.Fatalf("session %d, before it is revoked: got %v, want 200 twice", i, got)
+			for at, c := range all {
+				if got := status(c); got != http.StatusOK {
+					t.Fatalf("session %d, server %d, before it is revoked: got %d, want 200", i, at, got)
+				}
 			}
 		}
 		revoke(session.KeyID)
 		revoked := time.Now()
-		if got := status(atHome); i == 0 && got != http.StatusUnauthorized {
+		if got := status(all[0]); i == 0 && got != http.StatusUnauthorized {
 			t.Errorf("session %d, the next call to the server that revoked it: got %d, want 401", i, got)
 		}
-		for _, c := range []*apptest.Caller{atHome, away} {
+		for at, c := range all {
 			for got := 0; got != http.StatusUnauthorized; {
 				asked := time.Now()
 				if got = status(c); got != http.StatusUnauthorized && asked.Sub(revoked) > time.Second {
-					t.Fatalf("session %d, %v after it was revoked: got %d, want 401", i, asked.Sub(revoked), got)
+					t.Fatalf("session %d, server %d, %v after it was revoked: got %d, want 401", i, at, asked.Sub(revoked), got)
 				}
+				time.Sleep(20 * time.Millisecond) // within the rate
 			}
 		}
+	}
+}
+
+// TestANewSubjectIsSeenByTheNextCall changes the subject of a workspace, which is kept with
+// the key: the next list of the same server is that of the new one.
+func TestANewSubjectIsSeenByTheNextCall(t *testing.T) {
+	t.Parallel()
+	for name, address := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" }, "postgres": apptest.ScratchPostgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url, feed := address(t), t.TempDir()
+			owner := apptest.Start(t, func(cfg *app.Config) {
+				cfg.DatabaseURL = url
+				cfg.SetStage("FEED_DIR", feed)
+			}).Account(t, "pro")
+			write(t, filepath.Join(feed, "videos.jsonl"), `{"platform":"tiktok","externalId":"7301234567890123456"}`+"\n")
+			owner.Get(t, `POST /v1/workspace {"website":"https://coffee.example.org"}`, &struct{}{})
+			if scroll := owner.Scroll(t, "{}"); scroll.Status != "completed" {
+				t.Fatalf("the scroll ended %+v, want it completed", scroll)
+			}
+			for i := range 4 {
+				var got struct{ CompletedScrolls int }
+				owner.Get(t, "GET /v1/trends", &got)
+				if want := 1 - i%2; got.CompletedScrolls != want {
+					t.Errorf("change %d: got %d completed scrolls of the subject, want %d", i, got.CompletedScrolls, want)
+				}
+				owner.Get(t, fmt.Sprintf(`PUT /v1/workspace {"website":"https://%s.example.org"}`, []string{"tea", "coffee"}[i%2]), &struct{}{})
+			}
+		})
 	}
 }

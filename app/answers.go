@@ -7,11 +7,14 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/modules/account"
+	"github.com/scrollery/scrollery/modules/admission"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/briefs"
 	"github.com/scrollery/scrollery/modules/changes"
+	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
@@ -20,11 +23,18 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
-	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/keys/form"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/removal"
+	"github.com/scrollery/scrollery/modules/library/scoring"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/modules/oauth"
 	"github.com/scrollery/scrollery/modules/quota"
+	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/sources"
 	"github.com/scrollery/scrollery/modules/usage"
+	"github.com/scrollery/scrollery/modules/workspace"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -37,6 +47,20 @@ type ledger struct{ *credits.Service }
 func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
 	now, err := l.Service.Balance(ctx, account)
 	return now.Free(), err
+}
+
+// agentCharges implements the sandbox's need of charges.
+type agentCharges struct{ *credits.Service }
+
+func (c agentCharges) Open(ctx context.Context, account, fee int64) (context.Context, sandbox.Charge, error) {
+	return c.Service.Open(ctx, account, fee, credits.Agent)
+}
+
+// briefCharges implements the briefs' need of charges.
+type briefCharges struct{ *credits.Service }
+
+func (c briefCharges) Open(ctx context.Context, account, fee int64) (context.Context, briefs.Charge, error) {
+	return c.Service.Open(ctx, account, fee, credits.Brief)
 }
 
 // siteQuotas implements the host's need of quotas.
@@ -72,16 +96,87 @@ func paymentProvider(cfg billing.Config, test *billing.TestCheckout, log *slog.L
 // checkoutPages are the pages under /checkout/.
 type checkoutPages interface{ http.Handler }
 
+// keyStates implements admission's need of keys.
+type keyStates struct{}
+
+func (keyStates) Digest(text string) (hash []byte, session, ok bool) { return form.Digest(text) }
+
+func (keyStates) Check(key admission.Key, at time.Time) error { return keys.State(key).Check(at) }
+
+// spending implements admission's need of usage.
+type spending struct{ usage *usage.Service }
+
+func (s spending) Counters(at time.Time) (day, month int) { return usage.Day(at), usage.Month(at) }
+
+func (s spending) Unstored(accountID int64, at time.Time) (daily, monthly int64) {
+	spent := s.usage.Unstored(accountID, at)
+	return spent.Daily, spent.Monthly
+}
+
+func (s spending) Wait(ctx context.Context, daily, monthly int64) (time.Duration, error) {
+	return s.usage.Wait(ctx, usage.Budget{Daily: daily, Monthly: monthly})
+}
+
+// callingKeys implements the account's need of the calling key.
+type callingKeys struct{ keys *keys.Service }
+
+func (c callingKeys) Calling(ctx context.Context) (account.Key, error) {
+	k, err := c.keys.Calling(ctx)
+	if err != nil {
+		return account.Key{}, err
+	}
+	return account.Key{ID: k.ID, Hint: k.Hint, Session: k.Session, Scopes: k.Scopes, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt}, nil
+}
+
+// balances implements the account's need of credits.
+type balances struct{ credits *credits.Service }
+
+func (b balances) Balance(ctx context.Context, accountID int64) (free, held int64, err error) {
+	now, err := b.credits.Balance(ctx, accountID)
+	return max(now.Credits-now.Held, 0), now.Held, err
+}
+
+// Units implements the account's need of usage.
+func (s spending) Units(ctx context.Context, plan string) (daily, monthly account.Units, err error) {
+	day, month, err := s.usage.Units(ctx, plan)
+	return account.Units(day), account.Units(month), err
+}
+
+// changedNames implements the change feed's need of names.
+type changedNames struct {
+	videos *videos.Service
+	lists  *lists.Service
+}
+
+func (c changedNames) Names(ctx context.Context, ids []int64) ([]changes.Named, error) {
+	found, err := c.videos.Names(ctx, ids)
+	return each(found, err, func(v videos.Named) changes.Named { return changes.Named(v) })
+}
+
+func (c changedNames) ListedTrends(ctx context.Context) ([]changes.Trend, error) {
+	found, err := c.lists.Listed(ctx)
+	return each(found, err, func(t lists.ListedTrend) changes.Trend {
+		return changes.Trend{Key: t.Key, Label: t.Label, Hash: scoring.KeyHash(t.Key)}
+	})
+}
+
 // plans returns the limits of the tenant of the context.
 type plans struct {
 	subscriptions *billing.Subscriptions
 	usage         *usage.Service
+	library       *videos.Service
 }
 
 func (p plans) Limits(ctx context.Context) (scrolls.Limits, error) {
 	account, _, _ := viewer.Tenant(ctx)
 	limits, err := p.subscriptions.Limits(ctx, account)
-	return scrolls.Limits{Active: limits.Active, MaxFeedSize: limits.MaxFeedSize, ActiveScrolls: limits.ActiveScrolls}, err
+	if err != nil {
+		return scrolls.Limits{}, err
+	}
+	room, err := p.room(ctx, limits)
+	return scrolls.Limits{
+		Active: limits.Active, MaxFeedSize: min(limits.MaxFeedSize, room), ActiveScrolls: limits.ActiveScrolls, Room: room,
+	}, err
 }
 
 func (p plans) BudgetLeft(ctx context.Context) (scrolls.Budget, error) {
@@ -94,10 +189,72 @@ func (p plans) BudgetLeft(ctx context.Context) (scrolls.Budget, error) {
 	return scrolls.Budget{Daily: left.Daily, Monthly: left.Monthly, Wait: wait}, err
 }
 
+// room is how many more videos the library of the tenant of the context may have.
+func (p plans) room(ctx context.Context, limits billing.Limits) (int, error) {
+	size, err := p.library.Size(ctx)
+	return max(0, limits.MaxVideos-size), err
+}
+
+// importPlans implements the need of imports.
+type importPlans struct {
+	plans
+	workspace *workspace.Reader
+}
+
+func (p importPlans) Limits(ctx context.Context) (imports.Limits, error) {
+	account, _, _ := viewer.Tenant(ctx)
+	limits, err := p.subscriptions.Limits(ctx, account)
+	if err != nil {
+		return imports.Limits{}, err
+	}
+	room, err := p.room(ctx, limits)
+	return imports.Limits{MaxBytes: limits.MaxImportBytes, MaxVideos: limits.MaxVideos, Room: room}, err
+}
+
+func (p importPlans) Briefed(ctx context.Context) (bool, error) {
+	_, briefed, err := p.workspace.Subject(ctx)
+	return briefed, err
+}
+
+// importRuns implements the need of imports of runs.
+type importRuns struct{ scrolls *scrolls.Service }
+
+func (r importRuns) QueueImport(ctx context.Context, tx *store.Tx) (int64, error) {
+	return r.scrolls.QueueImport(ctx, tx)
+}
+
+func (r importRuns) RunOf(ctx context.Context, scrollID int64) (imports.Run, error) {
+	run, err := r.scrolls.RunOf(ctx, scrollID)
+	return imports.Run(run), err
+}
+
+func (r importRuns) Import(ctx context.Context, next func() ([]imports.Reading, error)) (imports.Imported, error) {
+	done, err := r.scrolls.Import(ctx, func() ([]scrolls.Reading, error) {
+		batch, err := next()
+		return each(batch, err, func(r imports.Reading) scrolls.Reading { return scrolls.Reading(r) })
+	})
+	parts, err := each(done.Parts, err, func(t scrolls.Tally) imports.Tally { return imports.Tally(t) })
+	return imports.Imported{ScrollID: done.ScrollID, Parts: parts}, err
+}
+
+// importReadings implements the need of scrolls of what queued imports read.
+type importReadings struct{ imports *imports.Readings }
+
+func (i importReadings) Readings(ctx context.Context, scrollID int64) (*scrolls.Source, error) {
+	total, next, err := i.imports.Of(ctx, scrollID)
+	if err != nil || next == nil {
+		return nil, err
+	}
+	return &scrolls.Source{Total: total, Next: func() ([]scrolls.Reading, error) {
+		batch, err := next()
+		return each(batch, err, func(r imports.Reading) scrolls.Reading { return scrolls.Reading(r) })
+	}}, nil
+}
+
 // sourceQuotas implements the scrolls' need of quotas.
 type sourceQuotas struct {
 	ledger *quota.Service
-	host   *pluginhost.Host
+	host   *host.Host
 }
 
 func (q sourceQuotas) Left(ctx context.Context, source string, handles, terms int) (all []scrolls.QuotaLeft, err error) {
@@ -135,36 +292,49 @@ func (e exportedChanges) After(ctx context.Context, seq int64, most int) (all []
 	return all, page.Next, err
 }
 
-// kept is how long this configuration keeps what it stores for an account.
-func kept(cfg Config) []account.Kept {
-	return []account.Kept{
-		{Data: "library", Description: "Videos with their observations, scores, hooks and annotations."},
-		{Data: "dropped_verdicts", For: cfg.Scrolls.KeepDrops, Description: "Verdicts on videos that were dropped."},
-		{Data: "changes", For: feed.Keep, Description: "The change feed."},
-		{Data: "webhook_deliveries", For: feed.Keep, Description: "Attempts to deliver to webhooks."},
-		{Data: "usage_events", For: cfg.Usage.KeepEvents, Description: "Calls that were made with the keys of the account."},
-		{Data: "recovery_codes", For: 24 * time.Hour, Description: "Codes and links for lost keys, and sign-ins of agents, after they have ended."},
-		{Data: "account", Description: "Everything else: workspace, rules, scrolls, keys, payments, credits and sandbox files."},
+// lives is how long this configuration keeps what it stores; 0 is as long as the account.
+func lives(cfg Config) map[string]time.Duration {
+	return map[string]time.Duration{
+		"library":            0,
+		"deletions":          removal.UndoFor,
+		"tombstones":         0,
+		"dropped_verdicts":   cfg.Scrolls.KeepDrops,
+		"changes":            feed.Keep,
+		"webhook_deliveries": feed.Keep,
+		"usage_events":       cfg.Usage.KeepEvents,
+		"recovery_codes":     keys.KeepEnded,
+		"sessions":           keys.KeepEnded,
+		"authorizations":     oauth.KeepEnded,
+		"upload_parts":       imports.KeepParts,
+		"source_pages":       sources.Kept,
+		"quota_entries":      quota.Kept,
+		"unpaid_checkouts":   billing.KeepEnded,
+		"payment_events":     billing.KeepEvents,
+		"failed_jobs":        store.KeepFailed,
+		"account":            0,
 	}
 }
 
 // archiver stores the batches of a scroll in the library.
-type archiver struct{ library *library.Service }
+type archiver struct {
+	videos  *videos.Service
+	scoring *scoring.Service
+}
 
 func (a archiver) Archive(ctx context.Context, tx *store.Tx, batch scrolls.Batch) (added []stage.Ref, reobserved int, err error) {
-	return a.library.Archive(ctx, tx, library.Batch(batch))
+	return a.videos.Archive(ctx, tx, videos.Batch(batch))
 }
 
 func (a archiver) Renew(ctx context.Context, tx *store.Tx, batch scrolls.Batch) (changed int, err error) {
-	return a.library.Renew(ctx, tx, library.Batch(batch))
+	return a.videos.Renew(ctx, tx, videos.Batch(batch))
 }
 
 func (a archiver) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at int64) (marked int, err error) {
-	return a.library.Gone(ctx, tx, refs, at)
+	return a.videos.Gone(ctx, tx, refs, at)
 }
 
 func (a archiver) Score(ctx context.Context, scrollID int64) error {
-	return a.library.Score(ctx, scrollID)
+	return a.scoring.Score(ctx, scrollID)
 }
 
 // pages reads the pages of tenants, unless READ_PAGES is off.

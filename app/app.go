@@ -17,29 +17,31 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/app/ops"
-	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/docs"
 	"github.com/scrollery/scrollery/modules/account"
+	"github.com/scrollery/scrollery/modules/admission"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/briefs"
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/console"
+	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
-	"github.com/scrollery/scrollery/modules/kernel/garbage"
 	"github.com/scrollery/scrollery/modules/kernel/store"
-	"github.com/scrollery/scrollery/modules/kernel/turns"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/oauth"
+	"github.com/scrollery/scrollery/modules/policy"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/rules/preview"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/site"
+	"github.com/scrollery/scrollery/modules/sources"
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/modules/workspace"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -66,16 +68,23 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 			func(c Config) store.Config { return c.store() },
 			func(c Config) keys.Config { return c.Keys },
 			func(c Config) billing.Config { return c.Billing },
-			func(c Config) usage.Config { c.Usage.Revisions = "libraries"; return c.Usage },
+			func(c Config) usage.Config { return c.Usage },
 			func(c Config) scrolls.Config { return c.Scrolls },
-			func(c Config) library.Config { return c.Library },
+			libraryConfig,
+			func(c Config) imports.Config { return c.Imports },
 			func(c Config) sandbox.Config { return c.Sandbox },
 			func(c Config) briefs.Config { return c.Briefs },
 			func() fs.FS { return docs.Pages },
-			func(c Config) account.Config { return account.Config{BaseURL: c.BaseURL, Kept: kept(c)} },
+			func(c Config) account.Config {
+				return account.Config{BaseURL: c.BaseURL, Limits: account.Limits{
+					Rate: c.Protocols.AccountRate, Burst: c.Protocols.AccountBurst, AtOnce: c.Protocols.MaxAccountCalls,
+					StreamsPerKey: c.Protocols.MaxStreams, Streams: c.Protocols.MaxAccountStreams,
+				}}
+			},
 			func(c Config) webhooks.Config { return c.Webhooks },
 			func(c Config) oauth.Config { return oauth.Config{BaseURL: c.BaseURL, Transport: c.ClientDocuments} },
 			consoleFiles,
+			func(c Config) policy.Config { return policy.Config{Lives: lives(c), EraseAfter: account.Grace} },
 		),
 		bindings,
 		fx.Provide(openHost),
@@ -88,7 +97,9 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 		rules.Module,
 		preview.Module,
 		scrolls.Module,
+		imports.Module,
 		library.Module,
+		sources.Module,
 		usage.Module,
 		sandbox.Module,
 		briefs.Module,
@@ -96,6 +107,7 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 		console.Module,
 		changes.Module,
 		account.Module,
+		policy.Module,
 		webhooks.Module,
 		oauth.Module,
 	)
@@ -105,11 +117,19 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 func graph(cfg Config, log *slog.Logger, db *store.DB) fx.Option {
 	return fx.Options(
 		modules(cfg, log, store.Opened(db)),
+		admission.Module,
 		system,
 		observed,
-		fx.Provide(newOverview, newTracing, newAdmission, newMux, newAgents, newDrain, NewRoutes, NewServer),
+		fx.Provide(newOverview, newTracing, newMux, newAgents, newDrain, NewRoutes, NewServer),
 		fx.Invoke(learnStages, runRoles),
 	)
+}
+
+// libraryConfig is the library's part of the configuration.
+func libraryConfig(c Config) library.Config {
+	part := c.Library
+	part.SecretKey = c.SecretKey
+	return part
 }
 
 // consoleFiles are nil in a binary without the console.
@@ -120,10 +140,10 @@ func consoleFiles(c Config) (console.Assets, error) {
 	return console.Built()
 }
 
-func openHost(lifecycle fx.Lifecycle, cfg Config, quotas pluginhost.Quotas, log *slog.Logger) (*pluginhost.Host, error) {
+func openHost(lifecycle fx.Lifecycle, cfg Config, quotas host.Quotas, memory host.Memory, log *slog.Logger) (*host.Host, error) {
 	part := cfg.Plugins
-	part.Quotas = quotas
-	host, err := pluginhost.New(part, log)
+	part.Quotas, part.Tokens, part.Memories = quotas, newStageTokens(cfg), memory
+	host, err := host.New(part, log)
 	if err != nil {
 		return nil, err
 	}
@@ -135,9 +155,9 @@ func openHost(lifecycle fx.Lifecycle, cfg Config, quotas pluginhost.Quotas, log 
 }
 
 // templates are the stages and settings that the templates of scrolls name.
-func templates(cfg Config) (all []pluginhost.Template) {
+func templates(cfg Config) (all []host.Template) {
 	for name, t := range cfg.Scrolls.Templates {
-		all = append(all, pluginhost.Template{Name: name, Settings: t.Settings, Stages: map[stage.Kind][]string{
+		all = append(all, host.Template{Name: name, Settings: t.Settings, Stages: map[stage.Kind][]string{
 			stage.PlanKind: t.Plans, stage.SourceKind: t.Sources, stage.ScreenKind: t.Screens, stage.EvidenceKind: t.Evidence,
 		}})
 	}
@@ -145,8 +165,8 @@ func templates(cfg Config) (all []pluginhost.Template) {
 }
 
 // briefTemplate has the stage of briefs, for the same check.
-func briefTemplate(cfg Config) pluginhost.Template {
-	t := pluginhost.Template{Name: "of briefs"}
+func briefTemplate(cfg Config) host.Template {
+	t := host.Template{Name: "of briefs"}
 	if cfg.Briefs.Stage != "" {
 		t.Stages = map[stage.Kind][]string{stage.BriefKind: {cfg.Briefs.Stage}}
 	}
@@ -162,7 +182,7 @@ type mounted struct {
 // newMux mounts every operation, and refuses to start with one missing.
 func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *ops.Metrics, db *store.DB, needs mounted, log *slog.Logger) (*api.Mux, error) {
 	part := cfg.Protocols
-	part.Lost = store.Lost
+	part.Lost, part.ReadApart = store.Lost, store.BulkReader
 	if rates := usage.NewRates(db); rates != nil {
 		part.Leases = rates
 	}
@@ -184,13 +204,13 @@ func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *ops.Me
 }
 
 // learnStages gets the specs of external stages before a scroll or a probe needs them.
-func learnStages(lifecycle fx.Lifecycle, host *pluginhost.Host) {
+func learnStages(lifecycle fx.Lifecycle, host *host.Host) {
 	lifecycle.Append(fx.StartHook(host.Learn))
 }
 
 // runRoles starts the roles of this process. Both stop at the same time: neither waits
 // for the work of the other.
-func runRoles(lifecycle fx.Lifecycle, cfg Config, db *store.DB, host *pluginhost.Host, queue *store.Queue, recorder *usage.Recorder, server *Server, mux *api.Mux, ready *ops.Readiness, drain *drain) {
+func runRoles(lifecycle fx.Lifecycle, cfg Config, db *store.DB, host *host.Host, queue *store.Queue, recorder *usage.Recorder, server *Server, mux *api.Mux, ready *ops.Readiness, drain *drain) {
 	start := func(ctx context.Context) error {
 		if cfg.Worker() {
 			if err := queue.Start(ctx); err != nil {
@@ -220,6 +240,7 @@ type Service struct {
 	ops     *ops.Server
 	server  *Server
 	routes  *Routes
+	plugins *host.Host
 	keys    *keys.Service
 	credits *credits.Service
 	console *console.Console
@@ -254,7 +275,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	}
 	s.baseURL = cfg.BaseURL
 	s.graph = fx.New(graph(cfg, log, db), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
-		fx.Populate(&s.server, &s.routes, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page))
+		fx.Populate(&s.server, &s.routes, &s.plugins, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page))
 	if err = cause(s.graph.Err()); err == nil && cfg.OpsPage {
 		err = s.page.mount(s.ops, s.console) // before anything runs that would have to end if it fails
 	}
@@ -307,29 +328,20 @@ func (s *Service) Wait(ctx context.Context) error {
 // Go runs on more threads than scrolls can keep busy. With as many as there are processors,
 // a few scrolls that compute have all of them, and what comes from the network waits: Go
 // looks for it every 10 ms then, and a goroutine that is ready waits its turn. The kernel
-// gives a thread that wakes up the processor much sooner, and with short turns even while
-// plugins compute. An operator who sets GOMAXPROCS has what they set.
-func (c *Config) yieldToCalls(log *slog.Logger) {
+// gives a thread that wakes up the processor much sooner. An operator who sets GOMAXPROCS has
+// what they set.
+func (c *Config) yieldToCalls() {
 	const forCalls = 2
 	if threads := c.Scrolls.Concurrency + forCalls; os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < threads {
 		runtime.GOMAXPROCS(threads)
 	}
-	if err := turns.Short(); err != nil {
-		log.Warn("calls may wait for plugins", "error", err)
-	}
 }
-
-// pace has a server look for garbage about once in 64 MB. By Go's own pace a busy one did so
-// three times a second, for 20 to 80 ms each, and calls waited meanwhile. Most starts do not
-// come to a collection.
-var pace = garbage.Pace{Spare: 64 << 20, Least: 100, Most: 1600}
 
 // Serve runs the service until ctx ends. It stays reachable, but not ready, for the
 // lame-duck phase, then drains. Another SIGTERM or interrupt cuts both short: what runs is
 // given back at once.
 func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
-	cfg.yieldToCalls(log)
-	pace.Keep()
+	cfg.yieldToCalls()
 	service, err := Start(ctx, cfg, log)
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		log.Info("stopped before it served")

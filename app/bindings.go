@@ -7,25 +7,32 @@ import (
 
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/app/pluginhost/programs/agenthost"
-	"github.com/scrollery/scrollery/app/pluginhost/programs/sandboxhost"
+	"github.com/scrollery/scrollery/app/host"
+	"github.com/scrollery/scrollery/app/host/programs/agenthost"
+	"github.com/scrollery/scrollery/app/host/programs/readerhost"
+	"github.com/scrollery/scrollery/app/host/programs/sandboxhost"
 	"github.com/scrollery/scrollery/modules/account"
+	"github.com/scrollery/scrollery/modules/admission"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/briefs"
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
+	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/scoring"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/modules/oauth"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/rules/preview"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/sources"
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/modules/workspace"
 )
@@ -39,55 +46,77 @@ var bindings = fx.Options(
 		func(s *keys.Service) billing.Keys { return s },
 		func(s *credits.Service) billing.Credits { return ledger{s} },
 		paymentProvider,
-		func(s *library.Service) workspace.Library { return s },
+		func(v *videos.Service) workspace.Library { return v },
 		func(h *scrolls.History) workspace.Scrolls { return h },
 		func(s *rules.Service) workspace.Rules { return s },
 		func(r *workspace.Reader) rules.Workspace { return r },
 		func(s *scrolls.Service) preview.Screens { return s },
-		func(s *library.Service) preview.Library { return s },
+		func(v *videos.Service) preview.Library { return v },
 		func(r *workspace.Reader) library.Workspace { return r },
 		func(h *scrolls.History) library.Scrolls { return h },
+		func(r *imports.Readings) library.Imports { return r },
 		scrollNeeds,
 		sandboxNeeds,
 		briefNeeds,
 		webhookNeeds,
-		func(s *quota.Service) pluginhost.Quotas { return siteQuotas{s} },
+		func(s *quota.Service) host.Quotas { return siteQuotas{s} },
+		func(m *sources.Memory) host.Memory { return m },
 		accountNeeds,
+		importNeeds,
+		func(v *videos.Service, l *lists.Service) changes.Library { return changedNames{v, l} },
 		func(m *api.Mux, k *keys.Service) oauth.Needs {
 			return oauth.Needs{Mails: signIns{k}, Sessions: agentSessions{k}, Protocols: protocols{m}}
 		},
-		func(a *admission) api.Admitter { return a },
+		func() admission.Keys { return keyStates{} },
+		func(c billing.Config) admission.Plans { return c },
+		func(s *usage.Service) admission.Usage { return spending{s} },
 	),
 )
 
 // accountNeeds are the needs of the module account.
-func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox.Service, c *changes.Service, l *library.Service) account.Needs {
-	return account.Needs{Mailer: m, Accounts: k, Billing: b, Files: s, Changes: exportedChanges{c}, Trends: l}
+func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox.Service, c *changes.Service, l *scoring.Service, r *credits.Service, u *usage.Service) account.Needs {
+	return account.Needs{
+		Mailer: m, Accounts: k, Billing: b, Files: s, Changes: exportedChanges{c}, Trends: l,
+		Keys: callingKeys{k}, Credits: balances{r}, Usage: spending{u},
+	}
 }
 
 // scrollNeeds are the needs of the module scrolls.
-func scrollNeeds(cfg Config, q *quota.Service, w *workspace.Reader, r *rules.Service, l *library.Service, s *billing.Subscriptions, u *usage.Service, h *pluginhost.Host) scrolls.Needs {
+func scrollNeeds(cfg Config, q *quota.Service, w *workspace.Reader, r *rules.Service, v *videos.Service, l *scoring.Service, s *billing.Subscriptions, u *usage.Service, h *host.Host, i *imports.Readings) scrolls.Needs {
 	return scrolls.Needs{
-		Workspaces: w, Rules: r, Plans: plans{s, u}, Charger: u,
-		Library: l, Archiver: archiver{l}, Stages: scrollStages{h}, Pages: pages(cfg), Quotas: sourceQuotas{q, h},
+		Workspaces: w, Rules: r, Plans: plans{s, u, v}, Charger: u, Imports: importReadings{i},
+		Library: v, Archiver: archiver{v, l}, Stages: scrollStages{h}, Pages: pages(cfg), Quotas: sourceQuotas{q, h},
+	}
+}
+
+// importNeeds are the needs of the module imports.
+func importNeeds(w *workspace.Reader, l *videos.Service, s *billing.Subscriptions, u *usage.Service, c *scrolls.Service, h *host.Host, log *slog.Logger) imports.Needs {
+	return imports.Needs{
+		Reader: readerhost.New(h, log), Scrolls: importRuns{c}, Plans: importPlans{plans{s, u, l}, w}, Charger: u, Library: videos.Deletions{Service: l},
 	}
 }
 
 // briefNeeds are the needs of the module briefs.
-func briefNeeds(w *workspace.Reader, r *rules.Service, l *library.Service, c *credits.Service, h *pluginhost.Host) briefs.Needs {
-	return briefs.Needs{Workspaces: w, Rules: r, Library: l, Credits: ledger{c}, Stages: briefStages{h}}
+func briefNeeds(w *workspace.Reader, r *rules.Service, l *lists.Service, c *credits.Service, h *host.Host) briefs.Needs {
+	return briefs.Needs{Workspaces: w, Rules: r, Library: l, Charges: briefCharges{c}, Stages: briefStages{h}}
 }
 
 // webhookNeeds are the needs of the module webhooks. Its secrets are sealed with the key of
 // the configuration, or of a file in the data folder, which is made when it is first needed.
 func webhookNeeds(cfg Config, k *keys.Service, m keys.Mailer) webhooks.Needs {
-	return webhooks.Needs{Owners: k, Mailer: m, Sealer: sync.OnceValues(func() (*secret.Sealer, error) {
-		key, err := cfg.secretKey()
+	return webhooks.Needs{Owners: k, Mailer: m, Sealer: cfg.sealer()}
+}
+
+// sealer seals with the key of the configuration or of the file, which it reads when it is
+// first needed.
+func (c *Config) sealer() func() (*secret.Sealer, error) {
+	return sync.OnceValues(func() (*secret.Sealer, error) {
+		key, err := c.secretKey()
 		if err != nil {
 			return nil, err
 		}
 		return secret.NewSealer(key)
-	})}
+	})
 }
 
 // secretKey is the key of sealed secrets: of the configuration, or of the file.
@@ -102,9 +131,9 @@ func (c *Config) secretKey() (string, error) {
 const secretKeyFile = "secret.key"
 
 // sandboxNeeds are the needs of the module sandbox.
-func sandboxNeeds(cfg Config, c *credits.Service, l *library.Service, h *pluginhost.Host, log *slog.Logger) sandbox.Needs {
+func sandboxNeeds(cfg Config, c *credits.Service, l *lists.Service, h *host.Host, log *slog.Logger) sandbox.Needs {
 	programs := sandboxhost.New(h, cfg.Sandbox, log)
 	return sandbox.Needs{
-		Credits: c, Holds: c, Library: l, Programs: programs, Scratch: programs.Scratch, Planner: agenthost.New(h, cfg.Planner),
+		Charges: agentCharges{c}, Library: l, Programs: programs, Scratch: programs.Scratch, Planner: agenthost.New(h, cfg.Planner),
 	}
 }

@@ -1,14 +1,10 @@
 package app_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/scrollery/scrollery/app"
@@ -66,9 +62,9 @@ func TestAnswersTellWhatWasCommitted(t *testing.T) {
 
 func (c cutCase) run(t *testing.T) {
 	address := apptest.ScratchPostgres(t)
-	proxy := newCutter(t, address)
+	proxy := storetest.NewCutter(t, address)
 	running := apptest.Start(t, func(cfg *app.Config) {
-		cfg.DatabaseURL, cfg.Roles = proxy.address, []string{"api"}
+		cfg.DatabaseURL, cfg.Roles = proxy.Address, []string{"api"}
 		cfg.SetStage("FEED_DIR", "sample")
 	})
 	db := storetest.Open(t, store.Config{DatabaseURL: address, MaxConns: 2})
@@ -85,9 +81,9 @@ func (c cutCase) run(t *testing.T) {
 		// aside: on a busy machine most times.
 		for step, tries := 1, 1; ; step++ {
 			number++
-			proxy.arm(step, after)
+			proxy.Arm(step, after)
 			status, said := send(t, c.method, running.BaseURL+c.path, account.Key, c.body(number))
-			cut, commit := proxy.disarm()
+			cut, commit := proxy.Disarm()
 			if commit {
 				commits++
 			}
@@ -145,128 +141,4 @@ func send(t *testing.T, method, address, key, body string) (int, []byte) {
 	defer answer.Body.Close()
 	said, _ := io.ReadAll(answer.Body)
 	return answer.StatusCode, said
-}
-
-// cutter is a TCP proxy in front of PostgreSQL. Armed, it counts what clients send, and
-// at a number closes every connection; new ones work.
-type cutter struct {
-	address, server string
-
-	mu     sync.Mutex
-	conns  map[net.Conn]bool
-	left   int
-	after  bool
-	cut    bool
-	commit bool
-}
-
-func newCutter(t *testing.T, database string) *cutter {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	address, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &cutter{server: address.Host, conns: map[net.Conn]bool{}}
-	address.Host = listener.Addr().String()
-	c.address = address.String()
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go c.serve(client)
-		}
-	}()
-	return c
-}
-
-func (c *cutter) arm(step int, after bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.left, c.after, c.cut, c.commit = step, after, false, false
-}
-
-// disarm reports whether the connections were cut, and whether it was at a commit.
-func (c *cutter) disarm() (cut, commit bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.left = 0
-	return c.cut, c.commit
-}
-
-func (c *cutter) serve(client net.Conn) {
-	server, err := net.Dial("tcp", c.server)
-	if err != nil {
-		_ = client.Close()
-		return
-	}
-	c.mu.Lock()
-	c.conns[client], c.conns[server] = true, true
-	c.mu.Unlock()
-	answers := make(chan struct{}, 1) // one is swallowed
-	go func() {
-		buffer := make([]byte, 64<<10)
-		for {
-			n, err := server.Read(buffer)
-			if err != nil {
-				_ = client.Close()
-				return
-			}
-			select {
-			case <-answers:
-				c.cutAll()
-			default:
-			}
-			_, _ = client.Write(buffer[:n])
-		}
-	}()
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := client.Read(buffer)
-		if err != nil {
-			_ = server.Close()
-			return
-		}
-		switch c.count(buffer[:n]) {
-		case "before":
-			c.cutAll()
-			return
-		case "after":
-			answers <- struct{}{}
-		}
-		_, _ = server.Write(buffer[:n])
-	}
-}
-
-// count returns when to cut for what a client sends: `before` or `after` the server has
-// it, or "".
-func (c *cutter) count(sent []byte) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.left == 0 || sent[0] == 'X' { // the end of a session
-		return ""
-	}
-	if c.left--; c.left > 0 {
-		return ""
-	}
-	c.cut, c.commit = true, bytes.HasPrefix(sent, []byte("Q")) && bytes.Contains(sent, []byte("commit\x00"))
-	if c.after {
-		return "after"
-	}
-	return "before"
-}
-
-func (c *cutter) cutAll() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for conn := range c.conns {
-		_ = conn.Close()
-	}
-	clear(c.conns)
 }

@@ -16,10 +16,11 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/connections"
-	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/briefs"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
+	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/api/tools"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
@@ -120,11 +121,12 @@ type Config struct {
 	Billing     billing.Config     `yaml:"billing"`
 	Usage       usage.Config       `yaml:"usage"`
 	Scrolls     scrolls.Config     `yaml:"scrolls"`
+	Imports     imports.Config     `yaml:"imports"`
 	Library     library.Config     `yaml:"library"`
 	Sandbox     sandbox.Config     `yaml:"sandbox"`
 	Briefs      briefs.Config      `yaml:"briefs"`
 	Planner     agent.Config       `yaml:"planner"`
-	Plugins     pluginhost.Config  `yaml:"plugins"`
+	Plugins     host.Config        `yaml:"plugins"`
 	Pages       webpage.Config     `yaml:"pages"`
 	Webhooks    webhooks.Config    `yaml:"webhooks"`
 	Agents      tools.Config       `yaml:"mcp"`
@@ -151,11 +153,12 @@ func Defaults() Config {
 		Billing:     billing.Defaults(),
 		Usage:       usage.Defaults(),
 		Scrolls:     scrolls.Defaults(),
+		Imports:     imports.Defaults(),
 		Library:     library.Defaults(),
 		Sandbox:     sandbox.Defaults(),
 		Briefs:      briefs.Defaults(),
 		Planner:     agent.Defaults(),
-		Plugins:     pluginhost.Defaults(),
+		Plugins:     host.Defaults(),
 		Pages:       webpage.Defaults(),
 		Webhooks:    webhooks.Defaults(),
 		Agents:      tools.Defaults(),

@@ -208,7 +208,7 @@ func TestStageSettings(t *testing.T) {
 		want(t, got, []string{
 			"FEED_DIR false", "INSTAGRAM_TOKEN true", "INSTAGRAM_USER_ID false", "MODEL false", "MODEL_KEY true", "MODEL_TOKENS_PER_DAY false", "MODEL_URL false",
 			"SPEECH_KEY true", "SPEECH_MODEL false", "SPEECH_URL false", "TIKTOK_CLIENT_KEY true", "TIKTOK_CLIENT_SECRET true", "TIKTOK_ELIGIBLE false",
-			"YOUTUBE_API_KEY true", "YOUTUBE_DERIVED_METRICS_ACCEPTED false", "YTDLP false",
+			"YOUTUBE_API_KEY true", "YOUTUBE_DERIVED_METRICS_ACCEPTED false", "YOUTUBE_FEED false", "YTDLP false",
 		})
 	})
 	t.Run("a key of the file sets a setting and a secret", func(t *testing.T) {
@@ -237,6 +237,7 @@ func TestStageSettings(t *testing.T) {
 		want(t, cfg.Plugins.Secrets, map[string]map[string]string{"plan": {"key": "k"}, "rules": {"key": "k"}, "brief": {"key": "k"}})
 	})
 	for _, c := range []struct{ name, value, fault string }{
+		{"YOUTUBE_FEED", "off", `SCROLLERY_YOUTUBE_FEED: "off" is not yes or no`},
 		{"YTDLP", "on", `SCROLLERY_YTDLP: "on" is not yes`},
 		{"MODEL_URL", "https://m.example.com", "SCROLLERY_MODEL: needed with SCROLLERY_MODEL_URL"},
 		{"MODEL_URL", "m.example.com", "SCROLLERY_MODEL_URL: not an http or https address"},

@@ -95,6 +95,16 @@ func contractCases() []contractCase {
 		bad("rules over their number and an unknown property", `PUT /v1/rules {"text":"`+manyRules(501)+`","x":1}`, "text", "x"),
 		bad("rules over their number", `PUT /v1/rules {"text":"`+manyRules(501)+`"}`, "text"),
 		after(ok("as many rules as there may be", `PUT /v1/rules {"text":"`+manyRules(500)+`"}`), setBrief),
+		onREST(bad("an import with an unknown parameter", `POST /v1/imports?x=1 {}`, "x")),
+		onREST(bad("a preview with an unknown parameter", `POST /v1/imports/preview?x=1 {}`, "x")),
+		ok("an unknown import", `GET /v1/imports?id=imp_0`),
+		bad("an import without an id", `GET /v1/imports`, "id"),
+		ok("imports", `GET /v1/imports/list`),
+		bad("imports beyond their limit", `GET /v1/imports/list?limit=101`, "limit"),
+		ok("undo of an unknown import", `POST /v1/imports/undo {"id":"imp_0"}`),
+		bad("undo without an id", `POST /v1/imports/undo {}`, "id"),
+		bad("an import of no text", `POST /v1/imports/text {}`, "text"),
+		after(contractCase{name: "an import of a text", call: `POST /v1/imports/text {"text":"url,views\nhttps://www.tiktok.com/@maker/video/7300000000000000000,1200"}`, want: 202}, setBrief),
 		{name: "health with a query", call: "GET /v1/health?x=1", anonymous: true, want: 400, code: "invalid_request", paths: []string{"x"}},
 		{name: "pricing", call: "GET /v1/pricing", anonymous: true, want: 200},
 		{name: "pricing with a broken key", call: "GET /v1/pricing", header: "Authorization: Bearer nonsense", want: 200},
@@ -182,6 +192,10 @@ func contractCases() []contractCase {
 		// Changes.
 		{name: "changes", call: "GET /v1/changes", want: 200, has: map[string]any{"more": false}},
 		{name: "changes from now on", call: "GET /v1/changes?cursor=now&types=video.added,rules.changed&wait=0&limit=500", want: 200, has: map[string]any{"more": false}},
+		{name: "changes since a time", call: "GET /v1/changes?since=2026-01-01T00:00:00Z", want: 200, has: map[string]any{"more": false}},
+		bad("changes since a time and after a cursor", "GET /v1/changes?since=2026-01-01&cursor=now", "since"),
+		{name: "summary of no changes", call: "GET /v1/changes/summary", want: 200, has: map[string]any{"trendsLeft": 0.0}},
+		bad("summary since seconds", "GET /v1/changes/summary?since=1752419109&limit=1", "since", "limit"),
 		bad("changes out of bounds", "GET /v1/changes?limit=501&cursor=x&types=video.lost&wait=26", "limit", "cursor", "types", "wait"),
 
 		// Webhooks.
@@ -254,7 +268,9 @@ func contractCases() []contractCase {
 		after(bad("preview of too many rules", `POST /v1/rules/preview {"text":"`+manyRules(501)+`"}`, "text"), setBrief),
 
 		// Account.
-		{name: "policy", call: "GET /v1/policy", want: 200, has: map[string]any{"eraseAfterDays": 7.0}},
+		{name: "the account", call: "GET /v1/account", want: 200, has: map[string]any{"status": "active", "credits": 0.0, "creditsHeld": 0.0}},
+		bad("the account with a parameter", "GET /v1/account?id=1", "id"),
+		{name: "policy", call: "GET /v1/policy", want: 200, has: map[string]any{"eraseAfterDays": 7.0, "version": 1.0}},
 		bad("policy with a parameter", "GET /v1/policy?days=1", "days"),
 		bad("export of an unknown file", "GET /v1/account/export?from=secrets&limit=1", "from", "limit"),
 		{name: "no deletion to call off", call: `POST /v1/account/erase {"cancel":true}`, want: 200, has: map[string]any{"status": "none", "eraseAt": nil}},
@@ -294,7 +310,7 @@ func contractCases() []contractCase {
 		bad("followers out of bounds", "GET /v1/library?minFollowers=0&maxFollowers=x", "minFollowers", "maxFollowers"),
 		bad("listed outliers out of bounds", "GET /v1/outliers/list?limit=26&minScore=1e3&minViews=-1&postedAfter=&postedBefore=0&platform=&kind=mine&cursor=x",
 			"limit", "minScore", "minViews", "postedAfter", "postedBefore", "platform", "kind", "cursor"),
-		bad("listed hooks by score", "GET /v1/hooks/list?minScore=1&pageToken=x&creator=", "minScore", "pageToken", "creator"),
+		bad("listed hooks by score", "GET /v1/hooks/list?minScore=-1&pageToken=x&creator=", "minScore", "pageToken", "creator"),
 		{name: "listed trends with filters", call: "GET /v1/trends/list?kind=hashtag&minVideos=3&minGrowth=1.5", want: 200, has: map[string]any{"nextCursor": nil}},
 		bad("listed trends with filters out of bounds", "GET /v1/trends/list?kind=tag&minVideos=0&minGrowth=-1", "kind", "minVideos", "minGrowth"),
 		bad("listed trends by platform", "GET /v1/trends/list?platform=tiktok&limit=0&cursor=x", "platform", "limit", "cursor"),
@@ -307,6 +323,18 @@ func contractCases() []contractCase {
 		bad("library with a broken cursor", "GET /v1/library?cursor=x", "cursor"),
 		{name: "archive without workspace", call: `POST /v1/library/archive {"videoId":"vid_x","archived":true}`, want: 200, has: map[string]any{"outcome": "workspace_required"}},
 		after(contractCase{name: "archive of an unknown video", call: `POST /v1/library/archive {"videoId":"vid_x","scope":"hook","archived":false}`, want: 200, has: map[string]any{"outcome": "not_found"}}, setBrief),
+		{name: "deletion of an unknown video", call: `POST /v1/library/delete {"videoId":"vid_x"}`, want: 200, has: map[string]any{"outcome": "not_found"}},
+		{name: "dry run of a deletion of an unknown creator", call: `POST /v1/library/delete {"platform":"tiktok","creator":"@moka","dryRun":true}`, want: 200, has: map[string]any{"outcome": "not_found", "videos": 0.0}},
+		{name: "deletion of an unknown import", call: `POST /v1/library/delete {"importId":"imp_x"}`, want: 200, has: map[string]any{"outcome": "not_found"}},
+		{name: "deletion of a creator to come", call: `POST /v1/library/delete {"platform":"tiktok","creatorId":"12"}`, want: 200, has: map[string]any{"outcome": "deleted", "videos": 0.0}},
+		bad("deletion without anything to delete", `POST /v1/library/delete {}`, "videoId"),
+		bad("deletion of two things", `POST /v1/library/delete {"videoId":"vid_x","sourceId":"feed"}`, "videoId"),
+		bad("deletion of a creator without a platform", `POST /v1/library/delete {"creator":"moka"}`, "platform"),
+		bad("deletion of a video with a platform", `POST /v1/library/delete {"videoId":"vid_x","platform":"tiktok"}`, "platform"),
+		{name: "undo of an unknown deletion", call: `POST /v1/library/undelete {"id":"del_x"}`, want: 200, has: map[string]any{"found": false}},
+		bad("undo without a deletion", `POST /v1/library/undelete {}`, "id"),
+		{name: "deletions of a new library", call: `GET /v1/library/deletions`, want: 200, has: map[string]any{"scoresPending": false, "nextCursor": nil}},
+		bad("deletions with a bad cursor", `GET /v1/library/deletions?cursor=x&limit=5`, "cursor"),
 		bad("archive without fields", `POST /v1/library/archive {}`, "videoId", "archived"),
 		bad("archive of a wrong scope", `POST /v1/library/archive {"videoId":"","scope":"all","archived":"true"}`, "videoId", "scope", "archived"),
 		{name: "annotate without workspace", call: `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":{}}`, want: 200, has: map[string]any{"outcome": "workspace_required"}},
@@ -388,6 +416,7 @@ func TestEveryOperationHasCases(t *testing.T) {
 	type calls struct{ Accepted, Refused bool }
 	// Their answers are a stream, a zip, and what costs credits.
 	acceptedElsewhere := map[string]string{
+		"CreateImport": "TestCustomersImport", "PreviewImport": "TestCustomersImport",
 		"WatchScroll": "TestAScrollIsWatchedOnREST", "ExportAccount": "TestExportComesBack", "RunAgent": "TestAgentForCredits", "DraftBrief": "TestBriefsCite",
 	}
 	made := map[string]calls{}

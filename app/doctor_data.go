@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/app/ops"
-	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/kernel/store"
-	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/plugins/feed"
+	"github.com/scrollery/scrollery/plugins/ytdlp"
 )
 
 // openTimeout bounds the opening of a database that may not be there; maxSkew is how far
@@ -79,9 +79,7 @@ func checkDatabase(ctx context.Context, cfg Config) []finding {
 	}
 	all := []finding{found("schema", schema.String(), errors.Join(err, schema.Err())), found("database", db.Dialect()+" takes writes", db.Probe(asking))}
 	if db.Dialect() == store.SQLite {
-		waiting, err := usage.CheckJournal(cfg.DataDir)
-		journal := found("journal", fmt.Sprintf("%d usage events are not in the tables yet", waiting), err)
-		return append(all, found("integrity", "quick_check finds nothing", db.QuickCheck(ctx)), journal)
+		return append(all, found("integrity", "quick_check finds nothing", db.QuickCheck(ctx)))
 	}
 	server, _, err := db.Server(asking)
 	if err != nil {
@@ -110,21 +108,35 @@ func checkClock(skew time.Duration) finding {
 	return finding{"clock", passed, detail}
 }
 
-func checkPlugins(_ context.Context, cfg Config) []finding {
+// checkYTDLP is a gap where a part of the program's work fails.
+func checkYTDLP(setup ytdlp.Setup) finding {
+	switch problems := setup.String(); {
+	case setup.Version == "":
+		return finding{"yt-dlp", failed, problems}
+	case problems != "":
+		return finding{"yt-dlp", gap, problems}
+	}
+	return finding{"yt-dlp", passed, "version " + setup.Version}
+}
+
+func checkPlugins(ctx context.Context, cfg Config) []finding {
 	quiet := slog.New(slog.DiscardHandler)
-	plugins, err := Plugins(cfg, quiet)
+	plugins, err := listPlugins(cfg, quiet)
 	for _, p := range plugins {
-		if p.State == pluginhost.Refused {
+		if p.State == host.Refused {
 			err = errors.Join(err, fmt.Errorf("%s: %s", p.ID, p.Reason))
 		}
 	}
 	all := []finding{found("plugins", fmt.Sprintf("%d found", len(plugins)), err)}
-	host, err := pluginhost.New(cfg.Plugins, quiet)
+	if cfg.Plugins.Settings[ytdlp.Spec().ID]["enabled"] == "yes" {
+		all = append(all, checkYTDLP(ytdlp.CheckSetup(ctx)))
+	}
+	host, err := host.New(cfg.Plugins, quiet)
 	missing, bound := err, "a cgroup bounds each call"
 	if err == nil {
 		missing = host.Missing()
 		if why := host.Ungrouped(); why != nil {
-			bound = "each call is bounded by what the host counts four times a second: " + why.Error()
+			bound = "no cgroup bounds the memory of a call, so the server checks its processes four times a second, and misses short peaks and the kernel's own memory: " + why.Error()
 		}
 		err = errors.Join(host.Usable(templates(cfg)), host.Close())
 	}

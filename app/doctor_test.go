@@ -85,6 +85,19 @@ func TestDoctorSaysOKOfNoGap(t *testing.T) {
 	}
 }
 
+// TestDoctorLooksAtYTDLP where it is on, and says how to install what is missing.
+func TestDoctorLooksAtYTDLP(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	cfg := patient(t)
+	if _, looked := diagnose(t, cfg)["yt-dlp"]; looked {
+		t.Error("looked at yt-dlp, which is off")
+	}
+	cfg.Plugins.Settings = map[string]map[string]string{"ytdlp": {"enabled": "yes"}}
+	if got := diagnose(t, cfg)["yt-dlp"]; got.Status != "FAIL" || !strings.Contains(got.Detail, "pip install") {
+		t.Errorf("got %+v, want a failure with the command that installs it", got)
+	}
+}
+
 // TestDoctorReportsWhatServingRefuses: a template with a stage that nobody has.
 func TestDoctorReportsWhatServingRefuses(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/dig"
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -32,10 +32,10 @@ var system = fx.Provide(fx.Annotate(func() api.Operations {
 
 // readyNotes are the plugins that cannot be called, as far as that is known: a probe
 // waits for none.
-func readyNotes(host *pluginhost.Host) func() []string {
+func readyNotes(plugins *host.Host) func() []string {
 	return func() (notes []string) {
-		for _, plugin := range host.Known() {
-			if plugin.State == pluginhost.Resting || plugin.State == pluginhost.Refused {
+		for _, plugin := range plugins.Known() {
+			if plugin.State == host.Resting || plugin.State == host.Refused {
 				notes = append(notes, "plugin "+plugin.ID+": "+string(plugin.State))
 			}
 		}
@@ -43,7 +43,7 @@ func readyNotes(host *pluginhost.Host) func() []string {
 	}
 }
 
-// probed is what readiness asks: the database, and the journal of usage events.
+// probed is what readiness asks: the database, and whether usage events get there.
 type probed struct {
 	*store.DB
 	recorder *usage.Recorder

@@ -8,8 +8,8 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/app/ops"
-	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
@@ -28,7 +28,7 @@ var observed = fx.Options(
 	}),
 	fx.Decorate(func(to keys.Mailer, m *ops.Metrics) keys.Mailer { return countedMail{to, m} }),
 	fx.Invoke(func(m *ops.Metrics, k *keys.Service) { k.OnGuessing(m.Guessing) }),
-	fx.Invoke(func(m *ops.Metrics, db *store.DB, ledger *quota.Service, host *pluginhost.Host, log *slog.Logger) {
+	fx.Invoke(func(m *ops.Metrics, db *store.DB, ledger *quota.Service, host *host.Host, log *slog.Logger) {
 		m.Watch(db, func(ctx context.Context) (all []ops.Quota, err error) {
 			found, err := quotaLists{ledger, host}.Quotas(ctx)
 			return each(found, err, func(q operator.Quota) ops.Quota {

@@ -2,25 +2,27 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/kernel/store"
-
 	"go.uber.org/fx"
 
-	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/imports"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
-	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/library/removal"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/scrolls"
-	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/modules/workspace"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -54,10 +56,11 @@ func (o *Operator) Close() error {
 
 // operatorNeeds implements the needs of the module operator. Its types have the same
 // fields as the types of the other modules, and are converted.
-func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, q *quota.Service, u *usage.Service, h *pluginhost.Host, w *workspace.Service, r *rules.Service, l *library.Service) (operator.Config, operator.Needs) {
+func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, i *imports.Service, q *quota.Service, h *host.Host, w *workspace.Service, r *rules.Service, l *videos.Service, d *removal.Service) (operator.Config, operator.Needs) {
 	return operator.Config{SandboxDir: cfg.Sandbox.Dir, KeyFile: filepath.Join(cfg.DataDir, secretKeyFile)}, operator.Needs{
 		Keys: k, Accounts: accountLists{k}, Subscriptions: subscriptions{b}, Credits: creditLists{c},
-		Scrolls: scrollLists{s}, Importer: importer{s}, Quotas: quotaLists{q, h}, Journal: u, Restorer: restorer{w, r, l},
+		Scrolls: scrollLists{s}, Importer: importer{i}, Quotas: quotaLists{q, h}, Restorer: restorer{w, r, l},
+		Creators: creators{d},
 	}
 }
 
@@ -136,20 +139,32 @@ func (s scrollLists) Cancel(ctx context.Context, id string) (status string, done
 	return scroll.Status, scroll.Status == scrolls.Cancelled, nil
 }
 
-type importer struct{ scrolls *scrolls.Service }
+type creators struct{ removal *removal.Service }
 
-func (i importer) Import(ctx context.Context, next func() ([]operator.Reading, error)) (operator.Imported, error) {
-	done, err := i.scrolls.Import(ctx, func() ([]scrolls.Reading, error) {
-		batch, err := next()
-		return each(batch, err, func(r operator.Reading) scrolls.Reading { return scrolls.Reading(r) })
-	})
-	parts, err := each(done.Parts, err, func(t scrolls.Tally) operator.Tally { return operator.Tally(t) })
+func (c creators) Erase(ctx context.Context, o operator.EraseOrder) (*operator.Receipt, error) {
+	r, err := c.removal.Erase(ctx, o.Platform, o.Handle, o.CreatorID, o.Reason)
+	return (*operator.Receipt)(r), err
+}
+
+func (c creators) CheckReceipt(text []byte) (*operator.Receipt, error) {
+	r, err := c.removal.CheckReceipt(text)
+	return (*operator.Receipt)(r), err
+}
+
+type importer struct{ imports *imports.Service }
+
+func (i importer) Import(ctx context.Context, order operator.ReadingOrder) (operator.Imported, error) {
+	done, err := i.imports.Load(ctx, imports.Order{Stream: order.Stream, Stored: order.Stored, Next: func() ([]imports.Reading, error) {
+		batch, err := order.Next()
+		return each(batch, err, func(r operator.Reading) imports.Reading { return imports.Reading(r) })
+	}})
+	parts, err := each(done.Parts, err, func(t imports.Tally) operator.Tally { return operator.Tally(t) })
 	return operator.Imported{ScrollID: done.ScrollID, Parts: parts}, err
 }
 
 type quotaLists struct {
 	ledger *quota.Service
-	host   *pluginhost.Host
+	host   *host.Host
 }
 
 func (q quotaLists) Quotas(ctx context.Context) (all []operator.Quota, err error) {
@@ -169,7 +184,7 @@ func (q quotaLists) Quotas(ctx context.Context) (all []operator.Quota, err error
 type restorer struct {
 	workspace *workspace.Service
 	rules     *rules.Service
-	library   *library.Service
+	library   *videos.Service
 }
 
 func (r restorer) Brief(ctx context.Context, brief operator.ExportedBrief) error {
@@ -179,7 +194,7 @@ func (r restorer) Brief(ctx context.Context, brief operator.ExportedBrief) error
 	_, _, err := r.workspace.Set(ctx, workspace.Change{
 		Description: brief.Description, Website: brief.Website, AppStoreURL: brief.AppStoreURL, Name: brief.Name, Competitors: &brief.Competitors,
 	})
-	return err
+	return explained(err)
 }
 
 func (r restorer) Rules(ctx context.Context, text string) error {
@@ -187,6 +202,14 @@ func (r restorer) Rules(ctx context.Context, text string) error {
 		return err
 	}
 	_, _, err := r.rules.Put(ctx, text)
+	return explained(err)
+}
+
+// explained is an error with the first fault that it lists, for people.
+func explained(err error) error {
+	if refused := apierr.As(err); refused != nil && len(refused.Issues) > 0 {
+		return fmt.Errorf("%s %s: %w", refused.Issues[0].Path, refused.Issues[0].Message, err)
+	}
 	return err
 }
 
@@ -197,7 +220,7 @@ func (r restorer) Mark(ctx context.Context, ref stage.Ref, marks operator.Marks)
 	}
 	if len(marks.Annotations) > 0 && string(marks.Annotations) != "null" {
 		if _, _, err := r.library.Annotate(ctx, id, marks.Annotations); err != nil {
-			return err
+			return explained(err)
 		}
 	}
 	for _, one := range []struct{ archived, hookOnly bool }{{marks.HookArchived, true}, {marks.Archived, false}} {

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/app/ops"
-	"github.com/scrollery/scrollery/app/pluginhost"
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -31,14 +31,14 @@ const (
 type overview struct {
 	cfg     Config
 	db      *store.DB
-	host    *pluginhost.Host
+	host    *host.Host
 	quotas  *quota.Service
 	scrolls *scrolls.Service
 	usage   *usage.Service
 	log     *slog.Logger
 }
 
-func newOverview(cfg Config, db *store.DB, host *pluginhost.Host, quotas *quota.Service, s *scrolls.Service, u *usage.Service, log *slog.Logger) *overview {
+func newOverview(cfg Config, db *store.DB, host *host.Host, quotas *quota.Service, s *scrolls.Service, u *usage.Service, log *slog.Logger) *overview {
 	return &overview{cfg, db, host, quotas, s, u, log}
 }
 

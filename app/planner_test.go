@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/app/pluginhost/programs/agenthost"
+	"github.com/scrollery/scrollery/app/host"
+	"github.com/scrollery/scrollery/app/host/programs/agenthost"
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -197,7 +197,7 @@ func newAgentBench(t *testing.T, db *store.DB, endpointURL string) *agentBench {
 	if _, err := b.ledger.Grant(b.ctx, b.account, 100, "start"); err != nil {
 		t.Fatal(err)
 	}
-	plugins, err := pluginhost.New(pluginhost.Config{Start: time.Minute}, slog.New(slog.DiscardHandler))
+	plugins, err := host.New(host.Config{Start: time.Minute}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,12 +207,19 @@ func newAgentBench(t *testing.T, db *store.DB, endpointURL string) *agentBench {
 	endpoint.URL, endpoint.Model, endpoint.Key = endpointURL+"/v1", "some-model", endpointKey
 	endpoint.Timeout = 5 * time.Second
 	b.room, err = sandbox.New(cfg, db, sandbox.Needs{
-		Credits: b.ledger, Holds: b.ledger, Library: b, Programs: b, Planner: agenthost.New(plugins, endpoint),
+		Charges: agentFees{b.ledger}, Library: b, Programs: b, Planner: agenthost.New(plugins, endpoint),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// agentFees are the charges of a real ledger.
+type agentFees struct{ *credits.Service }
+
+func (a agentFees) Open(ctx context.Context, account, fee int64) (context.Context, sandbox.Charge, error) {
+	return a.Service.Open(ctx, account, fee, credits.Agent)
 }
 
 // check holds what the endpoint was told against the rules.

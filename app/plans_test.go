@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 
 	"github.com/scrollery/scrollery/modules/billing"
@@ -17,7 +18,7 @@ func TestBudgetIsOfThePlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		cfg := billing.Defaults()
-		p := plans{billing.NewSubscriptions(db, cfg), usage.New(db, usage.Defaults(), usage.NewPending(), cfg)}
+		p := plans{billing.NewSubscriptions(db, cfg), usage.New(db, usage.Defaults(), usage.NewRecorder(db, usage.Defaults(), slog.New(slog.DiscardHandler)), cfg), nil}
 		const poor, rich = 1, 2
 		change := func(do func(ctx context.Context, tx *store.Tx) error) {
 			t.Helper()

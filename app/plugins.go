@@ -8,29 +8,51 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strings"
 
-	"github.com/scrollery/scrollery/app/pluginhost"
-	"github.com/scrollery/scrollery/app/pluginhost/conformance"
-	"github.com/scrollery/scrollery/app/pluginhost/kit"
+	"github.com/scrollery/scrollery/app/host"
+	"github.com/scrollery/scrollery/app/host/conformance"
+	"github.com/scrollery/scrollery/app/host/kit"
 	agentplugin "github.com/scrollery/scrollery/plugins/programs/agent"
+	readerplugin "github.com/scrollery/scrollery/plugins/programs/reader"
 	sandboxplugin "github.com/scrollery/scrollery/plugins/programs/sandbox"
+	"github.com/scrollery/scrollery/plugins/ytdlp"
 )
 
 // RunPlugin serves a built-in plugin if args, as in os.Args, name one; it does not
 // return then. Call it before anything else.
 func RunPlugin(args []string) {
-	pluginhost.Dispatch(args, Stages(),
-		pluginhost.Main{ID: sandboxplugin.ID, Serve: sandboxplugin.Main},
-		pluginhost.Main{ID: agentplugin.ID, Serve: agentplugin.Main})
+	host.Dispatch(args, Stages(),
+		host.Main{ID: sandboxplugin.ID, Serve: sandboxplugin.Main},
+		host.Main{ID: agentplugin.ID, Serve: agentplugin.Main},
+		host.Main{ID: readerplugin.ID, Serve: readerplugin.Main})
 }
 
-// Plugins lists the plugins that a server with this configuration uses or refuses.
-func Plugins(cfg Config, log *slog.Logger) ([]pluginhost.Plugin, error) {
-	host, err := pluginhost.New(cfg.Plugins, log)
+// Plugins lists the plugins that a server with this configuration uses or refuses, with
+// what is missing of the programs that they run.
+func Plugins(cfg Config, log *slog.Logger) ([]host.Plugin, error) {
+	plugins, err := listPlugins(cfg, log)
+	advise(context.Background(), plugins)
+	return plugins, err
+}
+
+func listPlugins(cfg Config, log *slog.Logger) ([]host.Plugin, error) {
+	host, err := host.New(cfg.Plugins, log)
 	if err != nil {
 		return nil, err
 	}
 	return host.List(), host.Close()
+}
+
+// advise adds to the reason of a plugin what of the programs that it runs is missing or too
+// old, and the command that installs it.
+func advise(ctx context.Context, plugins []host.Plugin) {
+	for i := range plugins {
+		if p := &plugins[i]; p.Builtin && p.ID == ytdlp.Spec().ID {
+			p.Reason = strings.Join(slices.DeleteFunc([]string{p.Reason, ytdlp.CheckSetup(ctx).String()}, func(s string) bool { return s == "" }), "; ")
+		}
+	}
 }
 
 // RehearsePlugin makes one call of a binary with settings, secrets and input of its author,
@@ -48,7 +70,7 @@ func CheckPlugin(ctx context.Context, path string, out io.Writer) error {
 	}
 	for _, check := range report.Checks {
 		if check.Err != nil {
-			fmt.Fprintf(out, "FAIL %s: %s\n", check.Name, pluginhost.Printable(check.Err.Error()))
+			fmt.Fprintf(out, "FAIL %s: %s\n", check.Name, host.Printable(check.Err.Error()))
 			continue
 		}
 		fmt.Fprintf(out, "ok   %s\n", check.Name)

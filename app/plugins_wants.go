@@ -1,11 +1,12 @@
 package app
 
 import (
+	"context"
 	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -65,12 +66,14 @@ type WantedLimits struct {
 
 // ListedPlugins lists the plugins as Plugins does, with what each wants.
 func ListedPlugins(cfg Config, log *slog.Logger) ([]ListedPlugin, error) {
-	host, err := pluginhost.New(cfg.Plugins, log)
+	host, err := host.New(cfg.Plugins, log)
 	if err != nil {
 		return nil, err
 	}
 	all := []ListedPlugin{}
-	for _, p := range host.List() {
+	plugins := host.List()
+	advise(context.Background(), plugins)
+	for _, p := range plugins {
 		spec, set := host.Spec(p.ID)
 		all = append(all, ListedPlugin{
 			ID: p.ID, Kind: string(p.Kind), Version: p.Version, Summary: p.Summary, Builtin: p.Builtin, State: string(p.State), Reason: p.Reason,

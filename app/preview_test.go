@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/rules/preview"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // decided is a verdict as a scroll and a preview both show it.
@@ -59,6 +61,34 @@ func TestPreviewIsWhatAScrollDoes(t *testing.T) {
 			cfg.Billing.Pro.MaxFeedSize = 10_000
 		})
 	})
+}
+
+// putRules says how it reads each rule to those who ask, and keeps the contract's answer else.
+func TestPutRulesReadsThemOnRequest(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t)
+	account := running.Account(t, "standard")
+	account.Do(t, "POST /v1/workspace "+`{"name":"Slow coffee","description":"espresso"}`, "")
+	body := `{"text":"- at least 1000 views, please\n- keep it family friendly","readings":true}`
+	answer := account.Do(t, "PUT /v1/rules "+body, "").JSON(t)
+	want := map[string]any{
+		"readings":     []any{map[string]any{"rule": "at least 1000 views, please", "reading": "keeps only videos with at least 1,000 views"}},
+		"unclearRules": []any{map[string]any{"rule": "keep it family friendly", "why": "No check could be made of this rule: nothing is dropped by it. Name the words, hashtags, numbers or creators that decide."}},
+	}
+	got := map[string]any{"readings": answer["readings"], "unclearRules": answer["unclearRules"]}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the answer with readings (-want +got):\n%s", diff)
+	}
+	plain := account.Do(t, "PUT /v1/rules "+`{"text":"- no ads"}`, "").JSON(t)
+	if len(plain) != 2 || plain["outcome"] != "created" || plain["rules"] == nil {
+		t.Errorf("the answer without: got %v, want outcome and rules", plain)
+	}
+	for _, protocol := range apptest.Protocols() {
+		read, err := account.RPC(protocol).Rules.PutRules(t.Context(), &scrolleryv1.PutRulesRequest{Text: proto.String("no ads"), Readings: proto.Bool(true)})
+		if err != nil || len(read.Readings) != 1 || len(read.UnclearRules) != 0 {
+			t.Errorf("%s: got %v %v, want a reading", protocol.Name, read, err)
+		}
+	}
 }
 
 func comparePreview(t *testing.T, rules string, configure ...func(*app.Config)) {

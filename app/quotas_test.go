@@ -62,7 +62,8 @@ func TestTenantsShareWhatASiteAllows(t *testing.T) {
 			if units.Used != turn.used || units.Limit != limit || units.Tenants != turn.tenants {
 				t.Errorf("scroll %d: %+v, want %d used by %d", i, units, turn.used, turn.tenants)
 			}
-			if asked := int64(len(p.youtube.Asked())); asked != turn.used {
+			// Refreshes by the statistics method have an allowance of their own.
+			if asked := int64(len(p.youtube.Asked()) - p.youtube.Count("videos:batchGetStats")); asked != turn.used {
 				t.Errorf("scroll %d: the site was asked %d times, want one for each of the %d units that were granted", i, asked, turn.used)
 			}
 		})

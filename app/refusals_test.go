@@ -95,10 +95,12 @@ func checkRefusal(t *testing.T, document *described.Document, c refusalCase) {
 	}
 }
 
-// lapse makes an account one that no longer pays.
+// lapse makes an account one that no longer pays. The server has not done it itself, and sees
+// it within a second.
 func lapse(t *testing.T, running *apptest.Running, account *apptest.Caller) *apptest.Caller {
 	t.Helper()
 	running.Exec(t, "UPDATE subscriptions SET status = 'past_due' WHERE account_id = (SELECT id FROM accounts WHERE email = $1)", account.Email)
+	time.Sleep(time.Second)
 	return account
 }
 

@@ -11,15 +11,18 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/demo"
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/audit"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/feed"
+	"github.com/scrollery/scrollery/plugins/youtubefeed"
 )
 
 const (
 	sampleEmail   = "sample@example.com"
+	realEmail     = "real@example.com"
 	sampleScrolls = 3
 	// sampleCredits are enough for ten briefs. They are granted once.
 	sampleCredits = 500
@@ -71,7 +74,11 @@ func (s *Service) showSample(ctx context.Context, out, progress io.Writer) error
 	if err := s.grantSample(ctx); err != nil {
 		return fmt.Errorf("grant credits to the sample: %w", err)
 	}
-	fmt.Fprintf(out, `Scrollery serves at %[1]s, with a sample library of invented videos.
+	offer, err := s.offerReal(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, `Scrollery serves at %[1]s, with a sample library. Its creators, videos and counts are invented.
 A key for it: %[2]s
 
 %[3]s
@@ -81,9 +88,9 @@ Try:
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/outliers?limit=3"
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/trends?limit=3"
   curl -s -H "Authorization: Bearer %[2]s" -H "Content-Type: application/json" -d '{}' "%[1]s/v1/briefs"
-
+%[4]s
 The service description is at %[1]s/openapi.json. Stop with Ctrl-C.
-`, s.baseURL, key, s.openConsole())
+`, s.baseURL, key, s.openConsole(), offer)
 	return nil
 }
 
@@ -100,6 +107,22 @@ func (s *Service) grantSample(ctx context.Context) error {
 	ctx = audit.As(viewer.System(ctx), audit.Operator())
 	_, err = s.credits.Grant(ctx, account, sampleCredits, "grant:"+publicid.Format(publicid.Account, account)+":sample")
 	return err
+}
+
+// offerReal is how to see real videos, with a key of another account: a library that mixes them
+// with invented ones is of no use. It is empty if the source that needs no key is off.
+func (s *Service) offerReal(ctx context.Context) (string, error) {
+	if source, ok := s.plugins.Find(youtubefeed.Spec().ID); !ok || source.State != host.Ready {
+		return "", nil
+	}
+	key, err := s.keys.CreateForEmail(viewer.System(ctx), realEmail, "pro", nil, 0)
+	if err != nil {
+		return "", fmt.Errorf("create a key for real videos: %w", err)
+	}
+	return fmt.Sprintf(`
+Real videos, without a key of YouTube, in a library of their own: whom do you watch? Up to ten handles or links:
+  SCROLLERY_SERVER=%s SCROLLERY_KEY=%s %s scroll try @handle @handle
+`, s.baseURL, key, os.Args[0]), nil
 }
 
 // consoleLife is how long the key of the sample's one-time code lives.

@@ -3,13 +3,13 @@ package app
 import (
 	"context"
 
-	"github.com/scrollery/scrollery/app/pluginhost"
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // scrollStages is the plugin host as a scroll needs it.
-type scrollStages struct{ *pluginhost.Host }
+type scrollStages struct{ *host.Host }
 
 func (s scrollStages) Find(id string) scrolls.Stage {
 	plugin, _ := s.Host.Find(id)
@@ -33,7 +33,7 @@ func (s scrollStages) Session() (stages scrolls.Stages, end func()) {
 // sessionStages are the stages of one start of a scroll.
 type sessionStages struct {
 	scrollStages
-	calls *pluginhost.Session
+	calls *host.Session
 }
 
 func (s sessionStages) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
@@ -53,22 +53,22 @@ func (s sessionStages) Evidence(ctx context.Context, id string, run stage.Run, n
 }
 
 // briefStages is the plugin host as a brief needs it.
-type briefStages struct{ *pluginhost.Host }
+type briefStages struct{ *host.Host }
 
 func (s briefStages) Ready(id string) bool {
 	plugin, _ := s.Find(id)
-	return plugin.State == pluginhost.Ready && plugin.Kind == stage.BriefKind
+	return plugin.State == host.Ready && plugin.Kind == stage.BriefKind
 }
 
 // installed describes a plugin. A refused or resting screen is not off: it fails the
 // scroll, because the operator did not turn it off.
-func installed(p pluginhost.Plugin) scrolls.Stage {
+func installed(p host.Plugin) scrolls.Stage {
 	found := scrolls.Stage{
-		ID: p.ID, Kind: p.Kind, Usable: p.State == pluginhost.Ready, Resting: p.State == pluginhost.Resting,
+		ID: p.ID, Kind: p.Kind, Usable: p.State == host.Ready, Resting: p.State == host.Resting,
 		Platforms: p.Platforms, Searches: p.Kind == stage.SourceKind && p.Online, Refreshes: p.Refreshes,
-		FetchesMedia: p.FetchesMedia, NeedsMedia: p.NeedsMedia, Requests: p.Requests,
+		FetchesMedia: p.FetchesMedia, NeedsMedia: p.NeedsMedia, Requests: p.Requests, After: p.After, Fallback: p.Fallback,
 	}
-	if p.State == pluginhost.Disabled || p.State == pluginhost.Unset {
+	if p.State == host.Disabled || p.State == host.Unset {
 		found.Off = p.Reason
 	}
 	return found

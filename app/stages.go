@@ -19,6 +19,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/tiktok"
 	"github.com/scrollery/scrollery/plugins/vision"
 	"github.com/scrollery/scrollery/plugins/youtube"
+	"github.com/scrollery/scrollery/plugins/youtubefeed"
 	"github.com/scrollery/scrollery/plugins/ytdlp"
 )
 
@@ -31,6 +32,7 @@ func Stages() []stage.Spec {
 		youtube.Spec(),
 		tiktok.Spec(),
 		instagram.Spec(),
+		youtubefeed.Spec(),
 		ytdlp.Spec(),
 		rulestage.Spec(),
 		captions.Spec(),

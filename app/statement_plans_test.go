@@ -99,11 +99,15 @@ type excuse struct{ form, why string }
 var withoutTenant = []excuse{
 	{`WHERE FALSE`, "names no row"},
 	{`FROM "recurrences" WHERE "recurrences"."next_at" <= ?`, "the schedule looks for what is due, of all tenants"},
-	{`FROM "sandbox_calls" WHERE "sandbox_calls"."beat_at" <= ?`, "a job settles the calls whose process was lost, of all tenants"},
+	{`FROM "import_parts" WHERE "import_parts"."created_at" < ?`, "a job deletes parts that an import has left, of all tenants"},
+	{`FROM "imports" WHERE "imports"."status" IN (…) AND "imports"."heartbeat_at" <= ?`, "a job looks for lost imports, of all tenants"},
+	{`FROM "charges" WHERE "charges"."beat_at" <= ?`, "a job settles the charges whose process was lost, of all tenants"},
 	{`"scrolls"."attempt", "scrolls"."heartbeat_at" FROM "scrolls"`, "a job looks for lost scrolls, of all tenants"},
 	{`FROM "subscriptions" WHERE "subscriptions"."account_id" IN (…)`, "a job reads the plans of accounts that it names"},
 	{`FROM libraries WHERE account_id = ANY(?::bigint[])`, "calls of several tenants that were admitted ask together, each for the revision of its own"},
 	{`FROM libraries WHERE method <> ?`, "a job looks for libraries to score again"},
+	{`FROM unscored_libraries WHERE account_id > ?`, "a job looks for libraries to be scored without what was deleted"},
+	{`"deletions"."status" = ? AND "deletions"."undo_until" > ?`, "a job ends deletions that can not be undone any more, of all tenants"},
 	{`FROM uncounted_videos WHERE account_id > ?`, "a job looks for trends to be counted"},
 	{`WHERE k.hash = ?`, "a call is identified by its key, and all else is of the key's account"},
 	{`FROM webhooks w JOIN feeds f ON f.account_id = w.account_id`, "the dispatcher looks for webhooks with news, of all tenants"},
@@ -123,7 +127,7 @@ var withoutTenant = []excuse{
 var acrossTenant = []excuse{
 	{`"scrolls"."status" IN (…) AND "scrolls"."subject" = ?`, "names states; a change of the subject ends the scrolls of the former one"},
 	{`"subscriptions"."account_id" IN (…)`, "an account has one row or few"},
-	{`LEFT JOIN libraries l ON l.account_id = k.account_id`, "an account has one library"},
+	{`DELETE FROM "uncounted_videos"`, "a job empties this table, which has few rows"},
 }
 
 // acrossInJobs are the same of jobs, on each database; they run now and then: not each test

@@ -64,6 +64,7 @@ func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger)
 	cfg.DataDir = t.TempDir()
 	cfg.RateLimit = false
 	cfg.ReadPages = false // tests reach no network
+	cfg.SetStage("YOUTUBE_FEED", "no")
 	cfg.LogLevel = slog.LevelWarn
 	for _, change := range configure {
 		change(&cfg)

@@ -47,6 +47,7 @@ type Services struct {
 	Rules     scrolleryv1connect.RulesServiceClient
 	Scrolls   scrolleryv1connect.ScrollsServiceClient
 	Library   scrolleryv1connect.LibraryServiceClient
+	Imports   scrolleryv1connect.ImportsServiceClient
 	Usage     scrolleryv1connect.UsageServiceClient
 	Sandbox   scrolleryv1connect.SandboxServiceClient
 }
@@ -62,6 +63,7 @@ func (c *Caller) RPC(p Protocol) Services {
 		Rules:     scrolleryv1connect.NewRulesServiceClient(p.client, c.base, options...),
 		Scrolls:   scrolleryv1connect.NewScrollsServiceClient(p.client, c.base, options...),
 		Library:   scrolleryv1connect.NewLibraryServiceClient(p.client, c.base, options...),
+		Imports:   scrolleryv1connect.NewImportsServiceClient(p.client, c.base, options...),
 		Usage:     scrolleryv1connect.NewUsageServiceClient(p.client, c.base, options...),
 		Sandbox:   scrolleryv1connect.NewSandboxServiceClient(p.client, c.base, options...),
 	}

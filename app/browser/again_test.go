@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -174,10 +175,12 @@ func TestASubscriptionThatEndedIsSaid(t *testing.T) {
 	b.signIn(account.Key, true)
 	b.prompt("latte art")
 	running.Exec(t, "UPDATE subscriptions SET status = 'past_due'")
+	time.Sleep(noticed)
 	b.press("Start a scroll")
 	b.sees("This account has no active subscription.")
 	b.check("no-subscription")
 	running.Exec(t, "UPDATE subscriptions SET status = 'active'")
+	time.Sleep(noticed)
 	if got := b.typed(); got != "latte art" {
 		t.Errorf(`without a subscription the text is %q, want "latte art"`, got)
 	}
@@ -185,6 +188,9 @@ func TestASubscriptionThatEndedIsSaid(t *testing.T) {
 	b.sees("Completed")
 	b.until(`!document.body.innerText.includes('This account has no active subscription.')`)
 }
+
+// noticed is after how long each process sees what another one changed of a key's account.
+const noticed = time.Second + 100*time.Millisecond
 
 func TestTwoTabsTwoAccounts(t *testing.T) {
 	needBrowser(t)

@@ -33,9 +33,9 @@ func TestRulesAreReadBesideTheText(t *testing.T) {
 	got := eval[[]line](b, `[...document.querySelectorAll('.readings li')].map((e) => ({Text: e.querySelector('.reading-line').innerText,
 		Reading: [...e.querySelectorAll('.compiled')].map((e) => e.innerText).join(' | '), Badge: e.querySelector('.badge').innerText}))`)
 	want := []line{
-		{"no giveaways, and at least 500 views", `drop if text mentions "giveaways"; require views >= 500`, "Understood, drops none"},
-		{"only English", "require language is en", "Understood, drops none"},
-		{"skip giveaways, under 60 seconds", `drop if text mentions "giveaways"`, "Unclear"},
+		{"no giveaways, and at least 500 views", `drops videos that mention the word "giveaways"; keeps only videos with at least 500 views`, "Understood, drops none"},
+		{"only English", "keeps only videos in English", "Understood, drops none"},
+		{"skip giveaways, under 60 seconds", "", "Unclear"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the readings (-want +got):\n%s", diff)

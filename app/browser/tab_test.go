@@ -219,12 +219,27 @@ func (b *tab) press(name string) {
 			continue
 		}
 		b.do("press "+name, chromedp.MouseClickXY(spot[0], spot[1]))
-		// Where the click loaded another document, `pressed` is gone.
-		if eval[bool](b, `window.pressed !== false`) {
+		if b.hit() {
 			return
 		}
 	}
 	b.failed("press "+name, context.DeadlineExceeded)
+}
+
+// hit reports whether the click of press reached its target. Where it loads another document,
+// `pressed` is gone, or goes while it is asked for.
+func (b *tab) hit() bool {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	hit, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`window.pressed !== false`))
+	if err != nil && strings.Contains(err.Error(), "navigated or closed") {
+		return true
+	}
+	if err != nil {
+		b.failed("window.pressed", err)
+	}
+	return hit
 }
 
 // field is the script that returns the control with a label.

@@ -32,9 +32,14 @@ func Serve(listener net.Listener, ready *Readiness, metrics *Metrics, log *slog.
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok\n") })
 	mux.Handle("GET /readyz", ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics.registry, promhttp.HandlerOpts{}))
+	// A proxy that speaks HTTP/2 to the API also checks its health over HTTP/2.
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
 	s := &Server{
 		http: &http.Server{
-			Handler: mux, ReadHeaderTimeout: timeout, ReadTimeout: timeout, WriteTimeout: timeout, IdleTimeout: time.Minute,
+			Protocols: protocols,
+			Handler:   mux, ReadHeaderTimeout: timeout, ReadTimeout: timeout, WriteTimeout: timeout, IdleTimeout: time.Minute,
 			MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		},
 		listener: listener, mux: mux, ended: make(chan struct{}), log: log,

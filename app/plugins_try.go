@@ -1,0 +1,131 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/scrollery/scrollery/app/host"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// Tried is what one request of a source brought.
+type Tried struct {
+	Source  string `json:"source"`
+	Version string `json:"version"`
+	// Seed that was asked for; Platform is empty where the source chose.
+	Seed     string   `json:"seed"`
+	Platform string   `json:"platform,omitempty"`
+	Hosts    []string `json:"hosts"`
+	// Status, Asked, Returned and Detail are of the first outcome; Outcomes are all of them. What
+	// the platform refused or renamed is in Detail.
+	Status   stage.Status    `json:"status"`
+	Asked    int             `json:"asked"`
+	Returned int             `json:"returned"`
+	Detail   string          `json:"detail,omitempty"`
+	Outcomes []stage.Outcome `json:"outcomes"`
+	Seconds  float64         `json:"seconds"`
+	// Fields are how many videos have each field, such as metrics.views.
+	Fields map[string]int `json:"fields"`
+	// Failure is why the call broke off; empty if it did not.
+	Failure string `json:"failure,omitempty"`
+}
+
+// tryFields are those of every record, so that one which never came shows as 0.
+func tryFields() []string {
+	return []string{"sourceUrl", "postedAt", "creatorId", "metrics.views", "metrics.likes", "metrics.comments", "metrics.shares", "metrics.saves", "metrics.followers", "metadata.caption"}
+}
+
+// TryPlugin asks a source for one seed, with the operator's settings and secrets, and returns what
+// came. The request is not in the ledger of quotas, which a running server keeps. The error says
+// why nothing could be asked.
+func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log *slog.Logger) (tried Tried, err error) {
+	h, err := host.New(cfg.Plugins, log)
+	if err != nil {
+		return Tried{}, err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	plugin, ok := h.Find(id)
+	switch {
+	case !ok:
+		return Tried{}, fmt.Errorf("there is no source %q; see `scrollery plugins list`", id)
+	case plugin.Kind != stage.SourceKind:
+		return Tried{}, fmt.Errorf("%s is no source, but a stage of the kind %s", id, plugin.Kind)
+	case plugin.State != host.Ready:
+		return Tried{}, fmt.Errorf("source %s is %s: %s", id, plugin.State, plugin.Reason)
+	case seed.Platform != "" && len(plugin.Platforms) > 0 && !slices.Contains(plugin.Platforms, seed.Platform):
+		return Tried{}, fmt.Errorf("source %s serves %s, not %s", id, strings.Join(plugin.Platforms, ", "), seed.Platform)
+	}
+	spec, _ := h.Spec(id)
+	tried = Tried{Source: id, Version: plugin.Version, Seed: seed.Text(), Platform: seed.Platform, Hosts: orEmpty(spec.Hosts), Fields: map[string]int{}}
+	if seed.Handle != "" {
+		tried.Seed = "@" + seed.Handle
+	}
+	for _, name := range tryFields() {
+		tried.Fields[name] = 0
+	}
+	began := time.Now()
+	tried.Outcomes, err = h.Collect(ctx, id, stage.Run{Number: 1, Now: began.UnixMilli()}, []stage.Seed{seed}, func(records []stage.Record) error {
+		for _, record := range records {
+			tried.count(record)
+		}
+		return nil
+	})
+	tried.Seconds = time.Since(began).Seconds()
+	if err != nil {
+		tried.Failure = host.Printable(err.Error())
+	}
+	if len(tried.Outcomes) > 0 {
+		first := tried.Outcomes[0]
+		tried.Status, tried.Asked, tried.Returned, tried.Detail = first.Status, first.Asked, first.Returned, host.Printable(first.Detail)
+	}
+	return tried, nil
+}
+
+// count adds the fields of a record.
+func (t *Tried) count(record stage.Record) {
+	has := map[string]bool{
+		"sourceUrl": record.SourceURL != "", "postedAt": record.PostedAt != nil, "creatorId": record.CreatorID != "",
+		"metrics.views": record.Metrics.Views != nil, "metrics.likes": record.Metrics.Likes != nil, "metrics.comments": record.Metrics.Comments != nil,
+		"metrics.shares": record.Metrics.Shares != nil, "metrics.saves": record.Metrics.Saves != nil, "metrics.followers": record.Metrics.Followers != nil,
+		"evidence": record.Evidence != nil, "cues": len(record.Cues) > 0, "stickers": len(record.Stickers) > 0,
+	}
+	var about map[string]json.RawMessage
+	if json.Unmarshal(record.Metadata, &about) == nil {
+		for name := range about {
+			has["metadata."+name] = true
+		}
+	}
+	for name, found := range has {
+		if found {
+			t.Fields[name]++
+		}
+	}
+}
+
+// OK reports whether videos came.
+func (t Tried) OK() bool { return t.Failure == "" && t.Returned > 0 }
+
+// Print writes the report for people.
+func (t Tried) Print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "source\t%s %s\nseed\t%s %s\nhosts\t%s\ntook\t%.1f s\n", t.Source, t.Version, host.Printable(t.Seed), t.Platform, strings.Join(t.Hosts, " "), t.Seconds)
+	for _, o := range t.Outcomes {
+		fmt.Fprintf(w, "outcome\t%s: %s, %d of %d %s\n", o.Platform, o.Status, o.Returned, o.Asked, host.Printable(o.Detail))
+	}
+	if t.Failure != "" {
+		fmt.Fprintf(w, "failure\t%s\n", t.Failure)
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
+		fmt.Fprintf(w, "%s\tin %d\n", host.Printable(name), t.Fields[name])
+	}
+	return w.Flush()
+}
