@@ -3,18 +3,23 @@
 GO      ?= go
 BIN     ?= bin
 PKG     ?= ./...
+# Suites that start browsers and compilers of other languages: make heavy runs what make test
+# leaves out. make hostile attacks the box of plugins. .ci/run calls both.
+HEAVY   = ./app/browser ./docs/clients
+SLOW    = TestKitOfOtherLanguages
 # What `make race` tests: the packages whose own code starts goroutines or guards data
 # that they share. `make thorough` tests all: app too, whose tests run all modules together, and
 # the packages left out at the end, which mostly wait for processes, servers or a database.
-RACE    ?= $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*(defer )?go |\.Go.func|\<(sync\.(RW)?Mutex|sync\.Map|atomic\.)' app/ops app/pluginhost modules plugins | xargs -n 1 dirname | grep -vE 'test$$|plugins/ytdlp|modules/(keys|sandbox|changes/webhooks)$$' | sort -u | sed 's,^,./,')
+RACE    ?= $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]]*(defer )?go |\.Go.func|\<(sync\.(RW)?Mutex|sync\.Map|atomic\.)' app/ops app/host modules plugins | xargs -n 1 dirname | grep -vE 'test$$|plugins/ytdlp|modules/(keys|sandbox|changes/webhooks)$$' | sort -u | sed 's,^,./,')
 RACE_ALL = ./app/... ./modules/... ./plugins/...
 # The race detector needs more memory than a confined process may have: `make test` alone
 # runs these tests of the box, of the sandbox and of memory limits.
-CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestHonestPluginsLive|TestALookIsShort|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestOneTenantLeavesPlaces|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
+CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestHonestPluginsLive|TestSharedMemoryCountsOnce|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestOneTenantLeavesPlaces|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
 # Computations that start nothing at once and take long under the race detector: `make test`
 # alone runs these.
 LONG    = TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas|TestExamplesByHand|TestListedTrendsPage|TestTrendsAreFiltered|TestFactsAsReflected|TestRenderAsReflected|TestLargeWindowsAreExplainedFromWhatIsStored|TestSearchesFindWhatEarlierVersionsStored
-# Packages with benchmarks that must reach a floor.
+space   := $(subst ,, )
+# Packages with tests of the bars of speed.
 FLOORS  = ./app ./modules/library
 BENCH   ?= 1
 FUZZTIME ?= 30s
@@ -70,7 +75,12 @@ demo: build ## Run the whole journey over HTTP, from checkout to trends
 
 .PHONY: test
 test: ## Run the tests, on PostgreSQL too if there is one
-	$(GO) test -timeout 20m -parallel $(PARALLEL) $(PKG)
+	$(GO) test -timeout 20m -parallel $(PARALLEL) -skip '$(SLOW)' $$($(GO) list $(PKG) | grep -vE '$(subst $(space),|,$(HEAVY:./%=/%$$))')
+
+.PHONY: heavy
+heavy: console ## Run the suites of the console in a browser, and of clients and kits in other languages
+	$(GO) test -timeout 20m -p 1 $(HEAVY)
+	$(GO) test -timeout 20m -run '$(SLOW)' ./cmd/scrollery
 
 .PHONY: browser
 browser: console ## Make the journey in a real browser; SCROLLERY_SCREENSHOTS names a folder for pictures
@@ -98,11 +108,12 @@ hostile: ## Attack the box of plugins, as this user and, if that is root, as an 
 bench: ## Run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
 
-# The most bytes of the program. The bar is missed: it is held to what it is, but by strict.
-MOST = $(if $(filter strict,$(BENCH)),55000000,76000000)
+# The most bytes of the program. The bar is missed: it is held to what it is, but by strict. A
+# library for spreadsheets took 5 million more, and deletions, feeds and the units of text 2.5.
+MOST = $(if $(filter strict,$(BENCH)),55000000,82500000)
 
 .PHONY: floors
-floors: build ## Check the benchmarks against their floors, one package at a time; BENCH=strict fails on known misses
+floors: build ## Check the bars of speed, one package at a time, with nothing else running; BENCH=strict fails on known misses
 	@bytes=$$(wc -c < $(BIN)/scrollery); echo "$(BIN)/scrollery: $$bytes bytes, at most $(MOST)"; [ $$bytes -le $(MOST) ]
 	SCROLLERY_BENCH=$(BENCH) $(GO) test -p 1 -count 1 -run Floor $(FLOORS)
 

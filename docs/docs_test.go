@@ -75,7 +75,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func TestMakeTargetsExist(t *testing.T) {
 	t.Parallel()
 	// docs/extenders.md also uses the Makefile of the kit.
-	makefile := read(t, "../Makefile") + read(t, "../app/pluginhost/kit/templates/go/common/Makefile.tmpl")
+	makefile := read(t, "../Makefile") + read(t, "../app/host/kit/templates/go/common/Makefile.tmpl")
 	target := regexp.MustCompile("(?m)`make (?:-C [a-z]+ )?([a-z][a-z-]*)`|^    make (?:-C [a-z]+ )?([a-z][a-z-]*)|^make (?:-C [a-z]+ )?([a-z][a-z-]*)")
 	for _, page := range documents(t) {
 		for _, match := range target.FindAllStringSubmatch(read(t, page), -1) {

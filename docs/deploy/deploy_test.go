@@ -272,9 +272,9 @@ func TestSettingsOfComposeAreAccepted(t *testing.T) {
 func TestUnitIsAccepted(t *testing.T) {
 	t.Parallel()
 	unit := read(t, "scrollery.service")
-	for _, right := range []string{"User=scrollery", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes"} {
-		if !strings.Contains(unit, "\n"+right+"\n") {
-			t.Errorf("the unit has no line %s, want with %v", right, "\n"+right+"\n")
+	for _, line := range []string{"User=scrollery", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes", "CPUWeight=200", "Environment=GOGC=400 GOMEMLIMIT=1GiB"} {
+		if !strings.Contains(unit, "\n"+line+"\n") {
+			t.Errorf("the unit has no line %s", line)
 		}
 	}
 	analyze, err := exec.LookPath("systemd-analyze")
