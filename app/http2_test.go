@@ -135,6 +135,25 @@ func TestHostileConnections(t *testing.T) {
 				t.Error("1,000 streams at once: got none refused, want those beyond the bound")
 			}
 		},
+		"empty parts of headers": func(t *testing.T, f *frames) {
+			if err := f.begin(1, f.headers("/v1/health"), false); err != nil {
+				t.Fatal(err)
+			}
+			f.wantFlood(t, func() error { return f.WriteContinuation(1, false, nil) })
+		},
+		"pings": func(t *testing.T, f *frames) {
+			f.wantFlood(t, func() error { return f.WritePing(true, [8]byte{}) })
+		},
+		"windows that grow by a byte": func(t *testing.T, f *frames) {
+			f.wantFlood(t, func() error { return f.WriteWindowUpdate(0, 1) })
+		},
+		"a body of empty frames": func(t *testing.T, f *frames) {
+			err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: f.headers("/v1/health"), EndHeaders: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.wantFlood(t, func() error { return f.WriteData(1, false, nil) })
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,6 +167,21 @@ func TestHostileConnections(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wantFlood sends frames that carry nothing, and wants the connection ended long before all
+// of them were taken.
+func (f *frames) wantFlood(t *testing.T, send func() error) {
+	t.Helper()
+	const most = 2_000_000
+	go f.end() // answers are taken
+	for sent := range most {
+		if send() != nil {
+			t.Logf("ended after %d frames", sent)
+			return
+		}
+	}
+	t.Errorf("%d empty frames were taken, want the connection ended", most)
 }
 
 // wantRefused reads the answer to the first stream: an error, or the end of the connection.

@@ -67,7 +67,11 @@ func (l *limited) Accept() (net.Conn, error) {
 			continue
 		}
 		boundOutbox(conn, l.bounds.UnreadFor)
-		return &bounded{Conn: conn, unreadFor: l.bounds.UnreadFor, leave: sync.OnceFunc(func() { l.leave(client) })}, nil
+		held := &bounded{Conn: conn, unreadFor: l.bounds.UnreadFor, leave: sync.OnceFunc(func() { l.leave(client) })}
+		if !l.trusts(client) {
+			held.frames = newMeter(time.Now())
+		}
+		return held, nil
 	}
 }
 
@@ -142,12 +146,25 @@ func (l *limited) leave(client netip.Addr) {
 }
 
 // bounded is a connection that ends when its client reads nothing for too long, so that a
-// write has to wait. What the system has taken is for [boundOutbox].
+// write has to wait, or that it sends more frames of HTTP/2 than it may. What the system has
+// taken is for [boundOutbox].
 type bounded struct {
 	net.Conn
 	unreadFor time.Duration
 	extended  atomic.Int64 // when the deadline was last moved, in Unix nanoseconds
+	frames    *meter       // nil: not counted
 	leave     func()
+}
+
+// Read counts the frames that the client sends.
+func (c *bounded) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if c.frames != nil && n > 0 {
+		if flooded := c.frames.read(p[:n], time.Now()); flooded != nil {
+			return 0, flooded
+		}
+	}
+	return n, err
 }
 
 // Write extends the deadline, but not at each of many small writes.
@@ -159,7 +176,11 @@ func (c *bounded) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	if c.frames != nil {
+		c.frames.wrote(n)
+	}
+	return n, err
 }
 
 // SetWriteDeadline has the next Write set a deadline again: the server takes it away
