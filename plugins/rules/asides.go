@@ -20,6 +20,14 @@ func (l *lexicon) plainly(tokens []token) []token {
 	}
 	var out []token
 	for i, sentence := range sentences {
+		for at := range sentence { // "for Reels 2k likes, for TikTok 5k"
+			if isMark(sentence[at], ",") && l.in("scope", sentence[0].text) && at+1 < len(sentence) && l.in("scope", sentence[at+1].text) {
+				if on, _ := l.scope(sentence[at+1:]); on == nil {
+					continue
+				}
+				sentence[at].text = ";"
+			}
+		}
 		sentence = l.withoutAsides(sentence)
 		if len(sentences) > 1 && i > 0 && l.comments(sentence) {
 			continue // "Skip giveaways. They never convert."
@@ -76,7 +84,7 @@ func (l *lexicon) comments(tokens []token) bool {
 		return false
 	}
 	return !slices.ContainsFunc(tokens, func(t token) bool {
-		return t.kind != word && t.kind != mark || t.kind == word && l.in("demand", t.text)
+		return t.kind != word && t.kind != mark || t.kind == word && (l.in("demand", t.text) || l.platforms[t.text] != "" || l.languages[t.text] != "")
 	})
 }
 
@@ -84,11 +92,15 @@ func (l *lexicon) comments(tokens []token) bool {
 func (l *lexicon) withoutAsides(tokens []token) []token {
 	var out []token
 	for i := 0; i < len(tokens); i++ {
-		if n := longest(tokens, i, l.asides); n > 0 {
+		if n := longest(tokens, i, l.asides); n > 0 && (i == 0 || !l.verdicts[tokens[i-1].text+" "+tokens[i].text]) {
 			i += n - 1
 			continue
 		}
 		separated := i > 0 && isMark(tokens[i-1], ",-:")
+		if separated && tokens[i].text == "so" && l.comments(tokens[:i]) { // "we sell to parents, so no alcohol"
+			out = nil
+			continue
+		}
 		if longest(tokens, i, l.reasons) > 0 || separated && l.comments(tokens[i:]) {
 			if !l.content(out) { // "because we sell oat milk, skip dairy"
 				for i < len(tokens) && !isMark(tokens[i], ",") {
@@ -127,12 +139,17 @@ func (l *lexicon) kept(tokens []token) []token {
 				continue
 			}
 			rest := end + 1
-			if rest < len(tokens) && tokens[rest].kind == word && (tokens[rest].text == "of" || tokens[rest].text == "from") {
-				for rest < len(tokens) && tokens[rest].kind == word {
+			of := rest < len(tokens) && tokens[rest].kind == word && (tokens[rest].text == "of" || tokens[rest].text == "from")
+			if end == i+1 { // "keep out giveaways"
+				if of {
 					rest++
 				}
+				return slices.Concat(tokens[:i], []token{skip(t)}, tokens[rest:])
 			}
-			if end == i+1 || rest < len(tokens) && tokens[rest].kind == word {
+			for of && rest < len(tokens) && tokens[rest].kind == word {
+				rest++
+			}
+			if rest < len(tokens) && tokens[rest].kind == word {
 				break
 			}
 			return slices.Concat(tokens[:i], []token{skip(t)}, tokens[i+1:end], tokens[rest:])

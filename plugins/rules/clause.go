@@ -104,6 +104,9 @@ type splitter struct {
 
 func (s *splitter) close(next mode) {
 	c := s.current
+	if c.filled == 0 && (c.mode == never || c.mode == must) && slices.ContainsFunc(c.body, func(t token) bool { return t.kind == word && !conjunction(t) }) {
+		c.lost = true // "English or without speech"
+	}
 	if c.filled > 0 || s.content(c.unless) || s.content(c.subject) || c.lost {
 		s.done = append(s.done, c)
 	}
@@ -132,6 +135,9 @@ func (s *splitter) step() {
 			c.object = !s.in("refusal", found.words[0])
 		}
 		return
+	}
+	if _, _, compares := comparisonAt(s.tokens, s.at+1); t.text == "but" && compares && s.current.mode != never {
+		t = token{kind: mark, text: ",", from: t.from, to: t.to} // "more than 30k but fewer than 3M views"
 	}
 	if t.kind == word && s.in("contrast", t.text) {
 		s.close(plain)
@@ -232,10 +238,14 @@ func (s *splitter) enter(found lead, n int) {
 	have := c.filled > 0
 	switch found.mode {
 	case must:
-		s.must(have)
+		if c.mode != never || have || !s.in("demand", found.words[0]) { // "no video should be …"
+			s.must(have)
+		}
 	case never:
 		verb := found.start || strings.HasSuffix(found.words[0], "ing") || found.words[0] == "exclude" || found.words[0] == "avoid"
 		switch {
+		case c.mode == never && !have && n > 1 && s.in("except", found.words[n-1]):
+			c.mode = must // "skip everything but tutorials"
 		case c.mode == never && !have && !c.lost && c.flip < 0 && verb && len(c.body) == 0:
 			c.lost = true // "don't skip …": allows, which no check can do
 		case c.mode == never && !s.afterConjunction() && (have || len(c.body) > 0) && !verb && c.flip < 0:
@@ -254,13 +264,17 @@ func (s *splitter) enter(found lead, n int) {
 			s.close(found.mode)
 		case c.mode == plain || (c.mode == want && found.mode == soft):
 			c.mode = found.mode
+		case c.mode == must && s.in("contain", found.words[0]):
+			c.add(s.tokens[s.at-1], false) // "must include"
 		}
 	case except:
 		switch {
 		case c.mode == plain && !have && len(s.done) == 0 && s.ahead():
+		case c.mode == never && !have && len(c.body) > 0:
+			c.mode = must // "skip everything except tutorials"
 		case c.mode == never && have, (c.mode == plain || c.mode == must) && have && s.numbers(c.body) && s.names(handle):
 			c.inUnless = true
-		case (c.mode == plain || c.mode == must) && have && s.numbers(c.body):
+		case (c.mode == plain || c.mode == must) && have && (s.numbers(c.body) || s.names(handle)):
 			c.lost = true // "at least 500 views, except giveaways": which of the two go?
 		default:
 			s.flipped(have)

@@ -111,7 +111,7 @@ func (c *compiler) parser(m mode) *parser {
 // item makes checks of one rule; lost are the parts without one, and partly says that there
 // are others.
 func (c *compiler) item(text string, name stage.Rule, prompt bool) (checks []Check, lost []string, partly bool) {
-	tokens := lex(text)
+	tokens := c.spelled(lex(text))
 	for len(tokens) > 0 && (tokens[0].kind == mark && strings.Contains("-*•·‣◦", tokens[0].text) || tokens[0].kind == number && len(tokens) > 1 && tokens[1].kind == mark && strings.Contains(".)", tokens[1].text)) {
 		tokens = tokens[1:] // a bullet or the number of a line
 	}
@@ -196,11 +196,22 @@ func (c *compiler) drops(p *parser, cl *clause) (checks []Check, lost []string) 
 		body, turned = body[:cl.flip], body[cl.flip:]
 	}
 	var before []Condition
-	for _, part := range p.parts(body) {
+	parts := p.parts(body)
+	for i, part := range parts {
+		for _, next := range parts[i+1:] { // "TikToks and Reels under 1k views": is the bound of both?
+			if len(part.conditions) == 1 && slices.ContainsFunc(next.conditions, Condition.numeric) && slices.ContainsFunc(next.conditions, func(c Condition) bool {
+				return !c.numeric() && sameWords(c.Field, part.conditions[0].Field)
+			}) {
+				lost = append(lost, "a bound of one of several")
+			}
+		}
 		lost = append(lost, part.lost...)
 		if turned != nil {
 			before = append(before, part.conditions...)
 			continue
+		}
+		if p.all && slices.ContainsFunc(part.conditions, func(c Condition) bool { return c.numeric() || c.Field == Text }) {
+			lost = append(lost, "both") // of a video that has both, or of each that has one?
 		}
 		if len(part.conditions) > 0 && len(part.lost) == 0 {
 			checks = append(checks, Check{Effect: Drop, Conditions: part.conditions})
@@ -256,7 +267,6 @@ func (c *compiler) requires(p *parser, cl *clause) (checks []Check, lost []strin
 	}
 	if len(cl.subject) > 0 {
 		about := c.parser(must)
-		about.saying = true
 		for _, part := range about.parts(cl.subject) {
 			subject = append(subject, part.conditions...)
 			lost = append(lost, part.lost...)
@@ -269,6 +279,9 @@ func (c *compiler) requires(p *parser, cl *clause) (checks []Check, lost []strin
 		return either, lost
 	case either != nil || !ok:
 		return nil, append(lost, "or between different things")
+	}
+	if checks := perPlatform(parts); len(checks) > 0 { // "only creators with 10k subs on YouTube": and on others?
+		return nil, append(lost, "a number on one platform")
 	}
 	conditions, missed := merge(parts, p.all)
 	lost = append(lost, missed...)
@@ -404,13 +417,13 @@ func tagged(c Condition) []string {
 }
 
 // whole is the part of the text that the tokens name, if they name nothing else.
-func (c *compiler) whole(tokens []token) (of Part) {
+func (l *lexicon) whole(tokens []token) (of Part) {
 	for i := 0; i < len(tokens); {
-		found, next := c.partAt(tokens, i)
+		found, next := l.partAt(tokens, i)
 		switch {
 		case found != "":
 			of, i = found, next
-		case c.meaningful(tokens[i]):
+		case l.meaningful(tokens[i]):
 			return ""
 		default:
 			i++

@@ -1,5 +1,7 @@
 package rules
 
+import "slices"
+
 // join marks what belongs together before conjunctions split it: "or more",
 // "between 10 and 20", "15 to 45".
 func (l *lexicon) join(tokens []token) []token {
@@ -8,6 +10,26 @@ func (l *lexicon) join(tokens []token) []token {
 		t := tokens[i]
 		if n := l.skipped(tokens, i); n > 0 {
 			i += n - 1
+			continue
+		}
+		if c, next, ok := comparisonAt(tokens, i); ok && slices.ContainsFunc(tokens[i:next], conjunction) { // "greater or equal to"
+			out = append(out, token{kind: mark, text: c.op, from: t.from, to: tokens[next-1].to})
+			i = next - 1
+			continue
+		}
+		if once := map[string]string{"after": "since", "before": "until"}; matches(tokens, i, []string{"on", "or"}) && i+2 < len(tokens) && once[tokens[i+2].text] != "" {
+			out = append(out, token{kind: word, text: once[tokens[i+2].text], from: t.from, to: tokens[i+2].to}) // "on or after June 1"
+			i += 2
+			continue
+		}
+		if t.text == "and" && i > 1 && i+2 < len(tokens) && amount(tokens[i-2]) && amount(tokens[i+1]) && !opened(tokens, i-3) {
+			if whole, rest := l.units[tokens[i-1].text], l.units[tokens[i+2].text]; whole.field == Duration && rest.field == Duration && whole.seconds > rest.seconds {
+				continue // "2 minutes and 30 seconds"
+			}
+		}
+		if i > 0 && matches(tokens, i, []string{"and", "a", "half"}) {
+			out = append(out, token{kind: mark, text: "½", from: t.from, to: tokens[i+2].to})
+			i += 2
 			continue
 		}
 		if t.kind == word && (t.text == "or" || t.text == "and") && i+1 < len(tokens) && i > 0 {

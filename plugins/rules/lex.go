@@ -27,6 +27,8 @@ type token struct {
 	kind  tokenKind
 	text  string
 	value float64
+	// times is what a suffix made of the number: 1e3 behind a k; 0 without one.
+	times float64
 	// plus marks a number with a + behind it, million one written with a bare m,
 	// which may also mean minutes.
 	plus, million bool
@@ -78,7 +80,13 @@ func one(s string, fresh bool) (token, int) {
 	case r == '@':
 		n := runLength(s[size:], func(r rune) bool { return wordRune(r) || r == '.' || r == '-' })
 		name := strings.TrimRight(s[size:size+n], ".-")
-		return token{kind: handle, text: strings.ToLower(name)}, keep(len(name), size)
+		n = keep(len(name), size)
+		for _, owner := range []string{"'s", "’s"} {
+			if strings.HasPrefix(s[n:], owner) {
+				n += len(owner)
+			}
+		}
+		return token{kind: handle, text: strings.ToLower(name)}, n
 	case strings.ContainsRune(`"“”„«`, r) || (fresh && strings.ContainsRune("'‘`", r)):
 		if inner, n := quotation(s, r, size); n > 0 {
 			return token{kind: quoted, text: strings.ToLower(inner)}, n
@@ -176,23 +184,15 @@ func numeral(s string) (token, int) {
 	}
 	t := token{kind: number, value: decimal(s[start:n]), text: s[start:n]}
 	letters := runLength(s[n:], unicode.IsLetter)
-	switch suffix := strings.ToLower(s[n : n+letters]); suffix {
-	case "k":
-		t.value *= 1e3
+	switch suffix := s[n : n+letters]; {
+	case suffix == "m":
+		t.million = true
 		n += letters
-	case "m":
-		if s[n] == 'M' {
-			t.value *= 1e6
-		} else {
-			t.million = true
+	default:
+		if t.times = map[string]float64{"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "mil": 1e6, "b": 1e9, "bn": 1e9}[strings.ToLower(suffix)]; t.times > 0 {
+			t.value *= t.times
+			n += letters
 		}
-		n += letters
-	case "mn", "mio", "mil":
-		t.value *= 1e6
-		n += letters
-	case "b", "bn":
-		t.value *= 1e9
-		n += letters
 	}
 	if n < len(s) && s[n] == '+' {
 		t.plus = true

@@ -32,8 +32,10 @@ type lexicon struct {
 	parts                         []partNames
 	// verdicts are verbs that refuse what was said before them.
 	verdicts map[string]bool
-	// adverts are what rules call advertising.
+	// adverts are what rules call advertising, in stems.
 	adverts map[string]bool
+	// misspelt gives the words of rules by how they are mistyped, and ? for those of subjects.
+	misspelt map[string]string
 	// meanings are what a subject, in stems, is also called.
 	meanings map[string][]string
 	// common gives the languages in which a word is among the commonest.
@@ -131,7 +133,7 @@ func newLexicon(text string) *lexicon {
 		}
 	}
 	for _, phrase := range split(all["advert"][0].text) {
-		l.adverts[phrase] = true
+		l.adverts[stems(phrase)] = true
 	}
 	for _, phrase := range split(all["verdict"][0].text) {
 		l.verdicts[phrase] = true
@@ -156,6 +158,7 @@ func newLexicon(text string) *lexicon {
 			l.common[w] = append(l.common[w], e.key)
 		}
 	}
+	l.misspelt = l.mistyped()
 	return l
 }
 

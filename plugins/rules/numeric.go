@@ -203,6 +203,9 @@ func (p *parser) rangeAt(tokens []token, at int, field Field) ([]Condition, int)
 		high.named(field)
 	}
 	if low.field == "" {
+		if low.times == 0 && high.times > 0 && low.value < high.value/high.times { // "10-20k"
+			low.value *= high.times
+		}
 		low.inherit(high)
 	}
 	c := comparison{}

@@ -34,6 +34,8 @@ type part struct {
 	lost []string
 	// on marks "… on TikTok".
 	on bool
+	// named says that it names a part of the text.
+	named bool
 	// people marks a part about creators: a bare number is one of followers.
 	people bool
 	// or marks a part behind "or".
@@ -51,6 +53,9 @@ func (p *parser) parts(tokens []token) []part {
 		}
 		if i > from {
 			one := p.part(tokens[from:i])
+			if one.named && p.inPart == "" && slices.ContainsFunc(all, part.worded) { // "no giveaways in speech or captions"
+				one.lost = append(one.lost, "where the words before are")
+			}
 			one.or = from > 0 && tokens[from-1].text == "or"
 			all = append(all, one)
 		}
@@ -91,13 +96,17 @@ func (p *parser) part(tokens []token) (out part) {
 	used := make([]bool, len(tokens))
 	out.people = p.ofPeople(tokens)
 	in := p.inPart
+	textual := slices.IndexFunc(tokens, func(t token) bool { return t.kind == quoted || p.meaningful(t) })
 	for i := 0; i < len(tokens); i++ {
 		of, next := p.partAt(tokens, i)
 		if of == "" {
 			p.saying = p.saying || tokens[i].kind == word && p.lexicon.in("say", tokens[i].text)
 			continue
 		}
-		in = of
+		if in = of; i < textual {
+			p.inPart, p.saying = of, p.saying || slices.ContainsFunc(tokens, func(t token) bool { return p.lexicon.in("contain", t.text) }) // "caption mentions "dm me" or "link in bio""
+		}
+		out.named = true
 		for ; i < next; i++ {
 			used[i] = true
 		}
@@ -155,7 +164,7 @@ func (p *parser) names(tokens []token, used []bool, out *part) {
 		switch {
 		case t.kind == handle && t.text != "":
 			if i > 0 && (strings.HasPrefix(tokens[i-1].text, "mention") || strings.HasPrefix(tokens[i-1].text, "tag")) && p.mode != plain {
-				take(Condition{Field: Text, Values: []string{"@" + t.text}}, i)
+				take(Condition{Field: Text, Values: []string{"@" + t.text}}, i-1, i)
 				continue
 			}
 			take(Condition{Field: Creator, Values: []string{t.text}}, i)
@@ -186,6 +195,8 @@ func (p *parser) names(tokens []token, used []bool, out *part) {
 			take(Condition{Field: Platform, Values: []string{name}, Not: not}, i)
 		case p.languages[t.text] != "" && (not || p.meansLanguage(tokens, i)):
 			take(Condition{Field: Language, Values: []string{p.languages[t.text]}, Not: not}, i)
+		case t.text == "competitor" && i+1 < len(tokens) && tokens[i+1].kind == quoted: // "our competitor "Acme""
+			used[i] = true
 		case t.text == "competitor" || t.text == "competitors" || t.text == "competitors'" || t.text == "competition":
 			take(Condition{Field: Kind, Values: []string{"competitor"}, Not: not}, i)
 		case t.text == "own" && i > 0 && (tokens[i-1].text == "our" || tokens[i-1].text == "my"), t.text == "ours",
@@ -296,11 +307,12 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 	for end > start && tokens[end-1].kind == word && (p.noise[tokens[end-1].text] || p.idle(tokens[end-1].text)) {
 		end--
 	}
-	if start == end {
-		return
+	if start == end || p.saying && end < len(tokens) && tokens[end].kind == quoted && !slices.ContainsFunc(tokens[start:end], func(t token) bool { return !p.stop[t.text] }) {
+		return // "that mention our brand "Lumo""
 	}
 	var words []string
-	content, taste, hard := 0, false, false
+	content, hard := 0, false
+	taste := slices.ContainsFunc(tokens[from:end], func(t token) bool { return p.lexicon.in("degree", t.text) }) // "too salesy"
 	for i := start; i < end; i++ {
 		t := tokens[i]
 		words = append(words, t.text)
@@ -311,21 +323,25 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 		if !p.noise[t.text] && !p.stop[t.text] {
 			content++
 		}
-		taste = taste || t.kind == word && p.judgement[t.text]
-		_, after, compares := comparisonAt(tokens, i)
+		taste = taste || t.kind == word && (p.judgement[t.text] || t.text == "like" && i > start)
+		c, after, compares := comparisonAt(tokens, i)
 		counted := i > start && p.measures(t.text) && (amount(tokens[i-1]) || p.numbers[tokens[i-1].text] > 0 || tokens[i-1].text == "zero")
-		hard = hard || compares && after < end && amount(tokens[after]) || t.text == "than" || counted || p.numbers[t.text] > 2
+		hard = hard || compares && (after < end && amount(tokens[after]) || i == start && (c.op == ">" || c.op == "<")) || p.misspelt[t.text] != "" || t.text == "than" || counted || p.numbers[t.text] > 2 || t.text == "half"
 	}
+	who := end < len(tokens) && tokens[end].kind == word && p.lexicon.in("people", tokens[end].text) && !p.topical(tokens[start:end]) // "mega influencers"
 	text := strings.Join(words, " ")
 	soften := p.mode == soft || p.mode == want
-	guess := (p.mode == must || p.strict) && !p.saying && !p.topical(tokens[start:end])
+	guess := (p.mode == must || p.mode == plain || p.strict) && !p.saying && !p.topical(tokens[start:end])
+	if p.mode == never && !p.saying && slices.ContainsFunc(out.conditions, func(c Condition) bool { return c.numeric() || c.Field == Creator }) {
+		guess = !p.topical(tokens[start:end]) // "don't waste my time with clips under 1000 plays"
+	}
 	most := 2
 	if p.saying && p.mode == never && !p.strict || p.mode == plain {
 		most = 3
 	}
 	placed := start > from && p.place[tokens[start-1].text] && tokens[start].kind != quoted
 	switch {
-	case hard, content == 0, !soften && amount(tokens[start]) && start+1 == end, content > most && !soften, taste && !soften, placed && !soften, guess:
+	case hard, content == 0, !soften && amount(tokens[start]) && start+1 == end, content > most && !soften, taste && !soften, placed && !soften, guess, who && !soften:
 		out.lost = append(out.lost, text)
 	case soften:
 		for i := start; i < end; i++ {
@@ -357,7 +373,7 @@ func (o *part) add(field Field, value string) {
 
 // adverts adds to advertising what advertising calls itself.
 func adverts(phrase string) []string {
-	if english().adverts[phrase] {
+	if english().adverts[stems(phrase)] {
 		return []string{"#ad", "#ads", "#sponsored", "sponsored", "paid partnership", "advertisement"}
 	}
 	return []string{phrase}
@@ -387,7 +403,7 @@ func (p *parser) topical(tokens []token) bool {
 		case t.kind == quoted:
 		case t.kind != word:
 			return false
-		case p.noise[t.text], p.stop[t.text], p.lexicon.in("topic", t.text), p.lexicon.in("topic", strings.TrimSuffix(t.text, "s")), p.adverts[t.text]:
+		case p.noise[t.text], p.stop[t.text], p.lexicon.in("topic", t.text), p.lexicon.in("topic", strings.TrimSuffix(t.text, "s")), p.adverts[stems(t.text)]:
 		case p.known != nil && p.known(stem(t.text)), p.meanings[stems(t.text)] != nil:
 		default:
 			return len(tokens) > 1 && p.meanings[stems(strings.Join(textsOf(tokens), " "))] != nil
@@ -414,6 +430,11 @@ func (p *parser) asking(tokens []token, used []bool, in Part, out *part) {
 		out.conditions = append(out.conditions, Condition{Field: Question})
 		return
 	}
+}
+
+// worded reports a part that searches texts.
+func (o part) worded() bool {
+	return slices.ContainsFunc(o.conditions, func(c Condition) bool { return c.Field == Text })
 }
 
 // within narrows what was read to a part of the text.

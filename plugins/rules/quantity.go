@@ -7,6 +7,8 @@ type quantity struct {
 	value float64
 	field Field
 	unit  string
+	// times is what a k or a million behind the number makes of it; 0 without one.
+	times float64
 	// scale is how many seconds the unit of a duration has.
 	scale float64
 	// plus marks a + behind the number.
@@ -26,7 +28,7 @@ func (l *lexicon) amountAt(tokens []token, at int) (q quantity, next int, ok boo
 	case t.kind == length:
 		return quantity{value: t.value, field: Duration, scale: 1}, at + 1, true
 	case t.kind == number:
-		q, next = quantity{value: t.value, plus: t.plus, percent: t.percent, million: t.million}, at+1
+		q, next = quantity{value: t.value, times: t.times, plus: t.plus, percent: t.percent, million: t.million}, at+1
 	case t.kind == word:
 		value, known := l.numbers[t.text]
 		if !known {
@@ -51,16 +53,14 @@ func (l *lexicon) amountAt(tokens []token, at int) (q quantity, next int, ok boo
 	default:
 		return q, at, false
 	}
-	for next < len(tokens) && tokens[next].kind == word {
+	for next < len(tokens) && (tokens[next].kind == word || isMark(tokens[next], "½%")) {
 		text := tokens[next].text
 		switch {
+		case text == "½":
+			q.value += 0.5
 		case l.in("scale", text):
-			q.value *= l.numbers[text]
-		case text == "k" || text == "grand":
-			q.value *= 1e3
-		case text == "mil" || text == "mln":
-			q.value *= 1e6
-		case text == "percent":
+			q.value, q.times = q.value*l.numbers[text], l.numbers[text]
+		case text == "percent", text == "%":
 			q.percent = true
 		case text == "plus":
 			q.plus = true
@@ -117,6 +117,10 @@ func (l *lexicon) unitAt(tokens []token, at int, q *quantity) (next int) {
 		return from
 	}
 	at++
+	if at < len(tokens) && isMark(tokens[at], "½") { // "a minute and a half"
+		q.value += 0.5
+		at++
+	}
 	if u.field == Age {
 		q.field, q.unit = Age, u.name
 	} else if u.field != Duration {
@@ -170,7 +174,7 @@ func comparisonAt(tokens []token, at int) (c comparison, next int, ok bool) {
 	if tokens[at].kind != word {
 		return c, at, false
 	}
-	var words [4]string
+	var words [5]string
 	for i := range words {
 		if at+i < len(tokens) && tokens[at+i].kind == word {
 			words[i] = tokens[at+i].text
@@ -178,7 +182,7 @@ func comparisonAt(tokens []token, at int) (c comparison, next int, ok bool) {
 			break
 		}
 	}
-	for n := 4; n > 0; n-- {
+	for n := len(words); n > 0; n-- {
 		if words[n-1] == "" {
 			continue
 		}

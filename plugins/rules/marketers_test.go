@@ -1,0 +1,72 @@
+package rules
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var negated = regexp.MustCompile(`not ([a-z -]+) (<=|>=|<|>) `)
+
+// dropped are the lines of a reading that drop, in one form: to require something is to
+// drop what is not so.
+func dropped(reading string) string {
+	var all []string
+	for line := range strings.Lines(reading) {
+		line = strings.TrimSpace(line)
+		if rest, ok := strings.CutPrefix(line, "require "); ok {
+			line = "drop if not " + rest
+		}
+		what, ok := strings.CutPrefix(line, "drop if ")
+		if !ok {
+			continue
+		}
+		what = strings.ReplaceAll(negated.ReplaceAllStringFunc(what, func(s string) string {
+			m := negated.FindStringSubmatch(s)
+			return m[1] + " " + map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[m[2]] + " "
+		}), "not not ", "")
+		conditions := strings.Split(what, " and ")
+		slices.Sort(conditions)
+		all = append(all, strings.Join(conditions, " and "))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// TestMarketersSentences reads sentences that were labelled before the compiler saw them.
+// A label is what the sentence drops, a second one behind "or" what it may drop as well,
+// and ? that nobody can say. The first 198 taught the grammar. The others came in four lots,
+// each read once before it taught: of 63, 63, 66 and 65 it misread 7, 4, 3 and 5.
+func TestMarketersSentences(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/marketers.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Split(strings.TrimSpace(string(text)), "\n\n")
+	refused := 0
+	for _, block := range all {
+		sentence, labels, _ := strings.Cut(block, "\n")
+		p := compiled("", sentence)
+		got := dropped(explained(p))
+		mayRefuse, same := false, false
+		for label := range strings.SplitSeq(labels, "\n\tor\n") {
+			mayRefuse = mayRefuse || strings.TrimSpace(label) == "?"
+			same = same || dropped(label) == got && len(p.Unclear) == 0
+		}
+		switch {
+		case same, mayRefuse && got == "":
+		case got == "" && len(p.Unclear) > 0:
+			refused++
+			t.Logf("%q is refused:\n%s", sentence, explained(p))
+		default:
+			t.Errorf("%q is read as\n%s, want\n%s", sentence, explained(p), labels)
+		}
+	}
+	const least, most = 455, 12
+	if len(all) < least || refused > most {
+		t.Errorf("%d of %d clear sentences are refused, want %d at most of %d", refused, len(all), most, least)
+	}
+}

@@ -1,0 +1,78 @@
+package rules
+
+import "strings"
+
+// The shortest words that are known by how they are mistyped, and the shortest of which any
+// one letter may be missing: shorter ones are too near to other words.
+const (
+	shortestMistyped = 5
+	shortestLacking  = 7
+)
+
+// mistyped gives words of rules by forms with two letters swapped, one doubled, one of a
+// pair missing, any one missing in a long word, or without the apostrophe. What stands for two words, or for that of
+// a subject, is not set right, as it may be another: it gives ?.
+func (l *lexicon) mistyped() map[string]string {
+	all, known := map[string]string{}, map[string]bool{}
+	for _, words := range l.sets {
+		for w := range words {
+			known[strings.Trim(w, ",s")] = true
+		}
+	}
+	for _, section := range []string{"metric", "field", "platform", "language", "unit", "object", "compare", "lead", "topic", "advert"} {
+		for w := range l.sets[section] {
+			w = strings.TrimSuffix(w, ",")
+			forms, right := mistypings(w), w
+			if section == "topic" || section == "advert" {
+				forms, right = append(forms, mistypings(w+"s")...), "?"
+			}
+			for _, wrong := range forms {
+				if had, twice := all[wrong]; twice && had != right {
+					right = "?"
+				}
+				if !known[strings.Trim(wrong, "s")] {
+					all[wrong] = right
+				}
+			}
+		}
+	}
+	return all
+}
+
+func mistypings(w string) (all []string) {
+	if strings.Contains(w, "n't") {
+		all = append(all, strings.Replace(w, "'", "", 1))
+	}
+	for i := range w {
+		lacking, doubled := w[:i]+w[i+1:], w[:i]+w[i:i+1]+w[i:]
+		if len(w) < shortestMistyped {
+			break
+		}
+		if all = append(all, doubled); i > 0 {
+			all = append(all, w[:i-1]+w[i:i+1]+w[i-1:i]+w[i+1:])
+		}
+		if len(w) >= shortestLacking || i > 0 && w[i] == w[i-1] && len(lacking) >= shortestMistyped {
+			all = append(all, lacking)
+		}
+	}
+	return all
+}
+
+// spelled sets mistyped words of rules right, "less then", and "talking about".
+func (l *lexicon) spelled(tokens []token) []token {
+	for i := range tokens {
+		t := &tokens[i]
+		if right := l.misspelt[t.text]; t.kind == word && right != "" && right != "?" {
+			t.text = right
+		}
+		if t.text == "talking" && i+1 < len(tokens) && tokens[i+1].text == "about" { // unlike "talking heads"
+			t.text = "about"
+		}
+		if i > 0 && t.kind == word && t.text == "then" {
+			if _, compares := l.comparisons[tokens[i-1].text+" than"]; compares {
+				t.text = "than"
+			}
+		}
+	}
+	return tokens
+}
