@@ -38,6 +38,8 @@ func (r *runs) SubjectOf(_ context.Context, id int64) (string, error) { return r
 
 func (r *runs) DeleteVideos(context.Context, *store.Tx, []stage.Ref) error { return nil }
 
+func (r *runs) EraseHandle(context.Context, string, func(string) bool) error { return nil }
+
 func (r *runs) ScrollsOf(_ context.Context, id int64) (scrolls []int64, found, ended bool, err error) {
 	scrolls, found = r.imports[id]
 	return scrolls, found, true, nil

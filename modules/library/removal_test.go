@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -337,6 +339,63 @@ func TestNothingOfADeletedVideoIsLeft(t *testing.T) {
 					t.Errorf("table %s has a deleted video: %s", name, line)
 				}
 			})
+		}
+	})
+}
+
+// TestWordsOfDeletedVideosLeaveTheFile looks for a word of deleted videos in a copy of the database
+// file without free pages, as VACUUM leaves it; in PostgreSQL there is none in any table.
+func TestWordsOfDeletedVideosLeaveTheFile(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		spoken := func(id, word string) stage.Record {
+			r := clip(id, "moka", 1000)
+			r.Metadata = []byte(`{"caption":"` + word + `"}`)
+			return r
+		}
+		for run := range int64(4) { // the index has a part for each
+			b.scroll(run+1, now+run*day, spoken(fmt.Sprintf("gone-%d", run), "zyxcanaryqp"), spoken(fmt.Sprintf("left-%d", run), "kqwstaysvv"))
+		}
+		for run := range 4 {
+			b.remove(removal.Order{VideoID: b.idOf(fmt.Sprintf("gone-%d", run))})
+		}
+		b.settled()
+		if db.Dialect() == store.Postgres {
+			b.rows(`SELECT terms FROM video_terms`, func(line string) {
+				if strings.Contains(line, "zyxcanaryqp") {
+					t.Errorf("got the words of a deleted video: %s", line)
+				}
+			})
+			return
+		}
+		has := func(word string) bool {
+			path := filepath.Join(t.TempDir(), "copy.db")
+			if err := db.Backup(t.Context(), path); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Contains(string(text), word)
+		}
+		if !has("zyxcanaryqp") {
+			t.Fatal("got no word before the index was merged: the test sees nothing")
+		}
+		for range 2 { // the second time there is nothing to do
+			if err := b.CleanWords(b.ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if has("zyxcanaryqp") {
+			t.Error("got the word of deleted videos in the file, want none")
+		}
+		if !has("kqwstaysvv") {
+			t.Error("got no word of the videos that stay")
+		}
+		if found := b.all(lists.Page{List: lists.Videos, Filter: lists.Filter{Terms: "kqwstaysvv"}}).Videos; len(found) != 4 {
+			t.Errorf("a search after the merge: got %d videos, want 4", len(found))
 		}
 	})
 }

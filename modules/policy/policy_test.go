@@ -89,8 +89,8 @@ itself does. A server whose table says anything else does not start.
 
 What has reached its age goes with the next housekeeping, which runs at least once a day while a process with the role
 `+"`worker`"+` runs. The hashes and receipts of creators that the operator erased stay for good. Backups keep their copies until
-they are replaced. On SQLite, the words of deleted videos stay in the database file until [it is
-cleaned](operations.md#erase-a-creator).
+they are replaced. On SQLite, the words of deleted videos leave the index of searches within a day, and freed pages of the
+file keep old text until [it is cleaned](operations.md#erase-a-creator).
 
 | Data | Kept | What |
 |---|---|---|

@@ -42,11 +42,11 @@ func (r archiving) archiveKept(ctx context.Context) error {
 }
 
 // archiveIn archives items in a transaction.
-func (r *run) archiveIn(ctx context.Context, tx *store.Tx, next *state, step string, items []item) (added []stage.Ref, reobserved int, err error) {
+func (r *run) archiveIn(ctx context.Context, tx *store.Tx, next *state, items []item) (added []stage.Ref, reobserved int, err error) {
 	if err := (importing{r}).beginArchive(ctx, tx, next); err != nil {
 		return nil, 0, err
 	}
-	added, reobserved, err = r.s.needs.Archiver.Archive(ctx, tx, r.batch(next, step, items))
+	added, reobserved, err = r.s.needs.Archiver.Archive(ctx, tx, r.batch(next, items))
 	if err != nil {
 		return nil, 0, fmt.Errorf("archive: %w", err)
 	}
@@ -81,7 +81,7 @@ func (r archiving) addIn(ctx context.Context, tx *store.Tx, next *state, items [
 	if len(items) == 0 {
 		return nil
 	}
-	added, reobserved, err := r.archiveIn(ctx, tx, next, Archive, items)
+	added, reobserved, err := r.archiveIn(ctx, tx, next, items)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (r archiving) archiveFindings(ctx context.Context) error {
 			return true, err
 		}
 		return true, r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, next *state) error {
-			if _, _, err := r.archiveIn(ctx, tx, next, Archive, items); err != nil {
+			if _, _, err := r.archiveIn(ctx, tx, next, items); err != nil {
 				return err
 			}
 			return r.staged.removeItems(ctx, tx, items)

@@ -178,7 +178,7 @@ func (c *collector) admit(batch []item, records []stage.Record, a *coverage.Answ
 			c.full = true
 			return batch, errFull
 		}
-		next := item{id: c.r.s.db.NewID(), record: rec}
+		next := item{id: c.r.s.db.NewID(), record: rec, source: a.Source}
 		c.r.s.receive(&next.record, c.r.seeds)
 		next.seed = coverage.Lead(next.record, a.Source, a.Searches, c.r.seeds)
 		if rec.Seed != "" && rec.Seed != next.seed {

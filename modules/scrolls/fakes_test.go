@@ -1,6 +1,7 @@
 package scrolls
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -363,7 +364,7 @@ func (w *world) Archive(ctx context.Context, tx *store.Tx, batch Batch) (added [
 			}
 		}
 		result, err = tx.Exec(ctx, "INSERT INTO fake_observations VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-			batch.ScrollID, rec.Platform, rec.ExternalID, batch.Stage, observedAt(rec, batch.At))
+			batch.ScrollID, rec.Platform, rec.ExternalID, cmp.Or(batch.Stages[rec.Ref], batch.Stage), observedAt(rec, batch.At))
 		if err != nil {
 			return nil, 0, err
 		}

@@ -254,7 +254,7 @@ func (in *intake) sort(ctx context.Context, readings []Reading) error {
 		case mine:
 			in.tally(reading.Part).Repeated++
 		default:
-			in.fresh = append(in.fresh, item{id: in.r.s.db.NewID(), record: reading.Record, part: reading.Part, known: known})
+			in.fresh = append(in.fresh, item{id: in.r.s.db.NewID(), record: reading.Record, source: importTemplate, part: reading.Part, known: known})
 		}
 	}
 	return in.renew(ctx, same)
@@ -310,7 +310,7 @@ func (in *intake) renew(ctx context.Context, same []stage.Record) error {
 	}
 	r := in.r
 	err := r.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		_, err := r.s.needs.Archiver.Renew(ctx, tx, Batch{ScrollID: r.id, Subject: r.state.subject, Stage: Observe, At: r.call.Now, Records: same})
+		_, err := r.s.needs.Archiver.Renew(ctx, tx, Batch{ScrollID: r.id, Subject: r.state.subject, Stage: importTemplate, At: r.call.Now, Records: same})
 		return err
 	})
 	if err != nil {

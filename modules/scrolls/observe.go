@@ -62,7 +62,7 @@ func (r *run) reobserveIn(ctx context.Context, tx *store.Tx, next *state, items 
 	if len(items) == 0 {
 		return nil
 	}
-	if _, _, err := r.archiveIn(ctx, tx, next, Observe, items); err != nil {
+	if _, _, err := r.archiveIn(ctx, tx, next, items); err != nil {
 		return err
 	}
 	observed := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return i.record.Unread })
@@ -71,13 +71,20 @@ func (r *run) reobserveIn(ctx context.Context, tx *store.Tx, next *state, items 
 	return nil
 }
 
-func (r *run) batch(from *state, step string, items []item) Batch {
+// batch is what one transaction archives of some items.
+func (r *run) batch(from *state, items []item) Batch {
 	batch := Batch{
-		ScrollID: r.id, Subject: from.subject, Stage: step, At: r.call.Now, Once: r.name == importTemplate, Bulk: r.alone,
-		Records: make([]stage.Record, len(items)),
+		ScrollID: r.id, Subject: from.subject, At: r.call.Now, Once: r.name == importTemplate, Bulk: r.alone,
+		Records: make([]stage.Record, len(items)), Stage: items[0].source,
 	}
 	for i := range items {
 		batch.Records[i] = items[i].record
+		if source := items[i].source; source != batch.Stage {
+			if batch.Stages == nil {
+				batch.Stages = make(map[stage.Ref]string, len(items))
+			}
+			batch.Stages[items[i].record.Ref] = source
+		}
 		if said := items[i].said; said != nil {
 			if batch.Said == nil {
 				batch.Said = make(map[stage.Ref]stage.Record, len(items))
@@ -245,7 +252,7 @@ func (r refreshing) refreshFrom(ctx context.Context, source string, refs []stage
 				delete(asked, rec.Ref)
 				plan.Attribute(&rec, r.seeds)
 				lead := coverage.Lead(rec, source, r.stages.Find(source).Searches, r.seeds)
-				items = append(items, item{id: r.s.db.NewID(), record: rec, seed: lead, known: true, refreshed: true})
+				items = append(items, item{id: r.s.db.NewID(), record: rec, source: source, seed: lead, known: true, refreshed: true})
 			}
 		}
 		return r.place.busy(ctx, func() error {

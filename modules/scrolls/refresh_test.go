@@ -67,14 +67,33 @@ func TestWhatASourceCannotLookUpGoesToTheNext(t *testing.T) {
 				}
 			})
 		}
-		if n := w.number("SELECT count(*) FROM fake_observations WHERE stage = 'observe' AND scroll_id = $1", second.ID); n != 8 {
-			t.Errorf("%d videos have a fresh observation, want 8", n)
+		for id, want := range map[string]int{"api": 3, "tool": 3, "feed": 3} { // one of feed was collected
+			if n := w.number("SELECT count(*) FROM fake_observations WHERE stage = $1 AND scroll_id = $2", id, second.ID); n != want {
+				t.Errorf("%d videos have a fresh observation by %s, want %d", n, id, want)
+			}
 		}
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE platform = 'tiktok' AND external_id = 'v0004'"); n != 0 {
 			t.Errorf("what is gone is still there: got %v, want 0", n)
 		}
 		if n := w.count("fake_videos"); n != 8+1 { // and the one that was collected
 			t.Errorf("%d videos, want %v", n, 8+1)
+		}
+	})
+}
+
+// TestReadingsNameTheirSource: those that several sources delivered are archived together, and
+// each has its own.
+func TestReadingsNameTheirSource(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := library(t, db, quick(), videos("tiktok", 1, 4), "feed", "api")
+		w.sources["api"] = &source{records: videos("tiktok", 3, 9)}
+		w.sources["feed"].records = videos("youtube", 1, 5)
+		second := w.complete(w.create(Start{}).ID)
+		for id, want := range map[string]int{"api": 9, "feed": 5} { // the first two of api are known
+			if n := w.number("SELECT count(*) FROM fake_observations WHERE stage = $1 AND scroll_id = $2", id, second.ID); n != want {
+				t.Errorf("%d readings by %s, want %d", n, id, want)
+			}
 		}
 	})
 }

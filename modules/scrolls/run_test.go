@@ -124,7 +124,7 @@ func TestScrollSeenAgain(t *testing.T) {
 		if second.NewVideos != 0 || second.Progress.Reobserved != 17 || second.Progress.Dropped != 5 || second.Progress.Collected != 20 {
 			t.Errorf("second run: %+v, want NewVideos 0, Reobserved 17, Dropped 5 and Collected 20", second)
 		}
-		if n := w.number("SELECT count(*) FROM fake_observations WHERE stage = 'observe' AND scroll_id = $1", second.ID); n != 17 {
+		if n := w.number("SELECT count(*) FROM fake_observations WHERE stage = 'feed' AND scroll_id = $1", second.ID); n != 17 {
 			t.Errorf("%d observations, want 17", n)
 		}
 		if n := w.number("SELECT count(*) FROM fake_videos WHERE evidence = 'late'"); n != 1 || looked != 17 {

@@ -100,8 +100,9 @@ type Batch struct {
 	ScrollID int64
 	// Subject is the canonicalId of the brief that it was collected for.
 	Subject string
-	// Stage is the step that found the records: Observe or Archive.
-	Stage string
+	// Stage is the source that delivered the records, but for those of Stages.
+	Stage  string
+	Stages map[stage.Ref]string
 	// At is the time of records that have none, in Unix milliseconds.
 	At int64
 	// Once leaves out an observation at the time of the video's last one.

@@ -2,12 +2,16 @@ package scrolls
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 
+	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
 	entverdict "github.com/scrollery/scrollery/ent/verdict"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -36,4 +40,56 @@ func (h *History) DeleteVideos(ctx context.Context, tx *store.Tx, refs []stage.R
 		}
 	}
 	return nil
+}
+
+// progressAtOnce is how many scrolls are looked through for a handle at once.
+const progressAtOnce = 50
+
+// EraseHandle takes a creator out of the progress of the tenant's scrolls: the entries of its
+// handle in their coverage, and the seeds of their plans. is tells a handle, in whatever case and
+// with or without its sign. A worker that has the scroll in its hands writes its own progress
+// again until it ends.
+func (h *History) EraseHandle(ctx context.Context, platform string, is func(handle string) bool) error {
+	for after := int64(0); ; {
+		rows, err := h.db.Ent().Scroll.Query().Where(scroll.IDGT(after), scroll.ProgressNEQ(noProgress)).Order(ent.Asc(scroll.FieldID)).
+			Limit(progressAtOnce).Select(scroll.FieldID, scroll.FieldProgress).All(ctx)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, row := range rows {
+			after = row.ID
+			p, err := parseProgress(row.Progress)
+			if err != nil {
+				return fmt.Errorf("scroll %d: %w", row.ID, err)
+			}
+			if !p.erase(platform, is) {
+				continue
+			}
+			text, err := json.Marshal(p)
+			if err != nil {
+				return err
+			}
+			err = h.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+				return tx.Ent().Scroll.Update().Where(scroll.ID(row.ID), scroll.Progress(row.Progress)).SetProgress(string(text)).Exec(ctx)
+			})
+			if err != nil {
+				return fmt.Errorf("erase a handle from scroll %d: %w", row.ID, err)
+			}
+		}
+	}
+}
+
+// erase takes out what names a creator, and reports whether there was any.
+func (p *Progress) erase(platform string, is func(handle string) bool) bool {
+	before := len(p.Coverage)
+	p.Coverage = slices.DeleteFunc(p.Coverage, func(e coverage.Entry) bool { return e.Platform == platform && is(e.Seed) })
+	erased := len(p.Coverage) < before
+	if p.Plan != nil {
+		before = len(p.Plan.Seeds)
+		p.Plan.Seeds = slices.DeleteFunc(p.Plan.Seeds, func(s stage.Seed) bool {
+			return (s.Platform == "" || s.Platform == platform) && s.Handle != "" && is(s.Handle)
+		})
+		erased = erased || len(p.Plan.Seeds) < before
+	}
+	return erased
 }

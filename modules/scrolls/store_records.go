@@ -23,8 +23,10 @@ import (
 
 // item is a video of a running scroll.
 type item struct {
-	id        int64
-	record    stage.Record
+	id     int64
+	record stage.Record
+	// source is the id of the source that delivered it, `import` for a reading of an import.
+	source    string
 	seed      string
 	known     bool
 	refreshed bool
@@ -74,11 +76,11 @@ func (s *stagedRows) items(ctx context.Context, ids []int64) ([]item, error) {
 	}
 	found := make(map[int64]item, len(rows))
 	for _, row := range rows {
-		next := item{id: row.ID, seed: row.Seed, known: row.Known}
-		if err := json.Unmarshal([]byte(row.Record), &next.record); err != nil {
+		var stored storedRecord
+		if err := json.Unmarshal([]byte(row.Record), &stored); err != nil {
 			return nil, fmt.Errorf("read record %d: %w", row.ID, err)
 		}
-		found[row.ID] = next
+		found[row.ID] = item{id: row.ID, record: stored.Record, source: stored.From, seed: row.Seed, known: row.Known}
 	}
 	items := make([]item, 0, len(found))
 	for _, id := range ids {
@@ -97,7 +99,7 @@ func (s *stagedRows) writeItems(ctx context.Context, tx *store.Tx, items []item)
 	texts := make([]string, len(items))
 	for i := range items {
 		var err error
-		if texts[i], err = render(items[i].record); err != nil {
+		if texts[i], err = render(&items[i]); err != nil {
 			return err
 		}
 	}
@@ -126,7 +128,7 @@ func (s *stagedRows) found(ctx context.Context, items []item) error {
 func (s *stagedRows) rewriteItems(ctx context.Context, tx *store.Tx, items []item) error {
 	rows := make([][]any, len(items))
 	for n := range items {
-		text, err := render(items[n].record)
+		text, err := render(&items[n])
 		if err != nil {
 			return err
 		}
@@ -138,13 +140,20 @@ func (s *stagedRows) rewriteItems(ctx context.Context, tx *store.Tx, items []ite
 	return nil
 }
 
-// render returns the JSON of a record, without escapes that its texts do not have.
-func render(rec stage.Record) (string, error) {
+// storedRecord is the JSON of an item: the record and, unless an earlier version wrote it, the
+// source that delivered it.
+type storedRecord struct {
+	stage.Record
+	From string `json:"from,omitempty"`
+}
+
+// render returns the JSON of an item, without escapes that its texts do not have.
+func render(i *item) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(rec); err != nil {
-		return "", fmt.Errorf("render record %s/%s: %w", rec.Platform, rec.ExternalID, err)
+	if err := encoder.Encode(storedRecord{i.record, i.source}); err != nil {
+		return "", fmt.Errorf("render record %s/%s: %w", i.record.Platform, i.record.ExternalID, err)
 	}
 	return strings.TrimSuffix(text.String(), "\n"), nil
 }

@@ -63,6 +63,9 @@ func (s *Service) Erase(ctx context.Context, platform, handle, creatorID, reason
 			return nil, fmt.Errorf("erase a creator: %w", err)
 		}
 	}
+	if err := s.videos.CleanWords(ctx); err != nil {
+		return nil, fmt.Errorf("erase a creator: %w", err)
+	}
 	return s.endErasure(viewer.System(ctx), e)
 }
 
@@ -94,6 +97,9 @@ func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err er
 		if err := s.saveNames(ctx, e); err != nil {
 			return false, err
 		}
+	}
+	if err := s.videos.EraseHandles(ctx, names); err != nil {
+		return false, err
 	}
 	for last := false; !last; {
 		ids, err := s.videos.OfCreator(ctx, names)

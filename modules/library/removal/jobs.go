@@ -33,9 +33,13 @@ func (s *Service) Workers() []store.Worker {
 	}
 }
 
-// Periodics returns the housekeeping: what can not be undone any more is not kept.
+// Periodics returns the housekeeping: what can not be undone any more is not kept, and the words
+// of deleted videos leave the index of searches.
 func (s *Service) Periodics() []store.Periodic {
-	return []store.Periodic{{Kind: "library.deletions", Every: time.Minute, Run: s.expire}}
+	return []store.Periodic{
+		{Kind: "library.deletions", Every: time.Minute, Run: s.expire},
+		{Kind: "library.words", Every: 24 * time.Hour, Run: s.videos.CleanWords},
+	}
 }
 
 func (s *Service) work(do func(context.Context, *Deletion) error) func(context.Context, json.RawMessage) error {

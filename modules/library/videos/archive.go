@@ -77,7 +77,7 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 			made[i] = v
 		default:
 			v.Merge(r, batch.said(r), batch.At)
-			v.Observe(r, batch.At)
+			v.Observe(r, &batch)
 			made[i] = v
 		}
 	})
@@ -211,8 +211,10 @@ type Batch struct {
 	ScrollID int64
 	// Subject is the canonicalId of the brief that the scroll works for; empty for none.
 	Subject string
-	// Stage is where the records come from, as observations keep it.
-	Stage string
+	// Stage is the source that delivered the records, as observations keep it, but for those of
+	// Stages; empty where an earlier version collected them.
+	Stage  string
+	Stages map[stage.Ref]string
 	// At is the time of the run in Unix milliseconds.
 	At int64
 	// Once leaves out an observation of the very time at which a video was observed
@@ -233,6 +235,14 @@ func (b *Batch) threads() int {
 		return min(2, runtime.GOMAXPROCS(0))
 	}
 	return 1
+}
+
+// source delivered a record of the batch.
+func (b *Batch) source(r *stage.Record) string {
+	if other := b.Stages[r.Ref]; other != "" {
+		return other
+	}
+	return b.Stage
 }
 
 // said is what a source said by a record of the batch.

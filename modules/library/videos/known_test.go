@@ -80,7 +80,7 @@ func merged(order []stage.Record, together func() bool) *Video {
 			v = newVideo(1, r, b)
 		} else {
 			v.Merge(r, r, b.At)
-			v.Observe(r, b.At)
+			v.Observe(r, &b)
 		}
 	}
 	return v

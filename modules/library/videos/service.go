@@ -26,6 +26,8 @@ type Scrolls interface {
 	SubjectOf(ctx context.Context, scrollID int64) (string, error)
 	// DeleteVideos deletes what scrolls keep of videos, in the transaction.
 	DeleteVideos(ctx context.Context, tx *store.Tx, refs []stage.Ref) error
+	// EraseHandle takes a creator out of what scrolls say of their seeds.
+	EraseHandle(ctx context.Context, platform string, is func(handle string) bool) error
 }
 
 // Service keeps videos. It is safe for concurrent use.

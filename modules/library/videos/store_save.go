@@ -204,7 +204,7 @@ func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, chang
 		}
 		for _, m := range v.readings {
 			readings = append(readings, []any{
-				s.db.NewID(), v.id, batch.ScrollID, batch.Stage, m.Views, m.Likes, m.Comments, m.Shares, m.Saves, *m.ObservedAt, m.semantics,
+				s.db.NewID(), v.id, batch.ScrollID, m.source, m.Views, m.Likes, m.Comments, m.Shares, m.Saves, *m.ObservedAt, m.semantics,
 			})
 		}
 		if v.isNew {

@@ -64,6 +64,13 @@ func (s Deletions) WithNames(ctx context.Context, c CreatorName) (CreatorName, e
 	return c, s.addNames(ctx, &c, rows)
 }
 
+// EraseHandles takes a creator out of what the tenant's scrolls say of their seeds.
+func (s Deletions) EraseHandles(ctx context.Context, c CreatorName) error {
+	return s.scrolls.EraseHandle(ctx, c.Platform, func(handle string) bool {
+		return slices.Contains(c.Keys, "handle:"+score.Handle(clean(handle)))
+	})
+}
+
 // addNames adds the keys and all handles of creators.
 func (s Deletions) addNames(ctx context.Context, c *CreatorName, rows []int64) error {
 	keys, err := s.db.Ent().Creator.Query().Where(creator.IDIn(rows...)).Select(creator.FieldKey).Strings(viewer.ByIDs(ctx))

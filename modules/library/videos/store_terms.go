@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -100,4 +101,59 @@ ORDER BY platform, external_id LIMIT %d`, indexedAtOnce)).QueryIn(ctx, tx, last.
 		return nil, fmt.Errorf("note how far the words came: %w", err)
 	}
 	return refs, nil
+}
+
+// The steps in which CleanWords merges the index of SQLite.
+const (
+	// mergedAtOnce is how many pages of the index, of 4 KB, one step writes. A single word of a
+	// large library may take more.
+	mergedAtOnce = 64
+	// firstTombstone is the least id of a page of the index that notes deleted videos, in
+	// whichever segment: such a page is there as long as words of them are.
+	firstTombstone = (1<<16 + 1) << 37
+)
+
+// CleanWords takes the words of deleted videos out of the index of searches, in short
+// transactions with pauses. No search finds them, but SQLite keeps them in its file, without order,
+// until the index is merged; PostgreSQL keeps none. It can be stopped at any time, and the next
+// call goes on. What is deleted meanwhile is left to the next call.
+func (s Deletions) CleanWords(ctx context.Context) error {
+	if s.db.Dialect() != store.SQLite {
+		return nil
+	}
+	const reason = "the index of words is one for all tenants"
+	stale := false
+	err := s.db.HotTenantless(fmt.Sprintf(`SELECT id FROM video_words_data WHERE id >= %d LIMIT 1`, firstTombstone), reason).
+		Each(ctx, func(store.Row) (bool, error) { stale = true; return false, nil })
+	if err != nil || !stale {
+		return err
+	}
+	changes := s.db.HotTenantless(`SELECT total_changes()`, reason)
+	merge := s.db.HotTenantless(`INSERT INTO video_words(video_words, rank) VALUES ('merge', $1)`, reason)
+	// The first step, with a negative number, puts all segments into one merge, and the others
+	// go on with it.
+	for pages, done := -mergedAtOnce, false; !done; pages = mergedAtOnce {
+		err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+			var counts []int64
+			count := func(row store.Row) (bool, error) { counts = append(counts, IntOf(row[0], 0)); return false, nil }
+			if err := changes.EachIn(ctx, tx, count); err != nil {
+				return err
+			}
+			if _, err := merge.ExecIn(ctx, tx, pages); err != nil {
+				return err
+			}
+			err := changes.EachIn(ctx, tx, count)
+			done = err == nil && counts[1]-counts[0] < 2 // the statement counts as one
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("merge the index of words: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(indexPause):
+		}
+	}
+	return nil
 }

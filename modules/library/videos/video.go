@@ -87,7 +87,7 @@ type Metrics struct {
 // reading is a snapshot as an observation keeps it.
 type reading struct {
 	Metrics
-	semantics string
+	semantics, source string
 }
 
 // followers are how many a creator had at a time.
@@ -115,7 +115,7 @@ func newVideo(id int64, r *stage.Record, batch Batch) *Video {
 	}
 	v.derive(&facts{}) // a record of numbers alone has nothing to merge
 	v.Merge(r, batch.said(r), batch.At)
-	v.Observe(r, batch.At)
+	v.Observe(r, &batch)
 	if v.SourceURL == "" {
 		v.SourceURL = sourceURL(v.Ref, v.Origin, v.facts().known(v.Platform, "", nil).Format)
 	}
@@ -200,16 +200,16 @@ func (v *Video) posted() int64 {
 	return *v.PostedAt
 }
 
-// Observe adds the record's numbers as an observation. They become the video's
+// Observe adds the numbers of a record of the batch as an observation. They become the video's
 // own unless it has newer ones. A video that was gone is back.
-func (v *Video) Observe(r *stage.Record, at int64) {
-	m := r.Metrics
+func (v *Video) Observe(r *stage.Record, batch *Batch) {
+	m, at := r.Metrics, batch.At
 	read := at
 	if m.ObservedAt != nil {
 		read = *m.ObservedAt
 	}
 	one := Metrics{m.Views, m.Likes, m.Comments, m.Shares, m.Saves, &read}
-	v.readings = append(v.readings, reading{one, m.Semantics})
+	v.readings = append(v.readings, reading{one, m.Semantics, batch.source(r)})
 	if m.Followers != nil && (v.followers == nil || read >= v.followers.at) {
 		v.followers = &followers{*m.Followers, read}
 	}
