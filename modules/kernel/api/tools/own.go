@@ -13,55 +13,15 @@ import (
 // ownNames are fields whose text is an id that this server made, in any message.
 var ownNames = []string{"id", "videoId", "scrollId", "workspaceId", "keyId", "ruleId", "keyHash", "outcome", "status", "method", "nextCursor"}
 
-// ownFields are the other fields whose text is this server's own, the operator's, or the
-// account's: its brief and its rules. Every other text of an answer may be a creator's, or
-// contain a part of one, and is `untrusted`.
-var ownFields = map[string][]string{
-	"Video":                  {"platform"},
-	"Scroll":                 {"stage", "failureCode", "template"},
-	"ScrollFailure":          {"stage", "plugin"},
-	"Progress":               {"unclearRules"},
-	"ScrollPlan":             {"pages"},
-	"Seed":                   {"kind", "platform"},
-	"Looked":                 {"stage"},
-	"Coverage":               {"platform"},
-	"RuleDrops":              {"rule"},
-	"Verdict":                {"platform", "rule"},
-	"Schedule":               {"prompt", "template"},
-	"Template":               {"name", "kinds"},
-	"TemplateStage":          {"kind", "platforms"},
-	"Workspace":              {"description", "website", "appStoreUrl", "competitors", "subjectUrl", "canonicalId", "name"},
-	"Rules":                  {"text"},
-	"RuleItem":               {"text"},
-	"UnclearRule":            {"rule", "why"},
-	"RuleReading":            {"rule", "reading"},
-	"PreviewExample":         {"platform", "rule"},
-	"Observation":            {"source", "meaning", "reason"},
-	"ConsideredVideo":        {"reason", "kind"},
-	"ReasonCount":            {"reason"},
-	"DroppedKey":             {"reason"},
-	"BacktestRow":            {"value"},
-	"Creator":                {"platform"},
-	"CreatorKind":            {"kind"},
-	"SourceEstimate":         {"source"},
-	"QuotaEstimate":          {"name"},
-	"EstimateScrollResponse": {"obstacles"},
-	"Change":                 {"type", "stage", "failureCode"},
-	// The ids of examples.
-	"TrendExplanation":       {"examples"},
-	"GetTrendSeriesResponse": {"scrollId"},
-	"UsageEvent":             {"op"},
-	"BriefSentence":          {"videoIds"},
-	"DraftBriefResponse":     {"composer", "notes"},
-}
-
-// isOwn reports whether the text of a field is not a creator's.
+// isOwn reports whether the text of a field is not a creator's: it is one of few values, or has
+// the option `own`. Every other text of an answer may be a creator's, or contain a part of one,
+// and is `untrusted`.
 func isOwn(field protoreflect.FieldDescriptor) bool {
 	if rules, _ := proto.GetExtension(field.Options(), validate.E_Field).(*validate.FieldRules); len(rules.GetString().GetIn()) > 0 {
 		return true
 	}
-	name := nameOf(field)
-	return slices.Contains(ownNames, name) || slices.Contains(ownFields[string(field.ContainingMessage().Name())], name)
+	own, _ := proto.GetExtension(field.Options(), scrolleryv1.E_Own).(bool)
+	return own || slices.Contains(ownNames, nameOf(field))
 }
 
 // nameOf is the name of a field on REST.

@@ -833,10 +833,10 @@ var File_scrollery_v1_library_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\n" +
-	"\x1ascrollery/v1/library.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1cscrollery/v1/operation.proto\"\xd2\x03\n" +
+	"\x1ascrollery/v1/library.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1cscrollery/v1/operation.proto\"\xd8\x03\n" +
 	"\x05Video\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
-	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x1f\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
+	"\bplatform\x18\x02 \x01(\tB\x04\x88\xdb\x18\x01R\bplatform\x12\x1f\n" +
 	"\vexternal_id\x18\x03 \x01(\tR\n" +
 	"externalId\x12\x1d\n" +
 	"\n" +

@@ -479,9 +479,9 @@ const file_scrollery_v1_library_creator_proto_rawDesc = "" +
 	"\x06handle\x18\x03 \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xc8\x01\xaa\x01\x02\b\x01R\x06handle\"[\n" +
 	"\x12GetCreatorResponse\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x12/\n" +
-	"\acreator\x18\x02 \x01(\v2\x15.scrollery.v1.CreatorR\acreator\"\xf0\x02\n" +
-	"\aCreator\x12\x1a\n" +
-	"\bplatform\x18\x01 \x01(\tR\bplatform\x12$\n" +
+	"\acreator\x18\x02 \x01(\v2\x15.scrollery.v1.CreatorR\acreator\"\xf6\x02\n" +
+	"\aCreator\x12 \n" +
+	"\bplatform\x18\x01 \x01(\tB\x04\x88\xdb\x18\x01R\bplatform\x12$\n" +
 	"\n" +
 	"creator_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\tcreatorId\x12\x1d\n" +
 	"\x06handle\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06handle\x12#\n" +
@@ -492,9 +492,9 @@ const file_scrollery_v1_library_creator_proto_rawDesc = "" +
 	"\barchived\x18\b \x01(\x05R\barchived\x12/\n" +
 	"\x05kinds\x18\t \x03(\v2\x19.scrollery.v1.CreatorKindR\x05kinds\x123\n" +
 	"\x06rhythm\x18\n" +
-	" \x01(\v2\x1b.scrollery.v1.CreatorRhythmR\x06rhythm\"\x8f\x02\n" +
-	"\vCreatorKind\x12\x12\n" +
-	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
+	" \x01(\v2\x1b.scrollery.v1.CreatorRhythmR\x06rhythm\"\x95\x02\n" +
+	"\vCreatorKind\x12\x18\n" +
+	"\x04kind\x18\x01 \x01(\tB\x04\x88\xdb\x18\x01R\x04kind\x12\x16\n" +
 	"\x06videos\x18\x02 \x01(\x05R\x06videos\x12\x16\n" +
 	"\x06usable\x18\x03 \x01(\x05R\x06usable\x12\x1a\n" +
 	"\boutliers\x18\x04 \x01(\x05R\boutliers\x12(\n" +

@@ -1484,11 +1484,11 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\x11newest_reading_at\x18\x1a \x01(\x01B\x05\xaa\x01\x02\b\x01R\x0fnewestReadingAt\"|\n" +
 	"\x10ConsideredVideos\x125\n" +
 	"\x06videos\x18\x01 \x03(\v2\x1d.scrollery.v1.ConsideredVideoR\x06videos\x121\n" +
-	"\x06counts\x18\x02 \x03(\v2\x19.scrollery.v1.ReasonCountR\x06counts\"\xdf\x02\n" +
+	"\x06counts\x18\x02 \x03(\v2\x19.scrollery.v1.ReasonCountR\x06counts\"\xeb\x02\n" +
 	"\x0fConsideredVideo\x12\x19\n" +
-	"\bvideo_id\x18\x01 \x01(\tR\avideoId\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
-	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\"\n" +
+	"\bvideo_id\x18\x01 \x01(\tR\avideoId\x12\x1c\n" +
+	"\x06reason\x18\x02 \x01(\tB\x04\x88\xdb\x18\x01R\x06reason\x12\x18\n" +
+	"\x04kind\x18\x03 \x01(\tB\x04\x88\xdb\x18\x01R\x04kind\x12\"\n" +
 	"\tposted_at\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\bpostedAt\x12&\n" +
 	"\vobserved_at\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x01R\n" +
 	"observedAt\x12\x1b\n" +
@@ -1498,9 +1498,9 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\x05share\x18\t \x01(\x05R\x05share\x12,\n" +
 	"\x0eexpected_views\x18\n" +
 	" \x01(\x01B\x05\xaa\x01\x02\b\x01R\rexpectedViews\x12\"\n" +
-	"\tlike_rate\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x01R\blikeRate\";\n" +
-	"\vReasonCount\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
+	"\tlike_rate\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x01R\blikeRate\"A\n" +
+	"\vReasonCount\x12\x1c\n" +
+	"\x06reason\x18\x01 \x01(\tB\x04\x88\xdb\x18\x01R\x06reason\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\"\xb3\x02\n" +
 	"\vOutlierFlag\x12\x1b\n" +
 	"\tscroll_id\x18\x01 \x01(\tR\bscrollId\x12,\n" +
@@ -1518,7 +1518,7 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\xc8\x01\x01r\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\x03key\"n\n" +
 	"\x14ExplainTrendResponse\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x12@\n" +
-	"\vexplanation\x18\x02 \x01(\v2\x1e.scrollery.v1.TrendExplanationR\vexplanation\"\xe9\x06\n" +
+	"\vexplanation\x18\x02 \x01(\v2\x1e.scrollery.v1.TrendExplanationR\vexplanation\"\xef\x06\n" +
 	"\x10TrendExplanation\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x16\n" +
@@ -1539,8 +1539,8 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"all_videos\x18\f \x01(\x05R\tallVideos\x12!\n" +
 	"\fgrown_videos\x18\r \x01(\x05R\vgrownVideos\x12%\n" +
 	"\x0egrown_creators\x18\x0e \x01(\x05R\rgrownCreators\x124\n" +
-	"\x16median_growth_multiple\x18\x0f \x01(\x01R\x14medianGrowthMultiple\x12\x1a\n" +
-	"\bexamples\x18\x10 \x03(\tR\bexamples\x120\n" +
+	"\x16median_growth_multiple\x18\x0f \x01(\x01R\x14medianGrowthMultiple\x12 \n" +
+	"\bexamples\x18\x10 \x03(\tB\x04\x88\xdb\x18\x01R\bexamples\x120\n" +
 	"\x06videos\x18\x11 \x03(\v2\x18.scrollery.v1.TrendVideoR\x06videos\x122\n" +
 	"\adropped\x18\x12 \x03(\v2\x18.scrollery.v1.DroppedKeyR\adropped\x12@\n" +
 	"\x0edropped_counts\x18\x13 \x03(\v2\x19.scrollery.v1.ReasonCountR\rdroppedCounts\x12\x16\n" +
@@ -1571,11 +1571,11 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\tscroll_id\x18\x01 \x01(\tR\bscrollId\x12\x1f\n" +
 	"\vobserved_at\x18\x02 \x01(\x01R\n" +
 	"observedAt\x12\x14\n" +
-	"\x05views\x18\x03 \x01(\x01R\x05views\"~\n" +
+	"\x05views\x18\x03 \x01(\x01R\x05views\"\x84\x01\n" +
 	"\n" +
 	"DroppedKey\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\x12!\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x1c\n" +
+	"\x06reason\x18\x02 \x01(\tB\x04\x88\xdb\x18\x01R\x06reason\x12!\n" +
 	"\foverlaps_key\x18\x03 \x01(\tR\voverlapsKey\x12#\n" +
 	"\rcommon_videos\x18\x04 \x01(\x05R\fcommonVideosBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

@@ -560,6 +560,14 @@ var file_scrollery_v1_operation_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "bytes,50608,opt,name=members",
 		Filename:      "scrollery/v1/operation.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50609,
+		Name:          "scrollery.v1.own",
+		Tag:           "varint,50609,opt,name=own",
+		Filename:      "scrollery/v1/operation.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -608,6 +616,11 @@ var (
 	//
 	// optional string members = 50608;
 	E_Members = &file_scrollery_v1_operation_proto_extTypes[8]
+	// On a text: it is this server's own, the operator's, or the account's (its brief and its
+	// rules), and never a creator's. Agents get every other text marked as `untrusted`, but ids.
+	//
+	// optional bool own = 50609;
+	E_Own = &file_scrollery_v1_operation_proto_extTypes[9]
 )
 
 var File_scrollery_v1_operation_proto protoreflect.FileDescriptor
@@ -675,7 +688,8 @@ const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"\x06secret\x12\x1d.google.protobuf.FieldOptions\x18\xae\x8b\x03 \x01(\bR\x06secret:@\n" +
 	"\vknown_value\x12\x1d.google.protobuf.FieldOptions\x18\xaf\x8b\x03 \x03(\tR\n" +
 	"knownValue:9\n" +
-	"\amembers\x12\x1d.google.protobuf.FieldOptions\x18\xb0\x8b\x03 \x01(\tR\amembersBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\amembers\x12\x1d.google.protobuf.FieldOptions\x18\xb0\x8b\x03 \x01(\tR\amembers:1\n" +
+	"\x03own\x12\x1d.google.protobuf.FieldOptions\x18\xb1\x8b\x03 \x01(\bR\x03ownBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_operation_proto_rawDescOnce sync.Once
@@ -714,12 +728,13 @@ var file_scrollery_v1_operation_proto_depIdxs = []int32{
 	7,  // 9: scrollery.v1.secret:extendee -> google.protobuf.FieldOptions
 	7,  // 10: scrollery.v1.known_value:extendee -> google.protobuf.FieldOptions
 	7,  // 11: scrollery.v1.members:extendee -> google.protobuf.FieldOptions
-	2,  // 12: scrollery.v1.operation:type_name -> scrollery.v1.Operation
-	4,  // 13: scrollery.v1.form:type_name -> scrollery.v1.Form
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	12, // [12:14] is the sub-list for extension type_name
-	3,  // [3:12] is the sub-list for extension extendee
+	7,  // 12: scrollery.v1.own:extendee -> google.protobuf.FieldOptions
+	2,  // 13: scrollery.v1.operation:type_name -> scrollery.v1.Operation
+	4,  // 14: scrollery.v1.form:type_name -> scrollery.v1.Form
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	13, // [13:15] is the sub-list for extension type_name
+	3,  // [3:13] is the sub-list for extension extendee
 	0,  // [0:3] is the sub-list for field type_name
 }
 
@@ -735,7 +750,7 @@ func file_scrollery_v1_operation_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_operation_proto_rawDesc), len(file_scrollery_v1_operation_proto_rawDesc)),
 			NumEnums:      2,
 			NumMessages:   3,
-			NumExtensions: 9,
+			NumExtensions: 10,
 			NumServices:   0,
 		},
 		GoTypes:           file_scrollery_v1_operation_proto_goTypes,

@@ -172,16 +172,16 @@ var File_scrollery_v1_rules_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_rules_proto_rawDesc = "" +
 	"\n" +
-	"\x18scrollery/v1/rules.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\"\x80\x01\n" +
+	"\x18scrollery/v1/rules.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\x86\x01\n" +
 	"\x05Rules\x12!\n" +
 	"\fworkspace_id\x18\x01 \x01(\tR\vworkspaceId\x12!\n" +
-	"\aversion\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01R\aversion\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text\x12\x1d\n" +
+	"\aversion\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01R\aversion\x12\x18\n" +
+	"\x04text\x18\x03 \x01(\tB\x04\x88\xdb\x18\x01R\x04text\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x04 \x01(\x01R\tcreatedAt\"i\n" +
+	"created_at\x18\x04 \x01(\x01R\tcreatedAt\"o\n" +
 	"\bRuleItem\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\x12\x1a\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
+	"\x04text\x18\x02 \x01(\tB\x04\x88\xdb\x18\x01R\x04text\x12\x1a\n" +
 	"\barchived\x18\x03 \x01(\bR\barchived\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\x01R\tcreatedAtBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
@@ -216,6 +216,7 @@ func file_scrollery_v1_rules_proto_init() {
 	if File_scrollery_v1_rules_proto != nil {
 		return
 	}
+	file_scrollery_v1_operation_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -180,18 +180,18 @@ var File_scrollery_v1_workspace_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_workspace_proto_rawDesc = "" +
 	"\n" +
-	"\x1cscrollery/v1/workspace.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\"\xf5\x03\n" +
+	"\x1cscrollery/v1/workspace.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\x93\x04\n" +
 	"\tWorkspace\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
-	"\vdescription\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vdescription\x12\x1f\n" +
-	"\awebsite\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\awebsite\x12)\n" +
-	"\rapp_store_url\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\vappStoreUrl\x12 \n" +
-	"\vcompetitors\x18\x05 \x03(\tR\vcompetitors\x12A\n" +
-	"\fsubject_type\x18\x06 \x01(\tB\x1e\xbaH\x16r\x14R\tapp_storeR\awebsite\xaa\x01\x02\b\x01R\vsubjectType\x12&\n" +
-	"\vsubject_url\x18\a \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"subjectUrl\x12(\n" +
-	"\fcanonical_id\x18\b \x01(\tB\x05\xaa\x01\x02\b\x01R\vcanonicalId\x12\x19\n" +
-	"\x04name\x18\t \x01(\tB\x05\xaa\x01\x02\b\x01R\x04name\x12%\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12+\n" +
+	"\vdescription\x18\x02 \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\vdescription\x12#\n" +
+	"\awebsite\x18\x03 \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\awebsite\x12-\n" +
+	"\rapp_store_url\x18\x04 \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\vappStoreUrl\x12&\n" +
+	"\vcompetitors\x18\x05 \x03(\tB\x04\x88\xdb\x18\x01R\vcompetitors\x12A\n" +
+	"\fsubject_type\x18\x06 \x01(\tB\x1e\xbaH\x16r\x14R\tapp_storeR\awebsite\xaa\x01\x02\b\x01R\vsubjectType\x12*\n" +
+	"\vsubject_url\x18\a \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\n" +
+	"subjectUrl\x12,\n" +
+	"\fcanonical_id\x18\b \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\vcanonicalId\x12\x1d\n" +
+	"\x04name\x18\t \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\x04name\x12%\n" +
 	"\x06status\x18\n" +
 	" \x01(\tB\r\xbaH\n" +
 	"r\bR\x06activeR\x06status\x12,\n" +
@@ -230,6 +230,7 @@ func file_scrollery_v1_workspace_proto_init() {
 	if File_scrollery_v1_workspace_proto != nil {
 		return
 	}
+	file_scrollery_v1_operation_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
