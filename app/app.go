@@ -33,6 +33,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/modules/oauth"
 	"github.com/scrollery/scrollery/modules/policy"
 	"github.com/scrollery/scrollery/modules/quota"
@@ -84,7 +85,7 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 			func(c Config) webhooks.Config { return c.Webhooks },
 			func(c Config) oauth.Config { return oauth.Config{BaseURL: c.BaseURL, Transport: c.ClientDocuments} },
 			consoleFiles,
-			func(c Config) policy.Config { return policy.Config{Lives: lives(c), EraseAfter: account.Grace} },
+			policyConfig,
 		),
 		bindings,
 		fx.Provide(openHost),
@@ -130,6 +131,28 @@ func libraryConfig(c Config) library.Config {
 	part := c.Library
 	part.SecretKey = c.SecretKey
 	return part
+}
+
+// policyConfig is the policy's part of the configuration, with what the modules do.
+func policyConfig(c Config) policy.Config {
+	part := c.Policy
+	part.Lives, part.EraseAfter = lives(c), account.Grace
+	part.Accepted = map[string]bool{}
+	for variable, value := range c.StageValues {
+		part.Accepted[variable] = value == "yes"
+	}
+	return part
+}
+
+// retention is what the library deletes for its age.
+func retention(p *policy.Service) (all []videos.Retention) {
+	const day = 24 * time.Hour
+	for _, end := range p.Ends() {
+		all = append(all, videos.Retention{
+			Source: end.Source, Platform: end.Platform, Keep: time.Duration(end.Days) * day, Refresh: time.Duration(end.RefreshFrom) * day, Texts: end.Deletes == policy.Texts,
+		})
+	}
+	return all
 }
 
 // consoleFiles are nil in a binary without the console.

@@ -29,6 +29,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/policy"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -123,6 +124,7 @@ type Config struct {
 	Scrolls     scrolls.Config     `yaml:"scrolls"`
 	Imports     imports.Config     `yaml:"imports"`
 	Library     library.Config     `yaml:"library"`
+	Policy      policy.Config      `yaml:"policy"`
 	Sandbox     sandbox.Config     `yaml:"sandbox"`
 	Briefs      briefs.Config      `yaml:"briefs"`
 	Planner     agent.Config       `yaml:"planner"`
@@ -233,6 +235,7 @@ func Settings() []Setting {
 		{Name: "AGENT_URL", Default: "the built-in planner", Usage: "base address of the chat endpoint that plans for the agent", set: text(func(c *Config) *string { return &c.AgentURL })},
 		{Name: "AGENT_MODEL", Usage: "name of the model at the agent's endpoint; needed with its address", set: text(func(c *Config) *string { return &c.AgentModel })},
 		{Name: "AGENT_KEY", Secret: true, Usage: "bearer key of the agent's endpoint", set: text(func(c *Config) *string { return &c.AgentKey })},
+		{Name: "POLICY_FILE", Default: "the shipped table", Usage: "file of your own table of what is kept how long", set: text(func(c *Config) *string { return &c.Policy.File })},
 		{Name: "MCP_BUDGET", Default: "16384", Usage: "most bytes of an answer to an agent", set: func(c *Config, value string) (err error) {
 			c.Agents.Budget, err = wholeNumber(value)
 			return err

@@ -107,6 +107,7 @@ var withoutTenant = []excuse{
 	{`FROM libraries WHERE account_id = ANY(?::bigint[])`, "calls of several tenants that were admitted ask together, each for the revision of its own"},
 	{`FROM libraries WHERE method <> ?`, "a job looks for libraries to score again"},
 	{`FROM unscored_libraries WHERE account_id > ?`, "a job looks for libraries to be scored without what was deleted"},
+	{`FROM libraries WHERE account_id > ?`, "a job sweeps the libraries of all tenants"},
 	{`"deletions"."status" = ? AND "deletions"."undo_until" > ?`, "a job ends deletions that can not be undone any more, of all tenants"},
 	{`FROM uncounted_videos WHERE account_id > ?`, "a job looks for trends to be counted"},
 	{`WHERE k.hash = ?`, "a call is identified by its key, and all else is of the key's account"},

@@ -27,7 +27,9 @@ type Library struct {
 	// How far a rescoring came: the last id of its current step.
 	RescoredTo int64 `json:"rescored_to,omitempty"`
 	// The step that a rescoring is in; 0 before the first.
-	RescoreStep  int `json:"rescore_step,omitempty"`
+	RescoreStep int `json:"rescore_step,omitempty"`
+	// How far the sweeps came, by what they delete: the last reading that was looked at. JSON; empty at the beginning.
+	Swept        string `json:"swept,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -38,7 +40,7 @@ func (*Library) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case library.FieldID, library.FieldAccountID, library.FieldRevision, library.FieldVideos, library.FieldRescoredTo, library.FieldRescoreStep:
 			values[i] = new(sql.NullInt64)
-		case library.FieldMethod:
+		case library.FieldMethod, library.FieldSwept:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -97,6 +99,12 @@ func (_m *Library) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.RescoreStep = int(value.Int64)
 			}
+		case library.FieldSwept:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field swept", values[i])
+			} else if value.Valid {
+				_m.Swept = value.String
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -150,6 +158,9 @@ func (_m *Library) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("rescore_step=")
 	builder.WriteString(fmt.Sprintf("%v", _m.RescoreStep))
+	builder.WriteString(", ")
+	builder.WriteString("swept=")
+	builder.WriteString(_m.Swept)
 	builder.WriteByte(')')
 	return builder.String()
 }

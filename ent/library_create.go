@@ -97,6 +97,20 @@ func (_c *LibraryCreate) SetNillableRescoreStep(v *int) *LibraryCreate {
 	return _c
 }
 
+// SetSwept sets the "swept" field.
+func (_c *LibraryCreate) SetSwept(v string) *LibraryCreate {
+	_c.mutation.SetSwept(v)
+	return _c
+}
+
+// SetNillableSwept sets the "swept" field if the given value is not nil.
+func (_c *LibraryCreate) SetNillableSwept(v *string) *LibraryCreate {
+	if v != nil {
+		_c.SetSwept(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *LibraryCreate) SetID(v int64) *LibraryCreate {
 	_c.mutation.SetID(v)
@@ -160,6 +174,10 @@ func (_c *LibraryCreate) defaults() error {
 		v := library.DefaultRescoreStep
 		_c.mutation.SetRescoreStep(v)
 	}
+	if _, ok := _c.mutation.Swept(); !ok {
+		v := library.DefaultSwept
+		_c.mutation.SetSwept(v)
+	}
 	return nil
 }
 
@@ -182,6 +200,9 @@ func (_c *LibraryCreate) check() error {
 	}
 	if _, ok := _c.mutation.RescoreStep(); !ok {
 		return &ValidationError{Name: "rescore_step", err: errors.New(`ent: missing required field "Library.rescore_step"`)}
+	}
+	if _, ok := _c.mutation.Swept(); !ok {
+		return &ValidationError{Name: "swept", err: errors.New(`ent: missing required field "Library.swept"`)}
 	}
 	return nil
 }
@@ -239,6 +260,10 @@ func (_c *LibraryCreate) createSpec() (*Library, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.RescoreStep(); ok {
 		_spec.SetField(library.FieldRescoreStep, field.TypeInt, value)
 		_node.RescoreStep = value
+	}
+	if value, ok := _c.mutation.Swept(); ok {
+		_spec.SetField(library.FieldSwept, field.TypeString, value)
+		_node.Swept = value
 	}
 	return _node, _spec
 }

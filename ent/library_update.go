@@ -125,6 +125,20 @@ func (_u *LibraryUpdate) AddRescoreStep(v int) *LibraryUpdate {
 	return _u
 }
 
+// SetSwept sets the "swept" field.
+func (_u *LibraryUpdate) SetSwept(v string) *LibraryUpdate {
+	_u.mutation.SetSwept(v)
+	return _u
+}
+
+// SetNillableSwept sets the "swept" field if the given value is not nil.
+func (_u *LibraryUpdate) SetNillableSwept(v *string) *LibraryUpdate {
+	if v != nil {
+		_u.SetSwept(*v)
+	}
+	return _u
+}
+
 // Mutation returns the LibraryMutation object of the builder.
 func (_u *LibraryUpdate) Mutation() *LibraryMutation {
 	return _u.mutation
@@ -192,6 +206,9 @@ func (_u *LibraryUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedRescoreStep(); ok {
 		_spec.AddField(library.FieldRescoreStep, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Swept(); ok {
+		_spec.SetField(library.FieldSwept, field.TypeString, value)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -311,6 +328,20 @@ func (_u *LibraryUpdateOne) AddRescoreStep(v int) *LibraryUpdateOne {
 	return _u
 }
 
+// SetSwept sets the "swept" field.
+func (_u *LibraryUpdateOne) SetSwept(v string) *LibraryUpdateOne {
+	_u.mutation.SetSwept(v)
+	return _u
+}
+
+// SetNillableSwept sets the "swept" field if the given value is not nil.
+func (_u *LibraryUpdateOne) SetNillableSwept(v *string) *LibraryUpdateOne {
+	if v != nil {
+		_u.SetSwept(*v)
+	}
+	return _u
+}
+
 // Mutation returns the LibraryMutation object of the builder.
 func (_u *LibraryUpdateOne) Mutation() *LibraryMutation {
 	return _u.mutation
@@ -408,6 +439,9 @@ func (_u *LibraryUpdateOne) sqlSave(ctx context.Context) (_node *Library, err er
 	}
 	if value, ok := _u.mutation.AddedRescoreStep(); ok {
 		_spec.AddField(library.FieldRescoreStep, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Swept(); ok {
+		_spec.SetField(library.FieldSwept, field.TypeString, value)
 	}
 	_node = &Library{config: _u.config}
 	_spec.Assign = _node.assignValues

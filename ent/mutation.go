@@ -15994,6 +15994,7 @@ type LibraryMutation struct {
 	addrescored_to  *int64
 	rescore_step    *int
 	addrescore_step *int
+	swept           *string
 	clearedFields   map[string]struct{}
 	done            bool
 	oldValue        func(context.Context) (*Library, error)
@@ -16420,6 +16421,42 @@ func (m *LibraryMutation) ResetRescoreStep() {
 	m.addrescore_step = nil
 }
 
+// SetSwept sets the "swept" field.
+func (m *LibraryMutation) SetSwept(s string) {
+	m.swept = &s
+}
+
+// Swept returns the value of the "swept" field in the mutation.
+func (m *LibraryMutation) Swept() (r string, exists bool) {
+	v := m.swept
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSwept returns the old "swept" field's value of the Library entity.
+// If the Library object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *LibraryMutation) OldSwept(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSwept is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSwept requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSwept: %w", err)
+	}
+	return oldValue.Swept, nil
+}
+
+// ResetSwept resets all changes to the "swept" field.
+func (m *LibraryMutation) ResetSwept() {
+	m.swept = nil
+}
+
 // Where appends a list predicates to the LibraryMutation builder.
 func (m *LibraryMutation) Where(ps ...predicate.Library) {
 	m.predicates = append(m.predicates, ps...)
@@ -16454,7 +16491,7 @@ func (m *LibraryMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *LibraryMutation) Fields() []string {
-	fields := make([]string, 0, 6)
+	fields := make([]string, 0, 7)
 	if m.account_id != nil {
 		fields = append(fields, library.FieldAccountID)
 	}
@@ -16472,6 +16509,9 @@ func (m *LibraryMutation) Fields() []string {
 	}
 	if m.rescore_step != nil {
 		fields = append(fields, library.FieldRescoreStep)
+	}
+	if m.swept != nil {
+		fields = append(fields, library.FieldSwept)
 	}
 	return fields
 }
@@ -16493,6 +16533,8 @@ func (m *LibraryMutation) Field(name string) (ent.Value, bool) {
 		return m.RescoredTo()
 	case library.FieldRescoreStep:
 		return m.RescoreStep()
+	case library.FieldSwept:
+		return m.Swept()
 	}
 	return nil, false
 }
@@ -16514,6 +16556,8 @@ func (m *LibraryMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldRescoredTo(ctx)
 	case library.FieldRescoreStep:
 		return m.OldRescoreStep(ctx)
+	case library.FieldSwept:
+		return m.OldSwept(ctx)
 	}
 	return nil, fmt.Errorf("unknown Library field %s", name)
 }
@@ -16564,6 +16608,13 @@ func (m *LibraryMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetRescoreStep(v)
+		return nil
+	case library.FieldSwept:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSwept(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Library field %s", name)
@@ -16694,6 +16745,9 @@ func (m *LibraryMutation) ResetField(name string) error {
 		return nil
 	case library.FieldRescoreStep:
 		m.ResetRescoreStep()
+		return nil
+	case library.FieldSwept:
+		m.ResetSwept()
 		return nil
 	}
 	return fmt.Errorf("unknown Library field %s", name)

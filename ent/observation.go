@@ -22,7 +22,7 @@ type Observation struct {
 	VideoID int64 `json:"video_id,omitempty"`
 	// ScrollID holds the value of the "scroll_id" field.
 	ScrollID int64 `json:"scroll_id,omitempty"`
-	// The stage that it came from.
+	// The source that it came from; `import` for an import. Earlier versions wrote the step of the scroll, `archive` or `observe`.
 	Stage string `json:"stage,omitempty"`
 	// Views holds the value of the "views" field.
 	Views *int64 `json:"views,omitempty"`

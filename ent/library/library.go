@@ -24,6 +24,8 @@ const (
 	FieldRescoredTo = "rescored_to"
 	// FieldRescoreStep holds the string denoting the rescore_step field in the database.
 	FieldRescoreStep = "rescore_step"
+	// FieldSwept holds the string denoting the swept field in the database.
+	FieldSwept = "swept"
 	// Table holds the table name of the library in the database.
 	Table = "libraries"
 )
@@ -37,6 +39,7 @@ var Columns = []string{
 	FieldMethod,
 	FieldRescoredTo,
 	FieldRescoreStep,
+	FieldSwept,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -67,6 +70,8 @@ var (
 	DefaultRescoredTo int64
 	// DefaultRescoreStep holds the default value on creation for the "rescore_step" field.
 	DefaultRescoreStep int
+	// DefaultSwept holds the default value on creation for the "swept" field.
+	DefaultSwept string
 )
 
 // OrderOption defines the ordering options for the Library queries.
@@ -105,4 +110,9 @@ func ByRescoredTo(opts ...sql.OrderTermOption) OrderOption {
 // ByRescoreStep orders the results by the rescore_step field.
 func ByRescoreStep(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldRescoreStep, opts...).ToFunc()
+}
+
+// BySwept orders the results by the swept field.
+func BySwept(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSwept, opts...).ToFunc()
 }

@@ -82,6 +82,11 @@ func RescoreStep(v int) predicate.Library {
 	return predicate.Library(sql.FieldEQ(FieldRescoreStep, v))
 }
 
+// Swept applies equality check predicate on the "swept" field. It's identical to SweptEQ.
+func Swept(v string) predicate.Library {
+	return predicate.Library(sql.FieldEQ(FieldSwept, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.Library {
 	return predicate.Library(sql.FieldEQ(FieldAccountID, v))
@@ -345,6 +350,71 @@ func RescoreStepLT(v int) predicate.Library {
 // RescoreStepLTE applies the LTE predicate on the "rescore_step" field.
 func RescoreStepLTE(v int) predicate.Library {
 	return predicate.Library(sql.FieldLTE(FieldRescoreStep, v))
+}
+
+// SweptEQ applies the EQ predicate on the "swept" field.
+func SweptEQ(v string) predicate.Library {
+	return predicate.Library(sql.FieldEQ(FieldSwept, v))
+}
+
+// SweptNEQ applies the NEQ predicate on the "swept" field.
+func SweptNEQ(v string) predicate.Library {
+	return predicate.Library(sql.FieldNEQ(FieldSwept, v))
+}
+
+// SweptIn applies the In predicate on the "swept" field.
+func SweptIn(vs ...string) predicate.Library {
+	return predicate.Library(sql.FieldIn(FieldSwept, vs...))
+}
+
+// SweptNotIn applies the NotIn predicate on the "swept" field.
+func SweptNotIn(vs ...string) predicate.Library {
+	return predicate.Library(sql.FieldNotIn(FieldSwept, vs...))
+}
+
+// SweptGT applies the GT predicate on the "swept" field.
+func SweptGT(v string) predicate.Library {
+	return predicate.Library(sql.FieldGT(FieldSwept, v))
+}
+
+// SweptGTE applies the GTE predicate on the "swept" field.
+func SweptGTE(v string) predicate.Library {
+	return predicate.Library(sql.FieldGTE(FieldSwept, v))
+}
+
+// SweptLT applies the LT predicate on the "swept" field.
+func SweptLT(v string) predicate.Library {
+	return predicate.Library(sql.FieldLT(FieldSwept, v))
+}
+
+// SweptLTE applies the LTE predicate on the "swept" field.
+func SweptLTE(v string) predicate.Library {
+	return predicate.Library(sql.FieldLTE(FieldSwept, v))
+}
+
+// SweptContains applies the Contains predicate on the "swept" field.
+func SweptContains(v string) predicate.Library {
+	return predicate.Library(sql.FieldContains(FieldSwept, v))
+}
+
+// SweptHasPrefix applies the HasPrefix predicate on the "swept" field.
+func SweptHasPrefix(v string) predicate.Library {
+	return predicate.Library(sql.FieldHasPrefix(FieldSwept, v))
+}
+
+// SweptHasSuffix applies the HasSuffix predicate on the "swept" field.
+func SweptHasSuffix(v string) predicate.Library {
+	return predicate.Library(sql.FieldHasSuffix(FieldSwept, v))
+}
+
+// SweptEqualFold applies the EqualFold predicate on the "swept" field.
+func SweptEqualFold(v string) predicate.Library {
+	return predicate.Library(sql.FieldEqualFold(FieldSwept, v))
+}
+
+// SweptContainsFold applies the ContainsFold predicate on the "swept" field.
+func SweptContainsFold(v string) predicate.Library {
+	return predicate.Library(sql.FieldContainsFold(FieldSwept, v))
 }
 
 // And groups predicates with the AND operator between them.

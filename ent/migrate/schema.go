@@ -552,6 +552,7 @@ var (
 		{Name: "method", Type: field.TypeString, Size: 2147483647, Default: ""},
 		{Name: "rescored_to", Type: field.TypeInt64, Default: 0},
 		{Name: "rescore_step", Type: field.TypeInt, Default: 0},
+		{Name: "swept", Type: field.TypeString, Size: 2147483647, Default: ""},
 	}
 	// LibrariesTable holds the schema information for the "libraries" table.
 	LibrariesTable = &schema.Table{
@@ -646,6 +647,11 @@ var (
 				Name:    "observation_account_id_video_id_observed_at",
 				Unique:  false,
 				Columns: []*schema.Column{ObservationsColumns[1], ObservationsColumns[2], ObservationsColumns[10]},
+			},
+			{
+				Name:    "observation_account_id_stage_observed_at_video_id",
+				Unique:  false,
+				Columns: []*schema.Column{ObservationsColumns[1], ObservationsColumns[4], ObservationsColumns[10], ObservationsColumns[2]},
 			},
 		},
 	}

@@ -248,6 +248,10 @@ func init() {
 	libraryDescRescoreStep := libraryFields[4].Descriptor()
 	// library.DefaultRescoreStep holds the default value on creation for the rescore_step field.
 	library.DefaultRescoreStep = libraryDescRescoreStep.Default.(int)
+	// libraryDescSwept is the schema descriptor for swept field.
+	libraryDescSwept := libraryFields[5].Descriptor()
+	// library.DefaultSwept holds the default value on creation for the swept field.
+	library.DefaultSwept = libraryDescSwept.Default.(string)
 	libraryrunMixin := schema.LibraryRun{}.Mixin()
 	libraryrunMixinHooks0 := libraryrunMixin[0].Hooks()
 	libraryrun.Hooks[0] = libraryrunMixinHooks0[0]

@@ -24,6 +24,8 @@ func (Library) Fields() []ent.Field {
 			Comment("How far a rescoring came: the last id of its current step."),
 		field.Int("rescore_step").Default(0).
 			Comment("The step that a rescoring is in; 0 before the first."),
+		field.Text("swept").Default("").
+			Comment("How far the sweeps came, by what they delete: the last reading that was looked at. JSON; empty at the beginning."),
 	}
 }
 

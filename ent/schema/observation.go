@@ -18,7 +18,7 @@ func (Observation) Fields() []ent.Field {
 		field.Int64("video_id").Immutable(),
 		field.Int64("scroll_id").Immutable(),
 		field.Text("stage").Immutable().
-			Comment("The stage that it came from."),
+			Comment("The source that it came from; `import` for an import. Earlier versions wrote the step of the scroll, `archive` or `observe`."),
 		field.Int64("views").Optional().Nillable().Immutable(),
 		field.Int64("likes").Optional().Nillable().Immutable(),
 		field.Int64("comments").Optional().Nillable().Immutable(),
@@ -35,5 +35,6 @@ func (Observation) Indexes() []ent.Index {
 	return []ent.Index{
 		index.Fields("account_id", "scroll_id", "video_id", "observed_at").Unique(),
 		index.Fields("account_id", "video_id", "observed_at"),
+		index.Fields("account_id", "stage", "observed_at", "video_id"),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -78,6 +79,9 @@ type bundle struct {
 
 const account = int64(7)
 
+// retention is the policy of the tests: what the source api reads is kept for 30 days.
+var retention = []videos.Retention{{Source: "api", Platform: "tiktok", Keep: 30 * 24 * time.Hour, Refresh: 25 * 24 * time.Hour}}
+
 func setup(t testing.TB, db *store.DB) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: db, ctx: viewer.As(t.Context(), account), runs: &runs{subject: "website:a.com", subjects: map[int64]string{}}}
@@ -88,7 +92,7 @@ func setup(t testing.TB, db *store.DB) *bundle {
 // open makes the parts of the library anew.
 func (b *bundle) open(cfg Config) {
 	b.t.Helper()
-	l, err := New(cfg, b.db, b.runs, b.runs, b.runs)
+	l, err := New(cfg, b.db, b.runs, b.runs, b.runs, retention)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestSearchesStayNearTheFloorOfTheList(t *testing.T) {
 		}
 		b.archive(1, now+int64(from), records...)
 	}
-	bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs)
+	bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

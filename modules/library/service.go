@@ -36,8 +36,8 @@ type Library struct {
 	Removal *removal.Service
 }
 
-// New returns the module's parts.
-func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports Imports) (*Library, error) {
+// New returns the module's parts. retention is what the policy deletes for its age.
+func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports Imports, retention []videos.Retention) (*Library, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("library: %w", err)
 	}
@@ -50,7 +50,7 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 		return nil, fmt.Errorf("library: %w", err)
 	}
 	isGeneric := score.Generic(cfg.Generic)
-	l := &Library{Videos: videos.New(db, workspace, scrolls, cfg.Growth, scoring.Method(cfg.Growth), videos.KeyOf(db, cfg.SecretKey))}
+	l := &Library{Videos: videos.New(db, workspace, scrolls, cfg.Growth, scoring.Method(cfg.Growth), videos.KeyOf(db, cfg.SecretKey), retention)}
 	l.Scoring = scoring.New(db, l.Videos, scrolls, cfg.Growth, isGeneric)
 	l.Lists = lists.New(db, l.Videos, workspace, scrolls, l.Scoring, pages)
 	l.Insight = insight.New(insight.Source{
@@ -58,7 +58,7 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 		Runs: l.Scoring.Runs, Window: l.Scoring.Window, Past: l.Scoring.Past, Stored: l.Scoring.Stored, IsGeneric: isGeneric,
 		Carriers: l.Scoring.Carriers, Niche: l.Scoring.Niche,
 	})
-	l.Removal = removal.New(db, videos.Deletions{Service: l.Videos}, imports)
+	l.Removal = removal.New(db, videos.Deletions{Service: l.Videos}, imports, retention)
 	return l, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -41,7 +42,19 @@ func (k Kept) For() time.Duration { return time.Duration(24*k.Days+k.Hours) * ti
 
 // Source is what a platform asks of those who keep its data, and what the server does.
 type Source struct {
-	Source string `yaml:"source"`
+	// Source is the id of a source; its videos are those of Platform.
+	Source   string `yaml:"source"`
+	Platform string `yaml:"platform"`
+	// Days is how long what the source read is kept after it has read the video last, and
+	// RefreshFrom the day from which scrolls read it again before others. 0 is no end.
+	Days        int `yaml:"days"`
+	RefreshFrom int `yaml:"refresh_from"`
+	// Deletes is what goes then: All, which is the default, or Texts.
+	Deletes string `yaml:"deletes"`
+	// Accepted is the setting by which the operator says "yes" to an agreement with the
+	// platform, and With what goes then instead of Deletes.
+	Accepted string `yaml:"accepted"`
+	With     string `yaml:"with"`
 	// Asks is the demand, Refreshed what a refresh renews, Deleted what the server deletes
 	// by itself, and Command what deletes the rest.
 	Asks      string `yaml:"asks"`
@@ -77,16 +90,44 @@ func Read(text []byte) (*Table, error) {
 		if s.Source == "" || s.Asks == "" || s.Refreshed == "" || s.Deleted == "" || s.Command == "" {
 			fault("source %q: a member is empty", s.Source)
 		}
+		if s.Days < 0 || s.RefreshFrom < 0 || s.RefreshFrom > s.Days || s.Days > 0 && s.Platform == "" {
+			fault("source %q: want days of 0 or more with a platform, and refresh_from not after them", s.Source)
+		}
+		if !isDeleted(s.Deletes) || !isDeleted(s.With) || (s.With == "") != (s.Accepted == "") {
+			fault("source %q: deletes and with are %s, %s or %s, and with goes with accepted", s.Source, All, Texts, Nothing)
+		}
+		if seen["source "+s.Source] {
+			fault("source %q has two rows", s.Source)
+		}
+		seen["source "+s.Source] = true
 	}
 	return &t, errors.Join(faults...)
 }
 
-// Config is what the server does.
+// What goes after the days of a source.
+const (
+	// All is its readings, and the video unless another source or an import has read it too.
+	All = "all"
+	// Texts are captions, titles, hashtags and hooks of videos that nothing else has read.
+	Texts   = "texts"
+	Nothing = "nothing"
+)
+
+func isDeleted(what string) bool {
+	return what == "" || what == All || what == Texts || what == Nothing
+}
+
+// Config is what the server does, and the operator's part of it.
 type Config struct {
+	// File has the operator's own table, whose rows of kept data may be left out; empty for
+	// the shipped one.
+	File string `yaml:"file"`
+	// Accepted has the settings by which the operator has said "yes" to agreements.
+	Accepted map[string]bool `yaml:"-"`
 	// Lives is how long it keeps each kind of data; 0 for as long as the account exists.
-	Lives map[string]time.Duration
+	Lives map[string]time.Duration `yaml:"-"`
 	// EraseAfter is how long after its confirmation an account is deleted.
-	EraseAfter time.Duration
+	EraseAfter time.Duration `yaml:"-"`
 }
 
 // check compares a table with what the server does.
@@ -117,8 +158,40 @@ type Service struct {
 // New returns the service; an error if the table is not what the server does.
 func New(cfg Config) (*Service, error) {
 	table, err := Read(shipped)
+	if err == nil && cfg.File != "" {
+		table, err = table.replaced(cfg.File)
+	}
 	if err == nil {
 		err = cfg.check(table)
 	}
 	return &Service{table, cfg}, err
+}
+
+// replaced is the table of a file, with the rows of kept data of this one if it has none.
+func (t *Table) replaced(file string) (*Table, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the policy: %w", err)
+	}
+	own, err := Read(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(own.Kept) == 0 {
+		own.Kept = t.Kept
+	}
+	return own, nil
+}
+
+// Ends are the rows of sources of which something is deleted for its age, with what it is.
+func (s *Service) Ends() (ends []Source) {
+	for _, source := range s.table.Sources {
+		if source.Accepted != "" && s.cfg.Accepted[source.Accepted] {
+			source.Deletes = source.With
+		}
+		if source.Days > 0 && source.Deletes != Nothing {
+			ends = append(ends, source)
+		}
+	}
+	return ends
 }

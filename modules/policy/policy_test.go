@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +22,14 @@ func TestFaultsOfATable(t *testing.T) {
 		"kept: []":                            "policy: version 0: want 1 or more",
 		row + ", {data: a, description: A.}]": "policy: a has two rows",
 		row + ", {data: b}]":                  "no description",
-		row + ", {data: b, days: -1, description: B.}]": "policy: b: days and hours must not be negative",
-		row + ", {data: b, weeks: 1, description: B.}]": "weeks",
-		row + "]\nsources: [{source: x, asks: X.}]":     `policy: source "x": a member is empty`,
+		row + ", {data: b, days: -1, description: B.}]":                          "policy: b: days and hours must not be negative",
+		row + ", {data: b, weeks: 1, description: B.}]":                          "weeks",
+		row + "]\nsources: [{source: x, asks: X.}]":                              `policy: source "x": a member is empty`,
+		row + "]\nsources: [{source: x, days: 3}]":                               `policy: source "x": want days of 0 or more with a platform`,
+		row + "]\nsources: [{source: x, platform: y, days: 3, refresh_from: 4}]": "refresh_from not after them",
+		row + "]\nsources: [{source: x, deletes: y}]":                            "deletes and with are all, texts or nothing",
+		row + "]\nsources: [{source: x, with: texts}]":                           "with goes with accepted",
+		row + "]\nsources: [{source: x}, {source: x}]":                           `policy: source "x" has two rows`,
 	} {
 		if _, err := Read([]byte(text)); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: got error %v, want %q", text, err, want)
@@ -54,6 +60,53 @@ func TestTheTableIsWhatTheServerDoes(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%v: got %q, want %q", c.lives, got, c.want)
 		}
+	}
+}
+
+// TestWhatHasAnEnd: the shipped table ends what the APIs of YouTube and TikTok read, and an
+// operator's own table takes its place.
+func TestWhatHasAnEnd(t *testing.T) {
+	t.Parallel()
+	shippedLives := map[string]time.Duration{}
+	table, err := Read(shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range table.Kept {
+		shippedLives[k.Data] = k.For()
+	}
+	own := filepath.Join(t.TempDir(), "policy.yaml")
+	text := "version: 7\nsources: [{source: api, platform: x, days: 9, refresh_from: 3, deletes: texts, asks: A., refreshed: R., deleted: D., command: c}]"
+	if err := os.WriteFile(own, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		cfg  Config
+		want string
+	}{
+		"as shipped": {Config{Lives: shippedLives}, "youtube 30 25  tiktok 15 10  "},
+		"with the amendment": {
+			Config{Lives: shippedLives, Accepted: map[string]bool{"YOUTUBE_DERIVED_METRICS_ACCEPTED": true}},
+			"youtube 30 25 texts tiktok 15 10  ",
+		},
+		"by an own table": {Config{Lives: shippedLives, File: own}, "api 9 3 texts "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := New(c.cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, end := range s.Ends() {
+				got += fmt.Sprint(end.Source, " ", end.Days, " ", end.RefreshFrom, " ", end.Deletes, " ")
+			}
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+	if _, err := New(Config{File: own + "x"}); err == nil {
+		t.Error("a file that is not there: got no error")
 	}
 }
 
@@ -114,7 +167,11 @@ file keep old text until [it is cleaned](operations.md#erase-a-creator).
 	b.WriteString(`
 ## By source
 
-The server does not delete videos for their age. These are demands that an operator meets with the commands below.
+What a source read and did not read again in time is deleted by housekeeping, every hour, the oldest first: its readings, and
+the video with its annotations unless another source or an import has read it too. It leaves no tombstone: a video that is seen
+again comes back. Imports, files and sources without a row have no end. Readings from before version 2 of this table do not say
+which source they came from, and stay. The other demands an operator meets with the commands below. A table of your own takes the
+place of this one: name its file, with ` + "`version` and `sources`" + ` as in the shipped one, in ` + "`SCROLLERY_POLICY_FILE`" + `.
 
 | Source | What is asked | What is refreshed | What is deleted by itself | Command |
 |---|---|---|---|---|

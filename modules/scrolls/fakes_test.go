@@ -57,6 +57,7 @@ type world struct {
 	scoreErr error
 	quotas   map[string]QuotaLeft // of a source
 	young    []stage.Ref          // videos that were posted lately, the newest first
+	due      []stage.Ref          // videos that the policy deletes soon
 }
 
 // quick makes a configuration without waits.
@@ -310,10 +311,19 @@ func (w *world) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, _ int6
 	return len(refs), nil
 }
 
+// Due are the known ones of w.due that the library has, in their order.
+func (w *world) Due(ctx context.Context, platform string, _ time.Time, limit int) (refs []stage.Ref, err error) {
+	return w.knownOf(ctx, w.due, platform, limit)
+}
+
 // Young are the known ones of w.young that the library has, in their order.
 func (w *world) Young(ctx context.Context, platform string, _ int64, limit int) (refs []stage.Ref, err error) {
-	known, err := w.Known(ctx, w.young)
-	for _, ref := range w.young {
+	return w.knownOf(ctx, w.young, platform, limit)
+}
+
+func (w *world) knownOf(ctx context.Context, all []stage.Ref, platform string, limit int) (refs []stage.Ref, err error) {
+	known, err := w.Known(ctx, all)
+	for _, ref := range all {
 		if _, ok := known[ref]; ok && ref.Platform == platform && len(refs) < limit {
 			refs = append(refs, ref)
 		}

@@ -201,9 +201,10 @@ const youngAge = 7 * day
 // mostYoung bounds the young videos of a platform that are looked at.
 const mostYoung = 5000
 
-// tracked returns videos of a platform that the scroll has not seen: young ones, the
-// newest first, whose growth cannot be read later; then those that were first seen last.
-// A pass over young videos takes no others.
+// tracked returns videos of a platform that the scroll has not seen: first those that the
+// policy deletes soon unless they are read again; then young ones, the newest first, whose growth
+// cannot be read later; then those that were first seen last. A pass over young videos leaves
+// out the last ones.
 func (r refreshing) tracked(ctx context.Context, platform string, limit int, seen map[stage.Ref]bool) ([]stage.Ref, error) {
 	var picked []stage.Ref
 	pick := func(refs []stage.Ref) {
@@ -214,8 +215,13 @@ func (r refreshing) tracked(ctx context.Context, platform string, limit int, see
 			}
 		}
 	}
+	refs, err := r.s.needs.Library.Due(ctx, platform, time.UnixMilli(r.call.Now), limit)
+	if err != nil {
+		return nil, fmt.Errorf("ask library: %w", err)
+	}
+	pick(refs)
 	// What the scroll saw is among the young ones, so that as many more are asked for.
-	refs, err := r.s.needs.Library.Young(ctx, platform, time.UnixMilli(r.call.Now).Add(-youngAge).UnixMilli(), min(limit+len(seen), mostYoung))
+	refs, err = r.s.needs.Library.Young(ctx, platform, time.UnixMilli(r.call.Now).Add(-youngAge).UnixMilli(), min(limit+len(seen), mostYoung))
 	if err != nil {
 		return nil, fmt.Errorf("ask library: %w", err)
 	}

@@ -70,6 +70,9 @@ type Library interface {
 	// Tracked returns videos of a platform that should be refreshed, the most important
 	// first. after is 0 at first, then the next of the previous call; 0 again at the end.
 	Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error)
+	// Due returns videos of a platform that the policy deletes soon after a time unless they are
+	// read again, the oldest first.
+	Due(ctx context.Context, platform string, now time.Time, limit int) ([]stage.Ref, error)
 	// Young returns videos of a platform that were posted after a time, in Unix
 	// milliseconds, and should be refreshed, the newest first.
 	Young(ctx context.Context, platform string, after int64, limit int) ([]stage.Ref, error)

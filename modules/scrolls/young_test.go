@@ -126,3 +126,18 @@ func TestScrollsReadYoungVideosAgainFirst(t *testing.T) {
 		}
 	})
 }
+
+// TestScrollsReadAgainFirstWhatIsDeletedSoon reads it before young videos.
+func TestScrollsReadAgainFirstWhatIsDeletedSoon(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w, api := young(t, db)
+		w.young = []stage.Ref{{Platform: "tiktok", ExternalID: "v0006"}, {Platform: "tiktok", ExternalID: "v0005"}}
+		w.due = []stage.Ref{{Platform: "tiktok", ExternalID: "v0004"}, {Platform: "tiktok", ExternalID: "v0006"}}
+		w.service.cfg.MaxRefresh = 3
+		w.complete(w.create(Start{}).ID)
+		if got, want := api.asked(), "tiktok 4, tiktok 5, tiktok 6"; got != want {
+			t.Errorf("asked for %q, want %q", got, want)
+		}
+	})
+}

@@ -33,11 +33,12 @@ func (s *Service) Workers() []store.Worker {
 	}
 }
 
-// Periodics returns the housekeeping: what can not be undone any more is not kept, and the words
-// of deleted videos leave the index of searches.
+// Periodics returns the housekeeping: what can not be undone any more is not kept, nor what the
+// policy deletes for its age, and the words of deleted videos leave the index of searches.
 func (s *Service) Periodics() []store.Periodic {
 	return []store.Periodic{
 		{Kind: "library.deletions", Every: time.Minute, Run: s.expire},
+		{Kind: "library.sweep", Every: time.Hour, Run: func(ctx context.Context) error { return s.Sweep(ctx, s.now()) }},
 		{Kind: "library.words", Every: 24 * time.Hour, Run: s.videos.CleanWords},
 	}
 }

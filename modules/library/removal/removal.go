@@ -96,12 +96,14 @@ type Service struct {
 	db      *store.DB
 	videos  videos.Deletions
 	imports Imports
-	now     func() time.Time
+	// retention is what Sweep deletes.
+	retention []videos.Retention
+	now       func() time.Time
 }
 
-// New returns the service.
-func New(db *store.DB, v videos.Deletions, imports Imports) *Service {
-	return &Service{db: db, videos: v, imports: imports, now: time.Now}
+// New returns the service. retention is what the policy deletes for its age.
+func New(db *store.DB, v videos.Deletions, imports Imports, retention []videos.Retention) *Service {
+	return &Service{db: db, videos: v, imports: imports, retention: retention, now: time.Now}
 }
 
 // Order is a request of a caller: one of the four is set.

@@ -39,10 +39,13 @@ type Service struct {
 	growth    *score.Table
 	method    string
 	vault     func() (*vault, error)
+	retention []Retention
 }
 
 // New returns the service. method names the rules by which new libraries are scored, of
-// which growth is a part, and key reads the server's key.
-func New(db *store.DB, workspace Workspace, scrolls Scrolls, growth *score.Table, method string, key func() (string, error)) *Service {
-	return &Service{db: db, hot: newHot(db), workspace: workspace, scrolls: scrolls, growth: growth, method: method, vault: newVault(key)}
+// which growth is a part, key reads the server's key, and retention is what the policy deletes.
+func New(db *store.DB, workspace Workspace, scrolls Scrolls, growth *score.Table, method string, key func() (string, error), retention []Retention) *Service {
+	return &Service{
+		db: db, hot: newHot(db), workspace: workspace, scrolls: scrolls, growth: growth, method: method, vault: newVault(key), retention: retention,
+	}
 }

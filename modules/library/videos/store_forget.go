@@ -3,6 +3,7 @@ package videos
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/scrollery/scrollery/ent"
@@ -74,53 +75,61 @@ func (s Deletions) ForgetSome(ctx context.Context, tx *store.Tx, scrolls []int64
 	for _, row := range left {
 		byVideo[row.VideoID] = append(byVideo[row.VideoID], row)
 	}
-	var gone, kept []int64
-	for _, id := range of {
-		if len(byVideo[id]) == 0 {
+	return s.forget(ctx, tx, rows, byVideo, by)
+}
+
+// forget deletes readings, and the videos that nothing is left of. left has an entry for each
+// video: its other readings, in the order of their times. Readings of further videos stay.
+func (s Deletions) forget(ctx context.Context, tx *store.Tx, rows []*ent.Observation, left map[int64][]*ent.Observation, by Removal) (videos, readings int, err error) {
+	var gone []int64
+	for _, id := range slices.Sorted(maps.Keys(left)) {
+		if len(left[id]) == 0 {
 			gone = append(gone, id)
-			delete(byVideo, id)
-		} else {
-			kept = append(kept, id)
+			delete(left, id)
 		}
 	}
 	if videos, readings, err = s.Delete(ctx, tx, gone, by); err != nil {
 		return 0, 0, err
 	}
-	rows = slices.DeleteFunc(rows, func(o *ent.Observation) bool { return !slices.Contains(kept, o.VideoID) })
-	if err := s.forgetReadings(ctx, tx, scrolls, kept, rows); err != nil {
+	rows = slices.DeleteFunc(rows, func(o *ent.Observation) bool { return left[o.VideoID] == nil })
+	if err := s.forgetReadings(ctx, tx, rows); err != nil {
 		return 0, 0, err
 	}
-	return videos, readings + len(rows), s.reread(ctx, tx, byVideo)
+	return videos, readings + len(rows), s.reread(ctx, tx, left)
 }
 
-// forgetReadings deletes readings of some scrolls of videos that have others.
-func (s Deletions) forgetReadings(ctx context.Context, tx *store.Tx, scrolls, of []int64, rows []*ent.Observation) error {
+// forgetReadings deletes readings of videos that have others, with the scores of their scrolls.
+func (s Deletions) forgetReadings(ctx context.Context, tx *store.Tx, rows []*ent.Observation) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	ids := make([]int64, len(rows))
+	ids, byScroll := make([]int64, len(rows)), map[int64][]int64{}
 	for i, row := range rows {
-		ids[i] = row.ID
+		ids[i], byScroll[row.ScrollID] = row.ID, append(byScroll[row.ScrollID], row.VideoID)
 	}
 	if _, err := tx.Ent().Observation.Delete().Where(observation.IDIn(ids...)).Exec(viewer.ByIDs(ctx)); err != nil {
 		return err
 	}
-	if _, err := tx.Ent().ScorePoint.Delete().Where(scorepoint.ScrollIDIn(scrolls...), scorepoint.VideoIDIn(of...)).Exec(ctx); err != nil {
-		return err
+	for scroll, of := range byScroll {
+		if _, err := tx.Ent().ScorePoint.Delete().Where(scorepoint.ScrollID(scroll), scorepoint.VideoIDIn(of...)).Exec(ctx); err != nil {
+			return err
+		}
 	}
 	return s.unscored(ctx, tx, rows)
 }
 
 // reread makes videos what their readings say, which are in the order of their times.
 func (s Deletions) reread(ctx context.Context, tx *store.Tx, byVideo map[int64][]*ent.Observation) error {
-	if len(byVideo) == 0 {
+	return s.change(ctx, tx, byVideo, func(v *Video) { v.rereadFrom(byVideo[v.id]) })
+}
+
+// change saves videos, which are keys, with a change.
+func (s Deletions) change(ctx context.Context, tx *store.Tx, of map[int64][]*ent.Observation, how func(*Video)) error {
+	if len(of) == 0 {
 		return nil
 	}
-	ids := make([]int64, 0, len(byVideo))
-	for id := range byVideo {
-		ids = append(ids, id)
-	}
-	rows, err := tx.Ent().Video.Query().Where(video.IDIn(ids...)).Select(video.FieldID, video.FieldPlatform, video.FieldExternalID).All(viewer.ByIDs(ctx))
+	rows, err := tx.Ent().Video.Query().Where(video.IDIn(slices.Sorted(maps.Keys(of))...)).
+		Select(video.FieldID, video.FieldPlatform, video.FieldExternalID).All(viewer.ByIDs(ctx))
 	if err != nil {
 		return err
 	}
@@ -135,7 +144,7 @@ func (s Deletions) reread(ctx context.Context, tx *store.Tx, byVideo map[int64][
 	changed := make([]*Video, 0, len(known))
 	for _, ref := range refs {
 		if v := known[ref]; v != nil {
-			v.rereadFrom(byVideo[v.id])
+			how(v)
 			changed = append(changed, v)
 		}
 	}

@@ -183,7 +183,8 @@ func (s Deletions) restored(ctx context.Context, tx *store.Tx, rows []*ent.Video
 	if err := s.MarkNiches(ctx, tx, touched(rows)); err != nil {
 		return err
 	}
-	if err := tx.Ent().Library.Update().AddVideos(int64(len(rows))).Exec(ctx); err != nil {
+	// Their readings may be older than those that a sweep has looked at: it begins again.
+	if err := tx.Ent().Library.Update().AddVideos(int64(len(rows))).SetSwept("").Exec(ctx); err != nil {
 		return err
 	}
 	if err := s.restoreRuns(ctx, tx, observed, subjects); err != nil {
