@@ -464,18 +464,6 @@ func TestHistoryOfAVideo(t *testing.T) {
 				t.Errorf("got %s, error %v; want the video without an outlier and a hook", body, err)
 			}
 		})
-		t.Run("scores have a point for each video", func(t *testing.T) {
-			points, of, err := b.explainer.Scores(b.ctx, insight.Filter{Limit: 5000})
-			if err != nil || of != 4 || len(points) != 4 {
-				t.Fatalf("got %d points of %d videos, error %v; want 4 of 4", len(points), of, err)
-			}
-			if points, of, err = b.explainer.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "tiktok", Kind: videos.Competitor, WithArchived: true}); err != nil || of != 3 || len(points) != 3 {
-				t.Errorf("limit 3: got %d points of %d videos, error %v; want 3 of 3", len(points), of, err)
-			}
-			if points, of, err = b.explainer.Scores(b.ctx, insight.Filter{Limit: 3, Platform: "youtube"}); err != nil || of != 0 || len(points) != 0 {
-				t.Errorf("another platform: got %d points of %d videos, error %v; want none", len(points), of, err)
-			}
-		})
 		t.Run("a series has a point for each scroll", func(t *testing.T) {
 			series, err := b.explainer.TrendSeries(b.ctx, "hashtag:espresso")
 			if err != nil || series == nil {
@@ -510,9 +498,6 @@ func TestHistoryOfAVideo(t *testing.T) {
 			if want := `{"found":false,"video":null,"outlier":null,"hook":null}`; string(body) != want || err != nil {
 				t.Errorf("video: got %s, error %v; want %s", body, err, want)
 			}
-			if points, videos, err := other.explainer.Scores(other.ctx, insight.Filter{Limit: 5000, WithArchived: true}); len(points) > 0 || videos > 0 || err != nil {
-				t.Errorf("scores: got %d points of %d videos, error %v; want none", len(points), videos, err)
-			}
 			other.runs.subject, other.runs.subjects, other.runs.completed = b.runs.subject, b.runs.subjects, b.runs.completed
 			if series, err := other.explainer.TrendSeries(other.ctx, "hashtag:espresso"); series != nil || err != nil {
 				t.Errorf("series: got %v, error %v; want none", series, err)
@@ -528,9 +513,6 @@ func TestHistoryOfAVideo(t *testing.T) {
 			e, err := b.explainer.ExplainOutlier(b.ctx, id)
 			if err != nil || e == nil || !e.Archived || e.Pending || e.Outcome() != "listed" {
 				t.Errorf("got %+v, error %v; want an archived video that is listed", e, err)
-			}
-			if _, videos, err := b.explainer.Scores(b.ctx, insight.Filter{Limit: 5000}); err != nil || videos != 3 {
-				t.Errorf("without the archived one: got %d videos, error %v; want 3", videos, err)
 			}
 		})
 	})

@@ -4,10 +4,8 @@ import (
 	"context"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
-	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/library/score"
-	"github.com/scrollery/scrollery/modules/library/videos"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -23,12 +21,6 @@ func (s *Service) Operations(m *api.Mux) {
 	})
 	api.Unary(m, "ExplainOutlier", s.explainOutlier)
 	api.Unary(m, "ExplainTrend", s.explainTrend)
-	api.Unary(m, "ListScores", s.listScores, func(_ context.Context, req *pb.ListScoresRequest) error {
-		if issues := videos.CheckPlatform(req.GetPlatform()); len(issues) > 0 {
-			return apierr.InvalidIssues(issues...)
-		}
-		return nil
-	})
 	api.Unary(m, "GetTrendSeries", s.getTrendSeries)
 	api.Unary(m, "BacktestOutliers", s.backtestOutliers)
 	api.Unary(m, "BacktestTrends", s.backtestTrends)
@@ -86,38 +78,6 @@ func number(n, unknown int64) *float64 {
 	}
 	f := float64(n)
 	return &f
-}
-
-func (s *Service) listScores(ctx context.Context, req *pb.ListScoresRequest) (*pb.ListScoresResponse, error) {
-	f := Filter{Limit: mostPoints, WithArchived: req.GetIncludeArchived(), Kind: req.GetKind(), Platform: req.GetPlatform()}
-	if req.Limit != nil {
-		f.Limit = int(req.GetLimit())
-	}
-	points, videos, err := s.Scores(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	answer := &pb.ListScoresResponse{Videos: int32(videos)}
-	kinds := map[score.Kind]int32{}
-	for i := range points {
-		o := &points[i].Outlier
-		kind, ok := kinds[o.Kind]
-		if !ok {
-			kind = int32(len(kinds))
-			kinds[o.Kind], answer.Kinds = kind, append(answer.Kinds, string(o.Kind))
-		}
-		answer.VideoId = append(answer.VideoId, videoID(o.ID))
-		answer.Kind = append(answer.Kind, kind)
-		answer.Views = append(answer.Views, float64(o.Views))
-		answer.BaselineViews = append(answer.BaselineViews, float64(o.TwiceBaseline)/2)
-		answer.Score = append(answer.Score, o.Score.Float64())
-		answer.SampleCount = append(answer.SampleCount, int32(o.SampleCount))
-		answer.CreatorPeers = append(answer.CreatorPeers, int32(o.CreatorPeers))
-		answer.ObservedAt = append(answer.ObservedAt, float64(o.ObservedAt))
-		answer.Age = append(answer.Age, float64(max(o.Age, -1)))
-		answer.Doubtful = append(answer.Doubtful, o.Doubtful)
-	}
-	return answer, nil
 }
 
 func (s *Service) backtestOutliers(ctx context.Context, req *pb.BacktestOutliersRequest) (*pb.BacktestOutliersResponse, error) {

@@ -97,7 +97,7 @@ const (
 	mostFlags = 50
 	// mostMembers and mostDropped bound what the explanation of a trend shows.
 	mostMembers, mostDropped = 2000, 100
-	// mostPoints bounds the points of a plot.
+	// mostPoints bounds the points of a series.
 	mostPoints = 5000
 	// mostMeasured bounds the videos of a window that is measured for an answer.
 	mostMeasured = 10_000

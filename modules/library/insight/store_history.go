@@ -7,8 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	entsql "entgo.io/ent/dialect/sql"
 
@@ -122,74 +120,4 @@ WHERE {tenant} AND video_id IN ({list:1}) AND observed_at > $2 AND observed_at <
 		}
 	}
 	return found, nil
-}
-
-// Filter chooses the videos of a plot.
-type Filter struct {
-	Limit        int
-	WithArchived bool
-	// Kind and Platform are empty for all. Kind is one of the contract's kinds.
-	Kind, Platform string
-}
-
-// Scores returns the scores of the newest videos by when they were first seen, and how
-// many videos were looked at: those without a score are left out.
-func (s *Service) Scores(ctx context.Context, f Filter) (points []Point, looked int, err error) {
-	rows, err := s.DB.Hot(f.query()).Query(ctx, f.Platform)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var p Point
-		var seen []byte
-		var kind string
-		var posted, at, views sql.NullInt64
-		var byNiche, doubtful int
-		o := &p.Outlier
-		if looked == f.Limit {
-			return nil
-		}
-		err := rows.Scan(&seen, &p.Video, &kind, &posted, &at, &views, &o.TwiceBaseline, &o.SampleCount, &o.CreatorPeers, &byNiche, &doubtful)
-		if looked++; err != nil || o.TwiceBaseline == 0 || !views.Valid {
-			return err
-		}
-		p.PostedAt = known(posted, score.Undated)
-		o.ID, o.Kind, o.Views, o.ObservedAt, o.Doubtful = p.Video, score.Kind(kind), views.Int64, at.Int64, doubtful == 1
-		r := score.Reading{PostedAt: p.PostedAt, ObservedAt: o.ObservedAt}
-		o.Age, o.Score = r.Age(), score.Ratio(2*o.Views, o.TwiceBaseline)
-		points = append(points, p)
-		return nil
-	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("read scores: %w", err)
-	}
-	return points, looked, nil
-}
-
-// query is the statement of a plot; $1 is the platform. Each range of the index of the
-// library's order is read as far as the limit.
-func (f Filter) query() string {
-	kinds, archived := []string{"own", "competitor", "niche", ""}, []int{0}
-	if f.Kind != "" {
-		kinds = []string{f.Kind}
-	}
-	if f.WithArchived {
-		archived = append(archived, 1)
-	}
-	platform := "platform = $1"
-	if f.Platform == "" {
-		platform = "$1 = ''"
-	}
-	limit := mostPoints
-	for _, shorter := range []int{1000, 100} { // a few statements, not one for each limit
-		if f.Limit <= shorter {
-			limit = shorter
-		}
-	}
-	var parts []string
-	for _, flag := range archived {
-		for _, kind := range kinds {
-			parts = append(parts, fmt.Sprintf(`SELECT * FROM (SELECT seen_order, id, growth_kind, posted_at, usable_at, usable_views, twice_baseline,
-sample_count, peers, by_niche, doubtful FROM videos WHERE {tenant} AND archived = %d AND kind = '%s' AND %s ORDER BY seen_order LIMIT %d) r%d`,
-				flag, kind, platform, limit, len(parts)))
-		}
-	}
-	return strings.Join(parts, " UNION ALL ") + " ORDER BY seen_order LIMIT " + strconv.Itoa(limit)
 }

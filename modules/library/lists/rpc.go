@@ -17,6 +17,12 @@ func (s *Service) Operations(m *api.Mux) {
 	mount[pb.ListHooksRequest](m, "ListHooks", s, Hooks, true)
 	mount[pb.ListOutliersRequest](m, "ListOutliers", s, Outliers, true)
 	mount[pb.ListTrendsRequest](m, "ListTrends", s, Trends, true)
+	api.Unary(m, "ListScores", s.listScores, func(_ context.Context, req *pb.ListScoresRequest) error {
+		if issues := checkFilters(req); len(issues) > 0 {
+			return apierr.InvalidIssues(issues...)
+		}
+		return nil
+	})
 }
 
 // mount mounts the operation of a list, whose requests are pages of it.

@@ -47,7 +47,7 @@ func (p Page) chosen(ctx context.Context, db *store.DB, after []byte) (text stri
 	}
 	d, a, until := dialectOf(db), &arguments{}, endOfKeys
 	if !isRare {
-		if end, err = p.end(ctx, db, after); err != nil {
+		if end, err = p.end(ctx, db, after, examined); err != nil {
 			return "", nil, nil, err
 		}
 		if end != nil {
@@ -86,11 +86,11 @@ func rareFirst(ctx context.Context, db *store.DB, terms []string) (isRare bool, 
 	return false, nil
 }
 
-// end is the last key that a page may look at; nil if it may look at all that is left.
-func (p Page) end(ctx context.Context, db *store.DB, after []byte) (end []byte, err error) {
+// end is the key of the last of so many rows after a key; nil if fewer are left.
+func (p Page) end(ctx context.Context, db *store.DB, after []byte, rows int) (end []byte, err error) {
 	var a arguments
 	ranges := p.each("SELECT v.{order} AS place FROM videos v"+p.index(db)+" WHERE {tenant:v} AND {range} AND v.{order} > "+a.bind(after), &a)
-	end, _, err = store.One[[]byte](ctx, db.Hot(db.MergedLast(ranges, examined)), a.values...)
+	end, _, err = store.One[[]byte](ctx, db.Hot(db.MergedLast(ranges, rows)), a.values...)
 	return end, err
 }
 

@@ -24,7 +24,7 @@ function rowOf(item: Fields): Row {
   return {
     id: textOf(video.id), kind: textOf(video.platform), views: numberOf(video.views ?? objectOf(video.metrics)?.views) ?? 0,
     baseline: numberOf(item.baselineViews) ?? 0, score: numberOf(item.score) ?? 0, peers: numberOf(item.sampleCount) ?? 0,
-    postedAt: numberOf(video.postedAt), doubtful: item.doubtful === true,
+    listed: true, doubtful: item.doubtful === true,
     name: textOf(words.title) || textOf(words.caption) || textOf(strange.handle) || textOf(video.id),
   };
 }
@@ -69,7 +69,7 @@ function Outliers({ data, given, host }: Shown) {
   return (
     <>
       {area && <Button onClick={() => setArea(null)}>{t("outliers.whole")}</Button>}
-      <Scatter points={rows} names={names} marked={null} area={area} onArea={setArea} summary={summaryOf(shown)} open={host.call && setOpen} />
+      <Scatter points={rows} names={names} area={area} onArea={setArea} summary={summaryOf(shown)} open={host.call && setOpen} />
       <Twin title={t("outliers.plot")} rows={shown} id={(row) => row.id} columns={[
         { title: t("table.video"), head: true, cell: (row) => <Quote text={row.name} lines={2} /> },
         { title: t("filter.platform"), cell: (row) => word("platform", row.kind) },

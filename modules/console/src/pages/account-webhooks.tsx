@@ -6,6 +6,7 @@ import { accountScopes } from "../api/session";
 import { dateTime } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { to } from "../shell/router";
+import { Input } from "../ui/input";
 import { Badge, Button, Card, Copy, Field, Link, type Tone } from "../ui/parts";
 import { Empty, ProblemView, Show } from "../ui/states";
 import { Table } from "../ui/table";
@@ -54,7 +55,7 @@ function NewWebhook({ made }: { made: () => void }) {
   return (
     <form onSubmit={(event) => { event.preventDefault(); void create.run(); }}>
       <Field label={t("webhooks.url")} hint={t("webhooks.urlHint")}>
-        {(ids) => <input required inputMode="url" placeholder="https://" value={url} onInput={(event) => setURL(event.currentTarget.value)} maxLength={2048} {...ids} />}
+        {(ids) => <Input required inputMode="url" placeholder="https://" value={url} onText={setURL} maxLength={2048} {...ids} />}
       </Field>
       <fieldset>
         <legend>{t("webhooks.types")}</legend>

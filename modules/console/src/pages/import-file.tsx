@@ -10,6 +10,7 @@ import { number } from "../i18n/format";
 import { t } from "../i18n/t";
 import { announce } from "../shell/announce";
 import { to } from "../shell/router";
+import { Input } from "../ui/input";
 import { Button, Card, Field, Link, Progress } from "../ui/parts";
 import { ProblemView } from "../ui/states";
 import { ImportPreview } from "./import-preview";
@@ -105,7 +106,7 @@ export function ImportFile({ briefed, done }: Props) {
           <ImportPreview preview={preview} name={sent?.name ?? ""} change={again} busy={look.busy} />
           {!briefed && readings > 0 && (
             <Field label={t("import.topic")} hint={t("import.topicHint")}>
-              {(ids) => <input value={topic} onInput={(event) => setTopic(event.currentTarget.value)} required maxLength={2000} {...ids} />}
+              {(ids) => <Input value={topic} onText={setTopic} required maxLength={2000} {...ids} />}
             </Field>
           )}
           <div class="row">

@@ -8,7 +8,7 @@ import { announce } from "../shell/announce";
 import { navigate, to } from "../shell/router";
 import { Plot, axis, logAxis, plotColours, type Colours, type Drawing, type uPlot, zoom } from "../ui/plot";
 
-export type Point = { id: string; kind: string; views: number; baseline: number; score: number; peers: number; postedAt: number | undefined; doubtful: boolean };
+export type Point = { id: string; kind: string; views: number; baseline: number; score: number; peers: number; listed: boolean; doubtful: boolean };
 
 /** A part of the plot, in views. */
 export type Area = { x: [number, number]; y: [number, number] };
@@ -17,11 +17,9 @@ export type Area = { x: [number, number]; y: [number, number] };
 export function pointsOf(scores: ListScoresResponse): Point[] {
   return scores.videoId
     .map((id, i) => {
-      const age = scores.age[i] ?? -1;
       return {
         id, kind: scores.kinds[scores.kind[i] ?? 0] ?? "", views: scores.views[i] ?? 0, baseline: scores.baselineViews[i] ?? 0,
-        score: scores.score[i] ?? 0, peers: scores.sampleCount[i] ?? 0, doubtful: scores.doubtful[i] ?? false,
-        postedAt: age < 0 ? undefined : (scores.observedAt[i] ?? 0) - age,
+        score: scores.score[i] ?? 0, peers: scores.sampleCount[i] ?? 0, listed: scores.listed[i] ?? false, doubtful: scores.doubtful[i] ?? false,
       };
     })
     .sort((a, b) => b.score - a.score);
@@ -34,14 +32,14 @@ const reach = 22;
 /** By the number of peers, smaller where there are many points. */
 const radius = (peers: number, crowd: number) => (3 + Math.min(6, Math.sqrt(peers) * 0.75)) * (crowd > 2000 ? 0.5 : crowd > 500 ? 0.7 : 1);
 
-type Props = { points: Point[]; names: Map<string, string>; marked: Set<string> | null; area: Area | null; onArea: (area: Area) => void; summary: string;
+type Props = { points: Point[]; names: Map<string, string>; area: Area | null; onArea: (area: Area) => void; summary: string;
   /** Opens a point; its page in the console unless something else is given. */
   open?: (id: string) => void;
 };
 
 const page = (id: string) => navigate(to("outliers", id));
 
-export function Scatter({ points, names, marked, area, onArea, summary, open = page }: Props) {
+export function Scatter({ points, names, area, onArea, summary, open = page }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [at, setAt] = useState<number | null>(null);
@@ -68,8 +66,8 @@ export function Scatter({ points, names, marked, area, onArea, summary, open = p
       <p class="summary">{summary}</p>
       <div ref={box} class="scatter" role="application" tabIndex={0} aria-label={t("outliers.keys")} onKeyDown={keys} onBlur={() => setAt(null)}>
         <Plot
-          label={t("outliers.plot")} height={440} inputs={[points, marked, area]}
-          draw={(colours) => drawing(shown, kinds, marked, area, colours, (made) => { plot.current = made; follow(made, shown, setAt, onArea, open); })}
+          label={t("outliers.plot")} height={440} inputs={[points, area]}
+          draw={(colours) => drawing(shown, kinds, area, colours, (made) => { plot.current = made; follow(made, shown, setAt, onArea, open); })}
         />
         {current && plot.current && <Tip plot={plot.current} point={current} name={names.get(current.id)} />}
       </div>
@@ -154,7 +152,7 @@ function dot(size: number, colour: string, faded: boolean, edge: string, scale: 
   return image;
 }
 
-function drawing(points: Point[], kinds: string[], marked: Set<string> | null, area: Area | null, colours: Colours, ready: (plot: uPlot) => void): Drawing {
+function drawing(points: Point[], kinds: string[], area: Area | null, colours: Colours, ready: (plot: uPlot) => void): Drawing {
   const all = points.flatMap((point) => [Math.max(1, point.views), Math.max(1, point.baseline)]);
   const least = all.length ? all.reduce((a, b) => Math.min(a, b)) / 1.6 : 1;
   const most = all.length ? all.reduce((a, b) => Math.max(a, b)) * 1.6 : 1000;
@@ -169,7 +167,7 @@ function drawing(points: Point[], kinds: string[], marked: Set<string> | null, a
     ctx.clip();
     const stamps = new Map<string, HTMLCanvasElement>();
     for (const point of groups[series - 1] ?? []) {
-      const faded = marked ? !marked.has(point.id) : point.score <= 1;
+      const faded = !point.listed;
       const size = Math.round(radius(point.peers, points.length) * 2) / 2;
       const name = `${size} ${faded} ${point.doubtful}`;
       let stamp = stamps.get(name);
@@ -214,9 +212,9 @@ function drawing(points: Point[], kinds: string[], marked: Set<string> | null, a
   };
 }
 
-/** What the plot shows, in a sentence. */
-export function summaryOf(points: Point[]): string {
+/** What the plot shows, in a sentence: of all that was counted, of which the points may be a sample, or of the points. */
+export function summaryOf(points: Point[], counted?: { scored: number; outliers: number }): string {
   const best = points[0];
   if (!best) return t("outliers.nothing");
-  return t("outliers.summary", { n: points.length, above: points.filter((point) => point.score > 1).length, score: number(best.score, 1), views: compact(best.views) });
+  return t("outliers.summary", { n: counted?.scored ?? points.length, above: counted?.outliers ?? points.filter((point) => point.listed).length, score: number(best.score, 1), views: compact(best.views) });
 }

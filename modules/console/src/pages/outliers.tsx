@@ -25,29 +25,25 @@ export function Outliers({ rest }: PageProps) {
 }
 
 function Overview() {
+  // The plot and the list are of the same videos: what is said over the one is true of the other.
   const wanted = {
-    platform: filter("platform"), kind: filter("kind"), includeArchived: filter("archived") === "1" || undefined,
+    q: filter("q"), platform: filter("platform"), kind: filter("kind"), minScore: numberFilter("min"),
+    postedAfter: dayFilter("from"), postedBefore: dayFilter("until", true), includeArchived: filter("archived") === "1" || undefined,
   };
-  const min = numberFilter("min");
-  const [from, until, q] = [dayFilter("from"), dayFilter("until", true), filter("q")];
   const scores = useQuery((signal) => api.library.listScores(wanted, { signal }), Object.values(wanted));
   const list = usePages(async (pageToken, signal) => {
-    const page = await api.library.listOutliers({ ...wanted, minScore: min, postedAfter: from, postedBefore: until, q, limit: 25, pageToken }, { signal });
+    const page = await api.library.listOutliers({ ...wanted, limit: 25, pageToken }, { signal });
     return { items: page.outliers, next: page.nextPageToken };
-  }, [...Object.values(wanted), min, from, until, q]);
+  }, Object.values(wanted));
   const [area, setArea] = useState<Area | null>(null);
   useEffect(preparePlots, []);
-  const all = useMemo(() => (scores.data ? pointsOf(scores.data) : []), [scores.data]);
-  const points = useMemo(() => all.filter((point) =>
-    (min === undefined || point.score >= min)
-    && (from === undefined || (point.postedAt !== undefined && point.postedAt >= from))
-    && (until === undefined || (point.postedAt !== undefined && point.postedAt < until))), [all, min, from, until]);
+  const points = useMemo(() => (scores.data ? pointsOf(scores.data) : []), [scores.data]);
   const listed = list.data;
   const known = useMemo(() => new Map((listed ?? []).flatMap(({ video }) => (video ? [[video.id, nameOf(video)] as const] : []))), [listed]);
-  const marked = useMemo(() => (q ? new Set(known.keys()) : null), [q, known]);
   const shown = useMemo(() => points.filter(inside(area)), [points, area]);
-  const summary = summaryOf(shown);
+  const summary = summaryOf(shown, area ? undefined : scores.data);
   useEffect(() => { if (area) announce(summary); }, [area]);
+  const none = t(names.some((name) => filter(name)) ? "filter.none" : "outliers.noneText");
   return (
     <>
       <PageHead title={t("nav.outliers")} lead={t("outliers.lead")} />
@@ -62,18 +58,20 @@ function Overview() {
       </Filters>
       <Card title={t("outliers.plot")} aside={area && <Button onClick={() => setArea(null)}>{t("outliers.whole")}</Button>}>
         <Show of={scores} lines={8}>
-          {() => points.length === 0
-            ? <Empty title={t("outliers.none")} text={t(all.length ? "filter.none" : "outliers.noneText")} />
+          {(read) => points.length === 0
+            ? <Empty title={t("outliers.none")} text={none} />
             : (
               <>
-                <Scatter points={points} names={known} marked={marked} area={area} onArea={setArea} summary={summary} />
+                <Scatter points={points} names={known} area={area} onArea={setArea} summary={summary} />
+                {points.length < read.scored && <p class="muted" role="status">{t(read.outliers <= points.length ? "outliers.sample" : "outliers.sampleBest", { n: points.length, of: read.scored })}</p>}
+                {read.partial && <p class="muted">{t("outliers.partial", { n: read.videos })}</p>}
                 <Twin title={t("outliers.plot")} rows={shown} id={(point) => point.id} columns={columns(known)} />
               </>
             )}
         </Show>
       </Card>
       <Card title={t("outliers.list")}>
-        <ShowPages of={list} lines={6} empty={<Empty title={t("outliers.none")} text={t(names.some((name) => filter(name)) ? "filter.none" : "outliers.noneText")} />}>
+        <ShowPages of={list} lines={6} empty={<Empty title={t("outliers.none")} text={none} />}>
           {(items) => <ol class="ranked">{items.map((item) => <Row key={item.video?.id} outlier={item} />)}</ol>}
         </ShowPages>
       </Card>

@@ -7,6 +7,7 @@ import { useAction, useQuery } from "../api/query";
 import { draftKey, researchScopes } from "../api/session";
 import { t } from "../i18n/t";
 import { announce } from "../shell/announce";
+import { TextArea } from "../ui/input";
 import { Button, Card, Field, PageHead } from "../ui/parts";
 import { ProblemView, Show } from "../ui/states";
 import { Effect, Readings } from "./rules-preview";
@@ -86,7 +87,7 @@ function Editor({ current, saved }: { current: GetRulesResponse; saved: () => vo
       <form class="rules" onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
         <Card title={t("rules.text")}>
           <Field label={t("rules.text")} hint={t("rules.hint")}>
-            {(ids) => <textarea class="editor" rows={rows} required maxLength={20000} spellcheck value={text} placeholder={t("rules.example")} onInput={(event) => setText(event.currentTarget.value)} {...ids} />}
+            {(ids) => <TextArea class="editor" rows={rows} required maxLength={20000} spellcheck value={text} placeholder={t("rules.example")} onText={setText} {...ids} />}
           </Field>
           {save.problem && <ProblemView problem={save.problem} />}
           <div class="row">

@@ -5,6 +5,7 @@ import { useAction } from "../api/query";
 import { researchScopes } from "../api/session";
 import { t } from "../i18n/t";
 import { navigate, to } from "../shell/router";
+import { TextArea } from "../ui/input";
 import { Button, Field } from "../ui/parts";
 import { ProblemView } from "../ui/states";
 import { Estimate } from "./scroll-estimate";
@@ -25,7 +26,7 @@ export function ScrollForm({ first }: { first?: boolean }) {
   return (
     <form onSubmit={(event) => { event.preventDefault(); void start.run(); }}>
       <Field label={t("scroll.prompt")} hint={t("scroll.promptHint")}>
-        {(ids) => <textarea rows={2} value={prompt} onInput={(event) => setPrompt(event.currentTarget.value)} maxLength={20000} {...ids} />}
+        {(ids) => <TextArea rows={2} value={prompt} onText={setPrompt} maxLength={20000} {...ids} />}
       </Field>
       {!first && (
         <Field label={t("schedule.repeat")}>

@@ -8,6 +8,7 @@ import { useAction } from "../api/query";
 import { researchScopes } from "../api/session";
 import { t } from "../i18n/t";
 import { announce } from "../shell/announce";
+import { Input, TextArea } from "../ui/input";
 import { Button, Field } from "../ui/parts";
 import { ProblemView } from "../ui/states";
 import { ScrollForm } from "./scroll-form";
@@ -60,14 +61,13 @@ function BriefForm({ done }: { done: () => void }) {
     });
     done();
   });
-  const edit = (name: keyof typeof brief) => (event: Event) =>
-    setBrief((before) => ({ ...before, [name]: (event.target as HTMLInputElement | HTMLTextAreaElement).value }));
+  const edit = (name: keyof typeof brief) => (text: string) => setBrief((before) => ({ ...before, [name]: text }));
   return (
     <form onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
-      <Field label={t("brief.name")}>{(ids) => <input value={brief.name} onInput={edit("name")} maxLength={200} {...ids} />}</Field>
-      <Field label={t("brief.description")} hint={t("brief.descriptionHint")}>{(ids) => <textarea rows={4} required value={brief.description} onInput={edit("description")} maxLength={20000} {...ids} />}</Field>
-      <Field label={t("brief.website")} hint={t("brief.websiteHint")}>{(ids) => <input value={brief.website} onInput={edit("website")} inputMode="url" placeholder="https://" maxLength={2048} {...ids} />}</Field>
-      <Field label={t("brief.competitors")} hint={t("brief.competitorsHint")}>{(ids) => <textarea rows={3} value={brief.competitors} onInput={edit("competitors")} {...ids} />}</Field>
+      <Field label={t("brief.name")}>{(ids) => <Input value={brief.name} onText={edit("name")} maxLength={200} {...ids} />}</Field>
+      <Field label={t("brief.description")} hint={t("brief.descriptionHint")}>{(ids) => <TextArea rows={4} required value={brief.description} onText={edit("description")} maxLength={20000} {...ids} />}</Field>
+      <Field label={t("brief.website")} hint={t("brief.websiteHint")}>{(ids) => <Input value={brief.website} onText={edit("website")} inputMode="url" placeholder="https://" maxLength={2048} {...ids} />}</Field>
+      <Field label={t("brief.competitors")} hint={t("brief.competitorsHint")}>{(ids) => <TextArea rows={3} value={brief.competitors} onText={edit("competitors")} {...ids} />}</Field>
       {save.problem && <ProblemView problem={save.problem} />}
       <Button type="submit" kind="primary" busy={save.busy}>{t("brief.save")}</Button>
     </form>
@@ -84,7 +84,7 @@ function RulesForm({ done }: { done: () => void }) {
   return (
     <form onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
       <Field label={t("rules.text")} hint={t("rules.hint")}>
-        {(ids) => <textarea rows={5} required value={text} onInput={(event) => setText(event.currentTarget.value)} maxLength={20000} placeholder={t("rules.example")} {...ids} />}
+        {(ids) => <TextArea rows={5} required value={text} onText={setText} maxLength={20000} placeholder={t("rules.example")} {...ids} />}
       </Field>
       {save.problem && <ProblemView problem={save.problem} />}
       <Button type="submit" kind="primary" busy={save.busy}>{t("rules.save")}</Button>

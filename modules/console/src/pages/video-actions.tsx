@@ -9,6 +9,7 @@ import { researchScopes } from "../api/session";
 import { t } from "../i18n/t";
 import { announce } from "../shell/announce";
 import { Dialog } from "../ui/dialog";
+import { TextArea } from "../ui/input";
 import { Button, Field } from "../ui/parts";
 import { ProblemView } from "../ui/states";
 import { nameOf } from "../ui/video";
@@ -79,7 +80,7 @@ export function Annotate({ video, close, done }: { video: Video; close: () => vo
       <p class="muted"><bdi>{nameOf(video).slice(0, 120)}</bdi></p>
       <form onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
         <Field label={t("video.notes")} hint={t("video.notesHint")}>
-          {(ids) => <textarea rows={5} value={text} maxLength={20000} onInput={(event) => setText(event.currentTarget.value)} {...ids} />}
+          {(ids) => <TextArea rows={5} value={text} maxLength={20000} onText={setText} {...ids} />}
         </Field>
         {save.problem && <ProblemView problem={save.problem} />}
         <div class="row">

@@ -1,8 +1,9 @@
 // Filters of lists. They are in the query of the address, so a filtered page can be linked.
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { t, word } from "../i18n/t";
 import { query, setQuery } from "../shell/router";
+import { Input } from "./input";
 import { Button, Field } from "./parts";
 
 const pause = 350;
@@ -47,21 +48,24 @@ type InputProps = { name: string; label: string; type?: "search" | "number" | "d
 export function InputFilter({ name, label, type = "search", maxLength = 200 }: InputProps) {
   const kept = filter(name) ?? "";
   const [text, setText] = useState(kept);
+  // What this field put into the address: only what others put there replaces its text.
+  const put = useRef(kept);
   useEffect(() => {
-    if (text.trim() === kept) return;
-    const timer = setTimeout(() => setQuery({ [name]: text.trim() || undefined }), pause);
+    if (text.trim() === put.current) return;
+    const timer = setTimeout(() => {
+      put.current = text.trim();
+      setQuery({ [name]: put.current || undefined });
+    }, pause);
     return () => clearTimeout(timer);
   }, [text]);
   useEffect(() => {
-    if (kept !== text.trim()) setText(kept);
+    if (kept === put.current) return;
+    put.current = kept;
+    setText(kept);
   }, [kept]);
   return (
     <Field label={label}>
-      {(ids) => {
-        const common = { value: text, maxLength, onInput: (event: Event) => setText((event.target as HTMLInputElement).value), ...ids };
-        if (type === "number") return <input type="number" min={0} step="any" {...common} />;
-        return type === "date" ? <input type="date" {...common} /> : <input type="search" {...common} />;
-      }}
+      {(ids) => <Input type={type} value={text} onText={setText} maxLength={maxLength} min={type === "number" ? 0 : undefined} step={type === "number" ? "any" : undefined} {...ids} />}
     </Field>
   );
 }

@@ -132,11 +132,11 @@ type LibraryServiceClient interface {
 	ExplainOutlier(context.Context, *v1.ExplainOutlierRequest) (*v1.ExplainOutlierResponse, error)
 	// Explains a trend key of the current subject's window, whether it is listed or not.
 	ExplainTrend(context.Context, *v1.ExplainTrendRequest) (*v1.ExplainTrendResponse, error)
-	// Returns the scores of the videos that were seen first most recently, as columns for a plot.
+	// Returns the scores of videos, as columns for a plot.
 	ListScores(context.Context, *v1.ListScoresRequest) (*v1.ListScoresResponse, error)
 	// Returns a trend key by completed scroll of the window, as columns for a plot.
 	GetTrendSeries(context.Context, *v1.GetTrendSeriesRequest) (*v1.GetTrendSeriesResponse, error)
-	// Counts, of the outliers of earlier scrolls, how many were still above their baseline when they were read again.
+	// Counts how many outliers of earlier scrolls were still above their baseline later.
 	BacktestOutliers(context.Context, *v1.BacktestOutliersRequest) (*v1.BacktestOutliersResponse, error)
 	// Counts, of the first trends of earlier scrolls, how many new creators took up in the days after.
 	BacktestTrends(context.Context, *v1.BacktestTrendsRequest) (*v1.BacktestTrendsResponse, error)
@@ -549,11 +549,11 @@ type LibraryServiceHandler interface {
 	ExplainOutlier(context.Context, *v1.ExplainOutlierRequest) (*v1.ExplainOutlierResponse, error)
 	// Explains a trend key of the current subject's window, whether it is listed or not.
 	ExplainTrend(context.Context, *v1.ExplainTrendRequest) (*v1.ExplainTrendResponse, error)
-	// Returns the scores of the videos that were seen first most recently, as columns for a plot.
+	// Returns the scores of videos, as columns for a plot.
 	ListScores(context.Context, *v1.ListScoresRequest) (*v1.ListScoresResponse, error)
 	// Returns a trend key by completed scroll of the window, as columns for a plot.
 	GetTrendSeries(context.Context, *v1.GetTrendSeriesRequest) (*v1.GetTrendSeriesResponse, error)
-	// Counts, of the outliers of earlier scrolls, how many were still above their baseline when they were read again.
+	// Counts how many outliers of earlier scrolls were still above their baseline later.
 	BacktestOutliers(context.Context, *v1.BacktestOutliersRequest) (*v1.BacktestOutliersResponse, error)
 	// Counts, of the first trends of earlier scrolls, how many new creators took up in the days after.
 	BacktestTrends(context.Context, *v1.BacktestTrendsRequest) (*v1.BacktestTrendsResponse, error)
