@@ -3,7 +3,6 @@ package app
 import (
 	"log/slog"
 	"path/filepath"
-	"sync"
 
 	"go.uber.org/fx"
 
@@ -109,15 +108,14 @@ func webhookNeeds(cfg Config, k *keys.Service, m keys.Mailer) webhooks.Needs {
 }
 
 // sealer seals with the key of the configuration or of the file, which it reads when it is
-// first needed.
+// first needed, and again after it was replaced.
 func (c *Config) sealer() func() (*secret.Sealer, error) {
-	return sync.OnceValues(func() (*secret.Sealer, error) {
-		key, err := c.secretKey()
-		if err != nil {
-			return nil, err
-		}
-		return secret.NewSealer(key)
-	})
+	return c.keyRing().Sealer
+}
+
+// keyRing are the server's keys: of the configuration, or of the file.
+func (c *Config) keyRing() *secret.Keys {
+	return secret.NewKeys(c.SecretKey, filepath.Join(c.DataDir, secretKeyFile))
 }
 
 // secretKey is the key of sealed secrets: of the configuration, or of the file.

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
+	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
@@ -56,11 +57,11 @@ func (o *Operator) Close() error {
 
 // operatorNeeds implements the needs of the module operator. Its types have the same
 // fields as the types of the other modules, and are converted.
-func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, i *imports.Service, q *quota.Service, h *host.Host, w *workspace.Service, r *rules.Service, l *videos.Service, d *removal.Service) (operator.Config, operator.Needs) {
-	return operator.Config{SandboxDir: cfg.Sandbox.Dir, KeyFile: filepath.Join(cfg.DataDir, secretKeyFile)}, operator.Needs{
+func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, i *imports.Service, q *quota.Service, h *host.Host, w *workspace.Service, r *rules.Service, l *videos.Service, d *removal.Service, m *webhooks.Service) (operator.Config, operator.Needs) {
+	return operator.Config{SandboxDir: cfg.Sandbox.Dir, KeyFile: filepath.Join(cfg.DataDir, secretKeyFile), Keys: cfg.keyRing()}, operator.Needs{
 		Keys: k, Accounts: accountLists{k}, Subscriptions: subscriptions{b}, Credits: creditLists{c},
 		Scrolls: scrollLists{s}, Importer: importer{i}, Quotas: quotaLists{q, h}, Restorer: restorer{w, r, l},
-		Creators: creators{d},
+		Creators: creators{d}, Secrets: sealed{m, d, newStageTokens(cfg)},
 	}
 }
 
@@ -149,6 +150,23 @@ func (c creators) Erase(ctx context.Context, o operator.EraseOrder) (*operator.R
 func (c creators) CheckReceipt(text []byte) (*operator.Receipt, error) {
 	r, err := c.removal.CheckReceipt(text)
 	return (*operator.Receipt)(r), err
+}
+
+// sealed is all that the server's key seals.
+type sealed struct {
+	webhooks *webhooks.Service
+	removal  *removal.Service
+	tokens   stageTokens
+}
+
+func (s sealed) Reseal(ctx context.Context) (resealed int, err error) {
+	for _, reseal := range []func(context.Context) (int, error){s.webhooks.Reseal, s.removal.Reseal, s.tokens.Reseal} {
+		n, err := reseal(ctx)
+		if resealed += n; err != nil {
+			return resealed, err
+		}
+	}
+	return resealed, nil
 }
 
 type importer struct{ imports *imports.Service }

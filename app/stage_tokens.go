@@ -10,8 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/secret"
+	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 )
 
 // stageTokens implements the host's need of tokens by a sealed file for each, in the data
@@ -58,7 +60,7 @@ func (t stageTokens) Load(_ context.Context, plugin, name, first string) (string
 	return stored.Value, nil
 }
 
-func (t stageTokens) Save(_ context.Context, plugin, name, first, value string) error {
+func (t stageTokens) Save(ctx context.Context, plugin, name, first, value string) error {
 	sealer, err := t.sealer()
 	if err != nil {
 		return err
@@ -67,10 +69,63 @@ func (t stageTokens) Save(_ context.Context, plugin, name, first, value string) 
 	if err != nil {
 		return err
 	}
+	unlock, err := t.lock(ctx)
+	if err != nil {
+		return fmt.Errorf("store the token %s of %s: %w", name, plugin, err)
+	}
+	defer unlock()
 	if err := t.write(t.path(plugin, name), sealer.Seal(plain, place(plugin, name))); err != nil {
 		return fmt.Errorf("store the token %s of %s: %w", name, plugin, err)
 	}
 	return nil
+}
+
+// lock keeps the writers of tokens apart, in all processes that share the folder.
+func (t stageTokens) lock(ctx context.Context) (unlock func(), err error) {
+	if err := os.MkdirAll(t.folder, 0o700); err != nil {
+		return nil, err
+	}
+	held, err := flock.Wait(ctx, t.folder+".lock")
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = held.Release() }, nil
+}
+
+// Reseal seals with the newest key what older ones sealed, and returns how many tokens. A renewal
+// waits for it.
+func (t stageTokens) Reseal(ctx context.Context) (resealed int, err error) {
+	paths, err := filepath.Glob(filepath.Join(t.folder, "[^.]*.*"))
+	if err != nil || len(paths) == 0 {
+		return 0, err
+	}
+	unlock, err := t.lock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	sealer, err := t.sealer()
+	if err != nil {
+		return 0, err
+	}
+	for _, path := range paths {
+		sealed, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !sealer.IsOld(sealed) {
+			continue
+		}
+		plugin, name, _ := strings.Cut(filepath.Base(path), ".")
+		if err == nil {
+			sealed, err = sealer.Reseal(sealed, place(plugin, name))
+		}
+		if err == nil {
+			err = t.write(path, sealed)
+		}
+		if err != nil {
+			return resealed, fmt.Errorf("seal %s again: %w", path, err)
+		}
+		resealed++
+	}
+	return resealed, nil
 }
 
 // write replaces a file as a whole. It is on the disk when write returns.

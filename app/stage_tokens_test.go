@@ -51,3 +51,46 @@ func TestStageTokens(t *testing.T) {
 		t.Errorf("the token of another plugin: got %q, want an error", got)
 	}
 }
+
+// TestStageTokensAreSealedAgain rotates the key: a token is read at any time.
+func TestStageTokensAreSealedAgain(t *testing.T) {
+	t.Parallel()
+	cfg := Config{DataDir: t.TempDir()}
+	tokens := newStageTokens(cfg)
+	load := func(want string) {
+		t.Helper()
+		if got, err := tokens.Load(t.Context(), "acme", "refresh", "first"); err != nil || got != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	}
+	reseal := func(want int) {
+		t.Helper()
+		if n, err := tokens.Reseal(t.Context()); err != nil || n != want {
+			t.Errorf("sealed again: got %d, %v, want %d", n, err, want)
+		}
+	}
+	reseal(0)
+	if err := tokens.Save(t.Context(), "acme", "refresh", "first", "second"); err != nil {
+		t.Fatal(err)
+	}
+	reseal(0)
+	ring, err := cfg.keyRing().Ring()
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace := func(next *secret.Ring, err error) {
+		t.Helper()
+		if err == nil {
+			err = secret.ReplaceKeyFile(filepath.Join(cfg.DataDir, secretKeyFile), next)
+		}
+		if ring = next; err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace(ring.Rotated())
+	load("second")
+	reseal(1)
+	reseal(0)
+	replace(ring.Newest())
+	load("second")
+}

@@ -21,7 +21,7 @@ const operateGroup = "operate"
 func adminCommands() []*cobra.Command {
 	return []*cobra.Command{
 		keysCommand(), importCommand(), backtestCommand(), scrollsCommand(), quotasCommand(), backupCommand(),
-		accountsCommand(), creatorsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand(),
+		accountsCommand(), creatorsCommand(), secretsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand(),
 	}
 }
 

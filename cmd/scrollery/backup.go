@@ -26,6 +26,12 @@ func backupCommand() *cobra.Command {
 					fmt.Fprintln(os.Stderr, "The database is not in the backup: use pg_dump to copy a PostgreSQL database.")
 				}
 				fmt.Fprintf(os.Stderr, "%d files of accounts were copied.\n", files)
+				switch key, err := o.KeyID(); {
+				case err != nil:
+					fmt.Fprintf(os.Stderr, "The key of sealed secrets can not be read: %v\n", err)
+				case key != "":
+					fmt.Fprintf(os.Stderr, "Sealed secrets in the backup need the key %s.\n", key)
+				}
 				fmt.Println(args[0])
 				return nil
 			})

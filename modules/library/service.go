@@ -50,7 +50,7 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 		return nil, fmt.Errorf("library: %w", err)
 	}
 	isGeneric := score.Generic(cfg.Generic)
-	l := &Library{Videos: videos.New(db, workspace, scrolls, cfg.Growth, scoring.Method(cfg.Growth), videos.KeyOf(db, cfg.SecretKey), retention)}
+	l := &Library{Videos: videos.New(db, workspace, scrolls, cfg.Growth, scoring.Method(cfg.Growth), videos.KeysOf(db, cfg.SecretKey), retention)}
 	l.Scoring = scoring.New(db, l.Videos, scrolls, cfg.Growth, isGeneric)
 	l.Lists = lists.New(db, l.Videos, workspace, scrolls, l.Scoring, pages)
 	l.Insight = insight.New(insight.Source{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/files"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 )
 
 // Backup copies the data into dir, which must not exist: the SQLite database as it
@@ -21,6 +22,13 @@ import (
 func (s *Service) Backup(ctx context.Context, dir string) (database bool, copied int, err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return false, 0, fmt.Errorf("backup: %s exists already", dir)
+	}
+	if _, err := os.Stat(s.cfg.KeyFile); err == nil { // no key is removed between the copies of database and key
+		held, err := flock.Wait(ctx, s.cfg.KeyFile+".lock")
+		if err != nil {
+			return false, 0, fmt.Errorf("backup: %w", err)
+		}
+		defer held.Release() //nolint:errcheck // it ends with the process
 	}
 	part, err := os.MkdirTemp(filepath.Dir(filepath.Clean(dir)), ".backup-")
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -86,6 +87,7 @@ type Creators interface {
 // Needs are what the module asks of others.
 type Needs struct {
 	Creators      Creators
+	Secrets       Secrets
 	Keys          Keys
 	Accounts      Accounts
 	Subscriptions Subscriptions
@@ -102,6 +104,8 @@ type Config struct {
 	SandboxDir string
 	// KeyFile has the key of sealed secrets; it need not exist.
 	KeyFile string
+	// Keys are the server's: of that file, or of the configuration.
+	Keys *secret.Keys
 }
 
 // Service does the work of the commands. It is safe for concurrent use.

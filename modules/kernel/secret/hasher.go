@@ -6,20 +6,23 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 )
 
 // Hasher hashes names with a key: equal names are recognised, and a reader who has the hashes but
 // not the key can neither read a name nor try one.
 type Hasher struct{ key []byte }
 
-// NewHasher returns the hasher of a key, an unguessable text of at least MinKey bytes. Hashers
-// for different purposes never agree on a name.
-func NewHasher(key, purpose string) (*Hasher, error) {
-	if len(key) < MinKey {
-		return nil, fmt.Errorf("the key has %d bytes, want at least %d", len(key), MinKey)
+// hasherKey is the length in bytes of a hasher's key.
+const hasherKey = sha256.Size
+
+// Hasher returns the hasher of a purpose, the same whatever key seals: its hashes cannot be made
+// again. Hashers for different purposes never agree on a name.
+func (r *Ring) Hasher(purpose string) (*Hasher, error) {
+	if key := r.names[purpose]; key != nil {
+		return &Hasher{key}, nil
 	}
-	derived, err := hkdf.Key(sha256.New, []byte(key), nil, "scrollery hashed names 1 "+purpose, sha256.Size)
+	oldest := r.keys[len(r.keys)-1]
+	derived, err := hkdf.Key(sha256.New, []byte(oldest), nil, "scrollery hashed names 1 "+purpose, hasherKey)
 	return &Hasher{derived}, err
 }
 

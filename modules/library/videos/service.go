@@ -8,6 +8,7 @@ package videos
 import (
 	"context"
 
+	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -43,9 +44,9 @@ type Service struct {
 }
 
 // New returns the service. method names the rules by which new libraries are scored, of
-// which growth is a part, key reads the server's key, and retention is what the policy deletes.
-func New(db *store.DB, workspace Workspace, scrolls Scrolls, growth *score.Table, method string, key func() (string, error), retention []Retention) *Service {
+// which growth is a part, keys are the server's, and retention is what the policy deletes.
+func New(db *store.DB, workspace Workspace, scrolls Scrolls, growth *score.Table, method string, keys *secret.Keys, retention []Retention) *Service {
 	return &Service{
-		db: db, hot: newHot(db), workspace: workspace, scrolls: scrolls, growth: growth, method: method, vault: newVault(key), retention: retention,
+		db: db, hot: newHot(db), workspace: workspace, scrolls: scrolls, growth: growth, method: method, vault: newVault(keys), retention: retention,
 	}
 }

@@ -16,15 +16,13 @@ import (
 // keyFile has the server's key in the data folder.
 const keyFile = "secret.key"
 
-// KeyOf returns what reads the server's key: the text if there is one, else the file of the
-// database's data folder, which is made when it is first needed.
-func KeyOf(db *store.DB, text string) func() (string, error) {
-	return func() (string, error) {
-		if text != "" {
-			return text, nil
-		}
-		return secret.KeyFile(filepath.Join(db.Dir(), keyFile))
-	}
+// Names is the purpose of the hashes of tombstones, suppressions and receipts.
+const Names = "tombstones"
+
+// KeysOf are the server's keys: the text if there is one, else those of the file of the database's
+// data folder.
+func KeysOf(db *store.DB, text string) *secret.Keys {
+	return secret.NewKeys(text, filepath.Join(db.Dir(), keyFile))
 }
 
 // vault hashes the names of what was deleted, and seals what can be brought back.
@@ -33,20 +31,17 @@ type vault struct {
 	hasher *secret.Hasher
 }
 
-// newVault returns what reads the key at its first use: a server that deletes nothing needs none.
-func newVault(key func() (string, error)) func() (*vault, error) {
-	return sync.OnceValues(func() (*vault, error) {
-		text, err := key()
+// newVault returns what reads the keys when they are needed: a server that deletes nothing needs none.
+func newVault(keys *secret.Keys) func() (*vault, error) {
+	hasher := sync.OnceValues(func() (*secret.Hasher, error) { return keys.Hasher(Names) })
+	return func() (*vault, error) {
+		sealer, err := keys.Sealer()
 		if err != nil {
 			return nil, fmt.Errorf("read the server's key: %w", err)
 		}
-		sealer, err := secret.NewSealer(text)
-		if err != nil {
-			return nil, err
-		}
-		hasher, err := secret.NewHasher(text, "tombstones")
-		return &vault{sealer, hasher}, err
-	})
+		h, err := hasher()
+		return &vault{sealer, h}, err
+	}
 }
 
 // ofVideo is the hash of a video.
@@ -104,6 +99,16 @@ func (s Deletions) Unseal(account, id int64, sealed []byte) ([]byte, error) {
 		return nil, err
 	}
 	return v.sealer.Open(sealed, place(account, id))
+}
+
+// Reseal seals with the newest key what Seal made for the place with an older one; nil if that
+// was the newest.
+func (s Deletions) Reseal(account, id int64, sealed []byte) ([]byte, error) {
+	v, err := s.vault()
+	if err != nil || !v.sealer.IsOld(sealed) {
+		return nil, err
+	}
+	return v.sealer.Reseal(sealed, place(account, id))
 }
 
 func place(account, id int64) string {
