@@ -165,6 +165,26 @@ func TestASweepIsShortFairAndResumed(t *testing.T) {
 		if got := b.has(); got != "young" {
 			t.Errorf("got %s, want what is not due", got)
 		}
+		if db.Dialect() != store.SQLite {
+			return
+		}
+		for _, s := range db.Hots() { // each reading is looked at by an index of its own
+			if !strings.Contains(s.Text(), "EXISTS (SELECT 1 FROM observations l") {
+				continue
+			}
+			query, values, err := s.Expand(b.ctx, "api", 0, 0, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, value := range values {
+				query = strings.Replace(query, "?", fmt.Sprintf("'%v'", value), 1)
+			}
+			plan := ""
+			b.rows("EXPLAIN QUERY PLAN "+query, func(line string) { plan += line + "\n" })
+			if !strings.Contains(plan, "stage=? AND (observed_at,video_id)>(?,?)") || !strings.Contains(plan, "video_id=? AND observed_at>?") || strings.Contains(plan, "B-TREE") {
+				t.Errorf("got the plan\n%s\nwant the readings of the source in their order, and of each video its own", plan)
+			}
+		}
 	})
 }
 

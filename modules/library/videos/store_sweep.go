@@ -45,9 +45,10 @@ const (
 type reached [2]int64
 
 // dueText is the statement of the readings of a source after a place, the oldest first, and
-// whether the source has read the video again since.
+// whether the source has read the video again since. That is looked up among the readings of the
+// video: || keeps planners from those of the source, which are all of the library's.
 var dueText = fmt.Sprintf(`SELECT o.observed_at, o.video_id,
-EXISTS (SELECT 1 FROM observations l WHERE {tenant:l} AND l.video_id = o.video_id AND l.stage = $1 AND l.observed_at > o.observed_at)
+EXISTS (SELECT 1 FROM observations l WHERE {tenant:l} AND l.video_id = o.video_id AND l.stage || '' = $1 AND l.observed_at > o.observed_at)
 FROM observations o WHERE {tenant:o} AND o.stage = $1 AND (o.observed_at, o.video_id) > ($2, $3) AND o.observed_at <= $4
 ORDER BY o.observed_at, o.video_id LIMIT %d`, lookedAtOnce)
 

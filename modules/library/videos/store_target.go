@@ -159,7 +159,7 @@ func whole(value any) int64 {
 func (s Deletions) ReadBy(ctx context.Context, source string, after stage.Ref) (ids []int64, readings int, next stage.Ref, done bool, err error) {
 	rows := 0
 	next = after
-	err = s.db.Hot(`SELECT v.id, v.platform, v.external_id, EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = v.id AND o.stage = $1),
+	err = s.db.Hot(`SELECT v.id, v.platform, v.external_id, EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = v.id AND o.stage || '' = $1),
 (SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)
 FROM videos v WHERE {tenant:v} AND (v.platform, v.external_id) > ($2, $3) ORDER BY v.platform, v.external_id LIMIT 500`).Each(ctx, func(row store.Row) (bool, error) {
 		rows++
