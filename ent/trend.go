@@ -42,7 +42,7 @@ type Trend struct {
 	Example3 *int64 `json:"example3,omitempty"`
 	// Videos of the window with the key, and what each adds; in the list with archived ones only.
 	Members *[]byte `json:"members,omitempty"`
-	// Ids of the recent videos that the list counts, 8 bytes each.
+	// Ids of the recent videos that the list counts, 8 bytes each, and behind them what is new, 13 bytes.
 	Recent       *[]byte `json:"recent,omitempty"`
 	selectValues sql.SelectValues
 }

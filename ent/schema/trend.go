@@ -33,7 +33,7 @@ func (Trend) Fields() []ent.Field {
 		field.Bytes("members").Optional().Nillable().
 			Comment("Videos of the window with the key, and what each adds; in the list with archived ones only."),
 		field.Bytes("recent").Optional().Nillable().
-			Comment("Ids of the recent videos that the list counts, 8 bytes each."),
+			Comment("Ids of the recent videos that the list counts, 8 bytes each, and behind them what is new, 13 bytes."),
 	}
 }
 

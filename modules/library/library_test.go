@@ -200,6 +200,10 @@ type answer struct {
 			MedianGrowthMultiple float64 `json:"medianGrowthMultiple"`
 		} `json:"metrics"`
 		Examples []shown `json:"examples"`
+		// Ours; nil in the contract's list.
+		NewCreators    *int     `json:"newCreators"`
+		CreatorsPerDay *float64 `json:"creatorsPerDay"`
+		Direction      *string  `json:"direction"`
 	} `json:"trends"`
 	Videos     []shown `json:"videos"`
 	NextCursor *string `json:"nextCursor"`

@@ -2,6 +2,7 @@ package library
 
 import (
 	"cmp"
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ type naiveLine struct {
 	Key, Strength, Median string
 	Videos                int
 	Examples              []int64
+	// Lately is the direction, the new creators and the creators a day.
+	Lately string
 }
 
 // The rules once more, as plainly as they can be written: every video is compared with
@@ -350,6 +353,23 @@ func naiveTrends(t int64, observations []score.Observation, carriers []score.Car
 				grownBy[c.Creator] = true
 			}
 		}
+		earliest := map[int64]int64{} // by creator, in days before t
+		for _, c := range carriers {
+			if c.Archived && !withArchived || c.PostedAt == score.Undated || c.PostedAt > t {
+				continue
+			}
+			ago := (t - c.PostedAt) / 86_400_000
+			earliest[c.Creator] = max(earliest[c.Creator], ago)
+		}
+		fresh, before := 0, 0
+		for _, ago := range earliest {
+			switch {
+			case ago < 3:
+				fresh++
+			case ago < 6:
+				before++
+			}
+		}
 		c, p := int64(len(used[1])), int64(len(used[2]))
 		if c < 3 || len(multiples) < 2 || len(grownBy) < 2 {
 			continue
@@ -364,6 +384,13 @@ func naiveTrends(t int64, observations []score.Observation, carriers []score.Car
 		})
 		o := one{recent: recent}
 		o.naiveLine = naiveLine{Key: key, Strength: four(strength), Median: four(naiveMedian(multiples)), Videos: videos}
+		direction := "holding"
+		if fresh > 1 && float64(fresh) >= 1.5*float64(before) {
+			direction = "rising"
+		} else if before > 1 && float64(before) >= 1.5*float64(fresh) {
+			direction = "falling"
+		}
+		o.Lately = fmt.Sprintf("%s %d %s", direction, fresh, four(big.NewRat(c, span/86_400_000)))
 		shown := map[int64]bool{}
 		for _, c := range examples {
 			if !shown[c.Creator] && len(o.Examples) < 3 {

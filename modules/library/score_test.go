@@ -207,6 +207,8 @@ type shownTrend struct {
 	Key, Median string
 	Videos      int
 	Examples    []string
+	// Lately is empty in the contract's list.
+	Lately string
 }
 
 func (m *model) trends(withArchived bool) (list []shownTrend) {
@@ -235,7 +237,7 @@ func (m *model) trends(withArchived bool) (list []shownTrend) {
 		}
 	}
 	for _, t := range naiveTrends(newest, observations, carriers, m.generic, withArchived) {
-		one := shownTrend{Key: t.Key, Median: t.Median, Videos: t.Videos}
+		one := shownTrend{Key: t.Key, Median: t.Median, Videos: t.Videos, Lately: t.Lately}
 		for _, id := range t.Examples {
 			one.Examples = append(one.Examples, publicid.Format(publicid.Video, id))
 		}
@@ -254,21 +256,28 @@ func mapKeys[K comparable, V any](m map[K]V) func(func(K) bool) {
 	}
 }
 
-// listed is what the library lists.
-func listed(b *bundle, withArchived bool, limit int) (o []shownOutlier, t []shownTrend) {
+// listed is what the library lists: outliers, the contract's trends, and ours.
+func listed(b *bundle, withArchived bool, limit int) (o []shownOutlier, t, moving []shownTrend) {
 	b.t.Helper()
 	number := func(f float64) string { return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.4f", f), "0"), ".") }
 	for _, one := range b.all(lists.Page{List: lists.Outliers, Limit: limit, WithArchived: withArchived}).Outliers {
 		o = append(o, shownOutlier{one.Video.ID, number(one.Score), number(one.BaselineViews), one.SampleCount, one.ObservedAt})
 	}
-	for _, one := range b.all(lists.Page{List: lists.Trends, Limit: limit, WithArchived: withArchived}).Trends {
-		made := shownTrend{Key: one.Key, Median: number(one.Metrics.MedianGrowthMultiple), Videos: one.Metrics.VideoCount}
-		for _, v := range one.Examples {
-			made.Examples = append(made.Examples, v.ID)
+	trends := func(p lists.Page) (t []shownTrend) {
+		for _, one := range b.all(p).Trends {
+			made := shownTrend{Key: one.Key, Median: number(one.Metrics.MedianGrowthMultiple), Videos: one.Metrics.VideoCount}
+			for _, v := range one.Examples {
+				made.Examples = append(made.Examples, v.ID)
+			}
+			if one.Direction != nil && one.NewCreators != nil && one.CreatorsPerDay != nil {
+				made.Lately = fmt.Sprintf("%s %d %s", *one.Direction, *one.NewCreators, number(*one.CreatorsPerDay))
+			}
+			t = append(t, made)
 		}
-		t = append(t, made)
+		return t
 	}
-	return o, t
+	return o, trends(lists.Page{List: lists.Trends, Limit: limit, WithArchived: withArchived}),
+		trends(lists.Page{List: lists.MovingTrends, Limit: limit, WithArchived: withArchived, Paged: true})
 }
 
 // compare has the lists equal what the rules make of the model.
@@ -277,7 +286,7 @@ func (m *model) compare(b *bundle, when string, limit int) {
 	m.identify(b)
 	wantOutliers := m.outliers()
 	for _, withArchived := range []bool{false, true} {
-		gotOutliers, gotTrends := listed(b, withArchived, limit)
+		gotOutliers, gotTrends, gotMoving := listed(b, withArchived, limit)
 		if diff := gocmp.Diff(wantOutliers[withArchived], gotOutliers); diff != "" {
 			b.t.Errorf("%s: outliers, archived ones too %v (-want +got):\n%.3000s", when, withArchived, diff)
 		}
@@ -288,8 +297,19 @@ func (m *model) compare(b *bundle, when string, limit int) {
 		if len(m.completed) < 2 {
 			wantTrends = nil
 		}
+		wantMoving := slices.Clone(wantTrends)
+		slices.SortStableFunc(wantMoving, func(a, b shownTrend) int {
+			rank := map[byte]int{'r': 1, 'h': 2, 'f': 3}
+			return rank[a.Lately[0]] - rank[b.Lately[0]]
+		})
+		for i := range wantTrends {
+			wantTrends[i].Lately = ""
+		}
 		if diff := gocmp.Diff(wantTrends, gotTrends); diff != "" {
 			b.t.Errorf("%s: trends, archived ones too %v (-want +got):\n%.3000s", when, withArchived, diff)
+		}
+		if diff := gocmp.Diff(wantMoving, gotMoving); diff != "" {
+			b.t.Errorf("%s: trends with rising ones first, archived ones too %v (-want +got):\n%.3000s", when, withArchived, diff)
 		}
 	}
 }

@@ -81,7 +81,8 @@ func (c *call) trendWords(e *pb.TrendExplanation, most int) error {
 	return errors.Join(
 		c.out.Pairs("key", e.GetKey(), "label", e.GetLabel(), "outcome", e.GetOutcome(), "overlaps", e.GetOverlapsKey(),
 			"creators now", e.GetCreatorsNow(), "creators before", e.GetCreatorsBefore(), "expected creators", e.GetExpectedCreators(),
-			"strength", e.GetStrength(), "videos", e.GetVideoCount(), "growth", e.GetMedianGrowthMultiple(),
+			"strength", e.GetStrength(), "direction", e.GetDirection(), "new creators", e.GetNewCreators(), "new creators before", e.GetNewCreatorsBefore(),
+			"creators a day", e.GetCreatorsPerDay(), "videos", e.GetVideoCount(), "growth", e.GetMedianGrowthMultiple(),
 			"measured videos", e.GetGrownVideos(), "method", e.GetMethod()),
 		table(c, videos[:min(most, len(videos))], []show.Column[*pb.TrendVideo]{
 			{Name: "video", Cell: func(v *pb.TrendVideo) any { return v.GetVideoId() }},

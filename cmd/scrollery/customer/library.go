@@ -90,7 +90,7 @@ func (p *program) trends() *cobra.Command {
 	return list(p, listing[*pb.ListTrendsRequest, *pb.ListTrendsResponse, *pb.Trend]{
 		spec: spec{
 			use: "trends", short: "List hashtags, sounds, hooks and terms that grow",
-			long:    "Lists what more creators take up than before. Trends need at least two completed scrolls." + formats,
+			long:    "Lists what more creators take up than before, rising ones first. Trends need at least two completed scrolls." + formats,
 			example: "  scrollery trends\n  scrollery trends --all --json key,metrics\n  scrollery trends --kind hashtag --min-videos 10",
 		},
 		page: libraryPage, request: func() *pb.ListTrendsRequest { return &pb.ListTrendsRequest{} },
@@ -110,7 +110,9 @@ func (p *program) trends() *cobra.Command {
 			{Name: "key", Cell: func(t *pb.Trend) any { return t.GetKey() }, Cut: 40},
 			{Name: "label", Cell: func(t *pb.Trend) any { return t.GetLabel() }, Cut: 40},
 			{Name: "videos", Cell: func(t *pb.Trend) any { return t.GetMetrics().GetVideoCount() }},
-			{Name: "growth", Cell: func(t *pb.Trend) any { return t.GetMetrics().GetMedianGrowthMultiple() }},
+			{Name: "direction", Cell: func(t *pb.Trend) any { return t.GetDirection() }},
+			{Name: "new creators", Cell: func(t *pb.Trend) any { return t.GetNewCreators() }},
+			{Name: "creators a day", Cell: func(t *pb.Trend) any { return t.GetCreatorsPerDay() }},
 		},
 	})
 }

@@ -115,6 +115,7 @@ func (e *TrendExplanation) Message() *pb.TrendExplanation {
 		CreatorsNow: int32(e.Recent), CreatorsBefore: int32(e.Earlier), ExpectedCreators: e.Expected.Float64(), Strength: e.Strength.Float64(),
 		VideoCount: int32(e.VideoCount), AllVideos: int32(len(e.Members)), GrownVideos: int32(e.Grown), GrownCreators: int32(e.GrownCreators),
 		MedianGrowthMultiple: e.MedianGrowth.Float64(), Stored: e.IsStored,
+		NewCreators: int32(e.New), NewCreatorsBefore: int32(e.NewBefore), CreatorsPerDay: e.PerDay.Float64(), Direction: e.Direction().String(),
 	}
 	for _, id := range e.Examples {
 		x.Examples = append(x.Examples, videoID(id))

@@ -16,7 +16,7 @@ func (s *Service) Operations(m *api.Mux) {
 	mount[pb.GetLibraryRequest](m, "GetLibrary", s, Videos, false)
 	mount[pb.ListHooksRequest](m, "ListHooks", s, Hooks, true)
 	mount[pb.ListOutliersRequest](m, "ListOutliers", s, Outliers, true)
-	mount[pb.ListTrendsRequest](m, "ListTrends", s, Trends, true)
+	mount[pb.ListTrendsRequest](m, "ListTrends", s, MovingTrends, true)
 	api.Unary(m, "ListScores", s.listScores, func(_ context.Context, req *pb.ListScoresRequest) error {
 		if issues := checkFilters(req); len(issues) > 0 {
 			return apierr.InvalidIssues(issues...)

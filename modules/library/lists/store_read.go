@@ -11,12 +11,13 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // Read returns a page as the body of the REST answer.
 func (s *Service) Read(ctx context.Context, p Page) (api.Rendered, error) {
-	if p.List == Trends {
+	if p.List.items() == Trends {
 		return s.readTrends(ctx, p)
 	}
 	if p.List == NewOutliers || p.List == Rising {
@@ -233,7 +234,9 @@ func (s *Service) readTrends(ctx context.Context, p Page) (api.Rendered, error) 
 // trendRow is a trend as it is read: its sort key, its JSON but for its examples and its end,
 // and the documents of these.
 type trendRow struct {
-	Place            []byte
+	Place []byte
+	// Lately is empty but in our list, and there in rows of earlier versions.
+	Lately           []byte
 	Head             string
 	Doc1, Doc2, Doc3 *string
 	// Uncounted is null unless archived or restored videos are still to be counted.
@@ -256,12 +259,18 @@ func (p Page) TrendsQuery(db *store.DB, subject string, after []byte) (text stri
 		from = "(SELECT t.*, " + growth + " AS growth FROM trends t) t"
 		where += p.Filter.where("t.", &a)
 	}
-	text = fmt.Sprintf(`SELECT t.place, t.head, d1.doc AS doc1, d2.doc AS doc2, d3.doc AS doc3,
+	lately := "substr(t.place, 1, 0)" // nothing
+	if p.List == MovingTrends {       // a part of the list has one direction: no index has them
+		lately = "COALESCE(" + videos.LatelyOf("t.recent", videos.LatelySize) + ", " + lately + ")"
+		where += " AND COALESCE(" + videos.LatelyOf("t.recent", 1) + ", " + a.bind([]byte{byte(score.Holding)}) + ") = " + a.bind(after[:1])
+		after = after[1:]
+	}
+	text = fmt.Sprintf(`SELECT t.place, %s AS lately, t.head, d1.doc AS doc1, d2.doc AS doc2, d3.doc AS doc3,
 (SELECT 1 FROM uncounted_videos WHERE {tenant} ORDER BY id LIMIT 1) AS uncounted FROM %s
 LEFT JOIN video_docs d1 ON d1.id = t.example1 AND {tenant:d1} LEFT JOIN video_docs d2 ON d2.id = t.example2 AND {tenant:d2}
 LEFT JOIN video_docs d3 ON d3.id = t.example3 AND {tenant:d3}
 WHERE {tenant:t} AND t.subject = %s AND t.with_archived = %d AND t.listed = 1 AND t.place > %s%s ORDER BY t.place LIMIT %d`,
-		from, a.bind(subject), videos.Flag(p.WithArchived), a.bind(after), where, p.Limit+1)
+		lately, from, a.bind(subject), videos.Flag(p.WithArchived), a.bind(after), where, p.Limit+1)
 	return text, a.values
 }
 
@@ -269,34 +278,51 @@ WHERE {tenant:t} AND t.subject = %s AND t.with_archived = %d AND t.listed = 1 AN
 // was archived or restored.
 func (s *Service) appendTrends(ctx context.Context, b []byte, p Page, subject string, after []byte) (shown, last []byte, uncounted bool, err error) {
 	rows, key := 0, after
-	text, args := p.TrendsQuery(s.db, subject, after)
-	err = store.Each(ctx, s.db.Hot(text), func(t *trendRow) (bool, error) {
-		if uncounted = t.Uncounted != nil && !p.WithArchived; uncounted {
-			return false, nil
-		}
-		if rows == p.Limit {
-			last = key
-			return false, nil
-		}
-		if rows++; rows > 1 {
-			b = append(b, ',')
-		}
-		key = t.Place
-		b = append(b, t.Head...)
-		for i, example := range []*string{t.Doc1, t.Doc2, t.Doc3} {
-			if example == nil {
-				continue
+	part := func() error {
+		text, args := p.TrendsQuery(s.db, subject, after)
+		return store.Each(ctx, s.db.Hot(text), func(t *trendRow) (bool, error) {
+			if uncounted = t.Uncounted != nil && !p.WithArchived; uncounted {
+				return false, nil
 			}
-			if i > 0 {
+			if rows == p.Limit {
+				last = key
+				return false, nil
+			}
+			if rows++; rows > 1 {
 				b = append(b, ',')
 			}
-			b = append(b, *example...)
-		}
-		b = append(b, "]}"...)
-		return true, nil
-	}, args...)
+			if key = t.Place; p.List == MovingTrends {
+				key = append(after[:1:1], t.Place...)
+			}
+			b = appendTrend(b, t)
+			return true, nil
+		}, args...)
+	}
+	if p.List != MovingTrends {
+		err = part()
+	} else if after[0] == 0 {
+		after = []byte{byte(score.Rising)}
+	}
+	for p.List == MovingTrends && after[0] <= byte(score.Falling) && last == nil && !uncounted && err == nil {
+		err = part()
+		after = []byte{after[0] + 1}
+	}
 	if err == nil && rows == 0 && !uncounted && !p.WithArchived { // no row has said so
 		uncounted, err = s.db.Ent().UncountedVideo.Query().Exist(ctx)
 	}
 	return b, last, uncounted, err
+}
+
+func appendTrend(b []byte, t *trendRow) []byte {
+	b = append(b, t.Head...)
+	for i, example := range []*string{t.Doc1, t.Doc2, t.Doc3} {
+		if example == nil {
+			continue
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, *example...)
+	}
+	return append(videos.ShowLately(append(b, ']'), t.Lately), '}')
 }

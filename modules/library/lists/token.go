@@ -20,6 +20,8 @@ const (
 	NewOutliers List = 'n'
 	Rising      List = 'r'
 	BestHooks   List = 'b'
+	// MovingTrends are the trends with rising ones first, then those that hold.
+	MovingTrends List = 'm'
 )
 
 // items is the list with the same items, in its usual order.
@@ -29,6 +31,8 @@ func (l List) items() List {
 		return Outliers
 	case BestHooks:
 		return Hooks
+	case MovingTrends:
+		return Trends
 	}
 	return l
 }
@@ -57,6 +61,8 @@ func (l List) isKey(n int) bool {
 		return n == videos.FormerHookSize+1 || n == videos.FormerHookSize
 	case Trends:
 		return n >= 16
+	case MovingTrends:
+		return n >= 17
 	}
 	return n == 16
 }

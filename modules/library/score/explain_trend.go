@@ -7,7 +7,7 @@ import (
 )
 
 // TrendMethod names the rules of trends, with their version.
-const TrendMethod = "trend/2"
+const TrendMethod = "trend/3"
 
 // TrendExplanation is everything that went into a trend key, made by the code that
 // decides; its numbers can be worked out again from Members and Totals alone.

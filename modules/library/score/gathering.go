@@ -105,7 +105,7 @@ func (g *Gathering) see(c *Carrier) (m Member, s Sighting, ok bool) {
 		return m, s, false
 	}
 	m = memberOf(c, &s)
-	m.When = w.when(c.PostedAt)
+	m.When, m.Lately = w.when(c.PostedAt), w.lately(c.PostedAt)
 	w.videos++
 	w.archived = w.archived || c.Archived
 	g.creators[m.When] = append(g.creators[m.When], c.Creator)

@@ -47,6 +47,11 @@ type Trend struct {
 	Recent, Earlier int
 	// Strength is c² ÷ (e + 3), where e, the creators to expect, is p × C ÷ P.
 	Strength Decimal
+	// New are the creators whose first video with the key, of those of the window with a
+	// date, is of the last 3 days before T; NewBefore those whose first is of the 3 days before these.
+	New, NewBefore int
+	// PerDay is c by the days of the span.
+	PerDay Decimal
 	// VideoCount counts the window's videos with the key.
 	VideoCount int
 	// Grown counts those that have a multiple, GrownCreators their creators.
@@ -62,6 +67,33 @@ type Trend struct {
 
 	// RecentVideos are the recent videos that were counted, by id: see Distinct.
 	RecentVideos []int64
+}
+
+// Direction says whether more creators come to a key than before. It tells what was counted,
+// not what comes.
+type Direction uint8
+
+// The directions, in the order of lists.
+const (
+	// Rising: at least two new creators, and half as many again as in the 3 days before.
+	Rising Direction = 1 + iota
+	Holding
+	// Falling is the same the other way round.
+	Falling
+)
+
+// String is the stable name of the direction.
+func (d Direction) String() string { return [...]string{"", "rising", "holding", "falling"}[d] }
+
+// Direction compares the new creators with those of the days before.
+func (t *Trend) Direction() Direction {
+	switch {
+	case t.New >= 2 && 2*t.New >= 3*t.NewBefore:
+		return Rising
+	case t.NewBefore >= 2 && 2*t.NewBefore >= 3*t.New:
+		return Falling
+	}
+	return Holding
 }
 
 // Generic makes the test of NewWindow and Gather from hashtags and terms in any case.
@@ -203,12 +235,16 @@ func (of Totals) Measure(key Key, members []Member, withArchived bool) Trend {
 	var grown []fraction
 	var who, now, before []int64
 	var recent []*Member
+	first := map[int64]Lately{} // by creator
 	for i := range members {
 		m := &members[i]
 		if m.Archived && !withArchived {
 			continue
 		}
 		t.VideoCount++
+		if m.Lately != NotDated {
+			first[m.Creator] = max(first[m.Creator], m.Lately)
+		}
 		switch m.When {
 		case Recent:
 			recent, now = append(recent, m), append(now, m.Creator)
@@ -222,6 +258,11 @@ func (of Totals) Measure(key Key, members []Member, withArchived bool) Trend {
 	}
 	t.Grown, t.GrownCreators = len(grown), distinctOf(who)
 	t.Recent, t.Earlier = distinctOf(now), distinctOf(before)
+	for _, at := range first {
+		t.New += count(at == LastDays)
+		t.NewBefore += count(at == DaysBefore)
+	}
+	t.PerDay = ratio(uint64(t.Recent)*uint64(day), uint64(max(of.Span, 1)))
 	t.Strength = strength(t.Recent, t.Earlier, of.Recent, of.Earlier)
 	t.MedianGrowth = medianFraction(grown)
 	t.Examples = examples(recent)

@@ -211,3 +211,23 @@ func TestTrendsAreThoseThatRankLists(t *testing.T) {
 		t.Error("the test tests little: got no trend that repeats another, want some")
 	}
 }
+
+func TestNewCreatorsAndDirection(t *testing.T) {
+	t.Parallel()
+	var l lab
+	for creator := int64(1); creator <= 3; creator++ { // new in the last 3 days
+		l.grow(l.video(creator, creator*day-1, "up"), 1000, 2000)
+	}
+	l.video(3, 13*day, "up") // one of them is not new
+	for creator := int64(1); creator <= 3; creator++ {
+		l.grow(l.video(creator, 3*day+creator, "down"), 1000, 2000)
+	}
+	l.video(1, hour, "down") // came in the 3 days before
+	w := l.window()
+	for key, want := range map[string]string{"hashtag:up": "rising 2 0 0.4286", "hashtag:down": "falling 0 3 0.4286"} {
+		got := w.Measure(key, false)
+		if got := fmt.Sprint(got.Direction(), got.New, got.NewBefore, " ", got.PerDay); got != want {
+			t.Errorf("%s: got %s, want %s", key, got, want)
+		}
+	}
+}

@@ -43,6 +43,24 @@ const (
 // String is the stable name of the half.
 func (w When) String() string { return [...]string{"neither", "recent", "earlier"}[w] }
 
+// Lately says in which days before T a video was posted.
+type Lately uint8
+
+// The days.
+const (
+	// NotDated: unknown or after T.
+	NotDated Lately = iota
+	// LastDays: in (T − 3 days, T].
+	LastDays
+	// DaysBefore: in (T − 6 days, T − 3 days].
+	DaysBefore
+	// LongAgo: before these.
+	LongAgo
+)
+
+// newFor is how long creators are new to a key.
+const newFor = 3 * day
+
 // Member is a video of the window, with all that the numbers of trends need of it.
 type Member struct {
 	ID, Creator int64
@@ -52,6 +70,7 @@ type Member struct {
 	// Detail is nil where it was not kept: by a Gathering, and in stored members.
 	Detail   *Detail
 	When     When
+	Lately   Lately
 	Archived bool
 	// Grown reports whether it has a multiple.
 	Grown bool
@@ -168,6 +187,14 @@ func (w *Window) when(postedAt int64) When {
 		return Earlier
 	}
 	return Neither
+}
+
+// lately says in which days before T a time is.
+func (w *Window) lately(postedAt int64) Lately {
+	if postedAt == Undated || postedAt > w.T {
+		return NotDated
+	}
+	return min(LongAgo, LastDays+Lately(min(distance(w.T, postedAt)/uint64(newFor), 2)))
 }
 
 // Videos is the number of videos in the window, archived ones too.

@@ -203,7 +203,7 @@ func (s *Service) trendCreate(tx *store.Tx, account int64, subject string, t *tr
 	if err != nil {
 		return nil, 0, err
 	}
-	recent := packIDs(t.RecentVideos)
+	recent := packRecent(&t.Trend)
 	row = tx.Ent().Trend.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetWithArchived(videos.Flag(t.withArchived)).
 		SetKey(t.Key).SetLabel(t.Label).SetPlace(t.AppendKey(nil)).SetListed(videos.Flag(t.Drop == score.Kept)).SetHead(head).SetVideoCount(t.VideoCount).
 		SetRecent(recent)
@@ -259,16 +259,18 @@ func KeyHash(key string) string {
 	return hex.EncodeToString(hash[:16])
 }
 
-// packIDs packs the ids of videos, eight bytes each.
-func packIDs(ids []int64) []byte {
-	packed := make([]byte, 0, 8*len(ids))
-	for _, id := range ids {
+// packRecent packs the ids of a trend's recent videos, eight bytes each, and behind them what
+// the lists of ours show: see videos.Lately.
+func packRecent(t *score.Trend) []byte {
+	packed := make([]byte, 0, 8*len(t.RecentVideos)+videos.LatelySize)
+	for _, id := range t.RecentVideos {
 		packed = binary.BigEndian.AppendUint64(packed, uint64(id))
 	}
-	return packed
+	return videos.AppendLately(packed, t)
 }
 
 func unpackIDs(packed []byte) []int64 {
+	packed = videos.WithoutLately(packed)
 	ids := make([]int64, len(packed)/8)
 	for i := range ids {
 		ids[i] = int64(binary.BigEndian.Uint64(packed[8*i:]))
@@ -280,10 +282,12 @@ func unpackIDs(packed []byte) []int64 {
 // of what it is, first and last views, eight bytes each.
 const memberSize = 33
 
-// The bits of what a member is. The lowest two are its When; 8 may be set in older rows.
+// The bits of what a member is. The lowest two are its When, those from 32 on its Lately; 8
+// may be set in older rows.
 const (
 	memberArchived = 4
 	memberGrown    = 16
+	memberLately   = 5 // places to the left
 )
 
 // packMembers packs the videos that carry a key, with what each adds to its numbers: then
@@ -292,7 +296,7 @@ func packMembers(members []score.Member) []byte {
 	packed := make([]byte, 0, memberSize*len(members))
 	for i := range members {
 		m := &members[i]
-		what := byte(m.When)
+		what := byte(m.When) | byte(m.Lately)<<memberLately
 		if m.Archived {
 			what |= memberArchived
 		}
@@ -317,7 +321,7 @@ func unpackMembers(packed []byte) ([]score.Member, error) {
 		p := packed[i*memberSize:]
 		members[i] = score.Member{
 			ID: int64(binary.BigEndian.Uint64(p)), Creator: int64(binary.BigEndian.Uint64(p[8:])),
-			When: score.When(p[16] & 3), Archived: p[16]&memberArchived != 0, Grown: p[16]&memberGrown != 0,
+			When: score.When(p[16] & 3), Lately: score.Lately(p[16] >> memberLately & 3), Archived: p[16]&memberArchived != 0, Grown: p[16]&memberGrown != 0,
 			FirstViews: int64(binary.BigEndian.Uint64(p[17:])), LastViews: int64(binary.BigEndian.Uint64(p[25:])),
 		}
 	}

@@ -711,7 +711,15 @@ type Trend struct {
 	// Its numbers.
 	Metrics *TrendMetrics `protobuf:"bytes,3,opt,name=metrics" json:"metrics,omitempty"`
 	// At most 3 recent videos of different creators, most viewed first.
-	Examples      []*Video `protobuf:"bytes,4,rep,name=examples" json:"examples,omitempty"`
+	Examples []*Video `protobuf:"bytes,4,rep,name=examples" json:"examples,omitempty"`
+	// Creators whose first video with the key was posted in the last 3 days before the newest reading. Only in `listTrends`, as
+	// those below; absent until the library is scored by this version.
+	NewCreators *int32 `protobuf:"varint,5,opt,name=new_creators,json=newCreators" json:"new_creators,omitempty"`
+	// Creators of its recent videos by the days of the window's newer half, 4 decimals.
+	CreatorsPerDay *float64 `protobuf:"fixed64,6,opt,name=creators_per_day,json=creatorsPerDay" json:"creators_per_day,omitempty"`
+	// `rising`: at least 2 new creators, and at least 1.5 times as many as in the 3 days before these; `falling`: the other way
+	// round; else `holding`. It tells what was counted, not what comes.
+	Direction     *string `protobuf:"bytes,7,opt,name=direction" json:"direction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -772,6 +780,27 @@ func (x *Trend) GetExamples() []*Video {
 		return x.Examples
 	}
 	return nil
+}
+
+func (x *Trend) GetNewCreators() int32 {
+	if x != nil && x.NewCreators != nil {
+		return *x.NewCreators
+	}
+	return 0
+}
+
+func (x *Trend) GetCreatorsPerDay() float64 {
+	if x != nil && x.CreatorsPerDay != nil {
+		return *x.CreatorsPerDay
+	}
+	return 0
+}
+
+func (x *Trend) GetDirection() string {
+	if x != nil && x.Direction != nil {
+		return *x.Direction
+	}
+	return ""
 }
 
 // TrendMetrics measures a trend.
@@ -894,12 +923,15 @@ const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\routlier_since\x18\x06 \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\foutlierSince\x121\n" +
 	"\x0fseven_day_views\x18\a \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\rsevenDayViews\x12/\n" +
 	"\x0eviews_per_hour\x18\b \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\fviewsPerHour\x12%\n" +
-	"\bdoubtful\x18\t \x01(\bB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\bdoubtful\"\x9e\x01\n" +
+	"\bdoubtful\x18\t \x01(\bB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\bdoubtful\"\xc9\x02\n" +
 	"\x05Trend\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12<\n" +
 	"\ametrics\x18\x03 \x01(\v2\x1a.scrollery.v1.TrendMetricsB\x06\xbaH\x03\xc8\x01\x01R\ametrics\x12/\n" +
-	"\bexamples\x18\x04 \x03(\v2\x13.scrollery.v1.VideoR\bexamples\"~\n" +
+	"\bexamples\x18\x04 \x03(\v2\x13.scrollery.v1.VideoR\bexamples\x12,\n" +
+	"\fnew_creators\x18\x05 \x01(\x05B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\vnewCreators\x123\n" +
+	"\x10creators_per_day\x18\x06 \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x0ecreatorsPerDay\x12F\n" +
+	"\tdirection\x18\a \x01(\tB(\xbaH\x1cr\x1aR\x06risingR\aholdingR\afalling\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\tdirection\"~\n" +
 	"\fTrendMetrics\x12(\n" +
 	"\vvideo_count\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\n" +
 	"videoCount\x12D\n" +
