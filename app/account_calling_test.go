@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,6 +46,12 @@ func TestAnAccountKnowsItself(t *testing.T) {
 		owner.Get(t, "GET /v1/account", &after)
 		if spent := before.Daily.Left - after.Daily.Left; spent != 1 || before.Monthly.Left-after.Monthly.Left != 1 {
 			t.Errorf("a list took %v units of the day and %v of the month, want 1 of each", spent, before.Monthly.Left-after.Monthly.Left)
+		}
+		owner.Get(t, "GET /v1/library/videos?ids=vid_1"+strings.Repeat(",vid_2", 20), &struct{}{}) // 21 ids: three units
+		var many account
+		owner.Get(t, "GET /v1/account", &many)
+		if spent := after.Daily.Left - many.Daily.Left; spent != 3 {
+			t.Errorf("21 videos by their ids took %v units, want 3", spent)
 		}
 		made := owner.Do(t, `POST /v1/api_keys/sessions {"scopes":["account:read","library:read"],"ttlSeconds":600}`, "").JSON(t)["apiKey"].(string)
 		owner.WithKey(made).Get(t, "GET /v1/account", &session)

@@ -203,7 +203,10 @@ func queryJSON(message protoreflect.MessageDescriptor, query string) string {
 		if len(all) > 1 {
 			return ""
 		}
-		if field == nil || field.Kind() == protoreflect.StringKind {
+		if field != nil && field.IsList() {
+			quoted, _ := json.Marshal(strings.Split(text, ","))
+			text = string(quoted)
+		} else if field == nil || field.Kind() == protoreflect.StringKind {
 			quoted, _ := json.Marshal(text)
 			text = string(quoted)
 		}

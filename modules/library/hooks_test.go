@@ -1,6 +1,7 @@
 package library
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -171,6 +172,44 @@ func TestHooksHaveATextAndTheirScore(t *testing.T) {
 		if err != nil || !strings.HasSuffix(string(body), `,"hookText":"Stop. You are storing your coffee wrong.","score":3,"baselineViews":1000}}`) {
 			t.Errorf("got %s, error %v; want the text, the score and the baseline of the hook", body, err)
 		}
+		t.Run("videos by their ids, in their order and each once", func(t *testing.T) {
+			first, second, silent := b.idOf("a-2"), b.idOf("a-0"), b.idOf("a-3")
+			if _, err := b.ArchiveVideo(b.ctx, silent, false, true); err != nil {
+				t.Fatal(err)
+			}
+			var got struct {
+				Videos  []json.RawMessage
+				Missing []string
+			}
+			body, err := b.explainer.Videos(b.ctx, []string{first, "vid_x", second, first, "no\"", silent, "vid_x"})
+			if err == nil {
+				err = json.Unmarshal(body, &got)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, "missing", got.Missing, []string{"vid_x", "no\""})
+			var ids []string
+			for i, end := range []string{
+				`,"version":1,"hookText":"a b c d e f","score":1,"baselineViews":1000}`, `"score":3,"baselineViews":1000}`,
+				`,"visual":null,"spoken":null,"onScreenText":null,"version":0,"score":1,"baselineViews":1000}`,
+			} {
+				var v struct{ Video shown }
+				if err := json.Unmarshal(got.Videos[i], &v); err != nil || !strings.HasSuffix(string(got.Videos[i]), end) {
+					t.Errorf("got %s, error %v; want it to end with %s", got.Videos[i], err, end)
+				}
+				ids = append(ids, v.Video.ID)
+			}
+			check(t, "videos", ids, []string{first, second, silent})
+			check(t, "number of videos", len(got.Videos), 3)
+			body, err = b.as(8).explainer.Videos(b.as(8).ctx, []string{first})
+			if want := `{"videos":[],"missing":["` + first + `"]}`; err != nil || string(body) != want {
+				t.Errorf("another account: got %s, error %v; want %s", body, err, want)
+			}
+			if _, err := b.ArchiveVideo(b.ctx, silent, false, false); err != nil {
+				t.Fatal(err)
+			}
+		})
 		t.Run("a video of an earlier version gets its text", func(t *testing.T) {
 			storetest.Exec(t, db, "UPDATE video_docs SET hook_text = NULL")
 			storetest.Exec(t, db, "INSERT INTO unindexed_libraries VALUES ($1, '', '')", account)

@@ -108,8 +108,8 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 								want = append(want, v.ID)
 							}
 						}
-						// 7 ends most pages by their length, 25 at the last row that they look at.
-						for _, p.Limit = range []int{7, 25} {
+						// 7 ends most pages by their length, 100 at the last row that they look at.
+						for _, p.Limit = range []int{7, 25, 100} {
 							byPages(t, b, p, want)
 						}
 						none := slices.Contains([]string{"nothing", "no such word", "syntax is text"}, c.name)
@@ -384,6 +384,38 @@ func byPages(t *testing.T, b *bundle, p lists.Page, want []string) {
 	if most := len(want)/p.Limit + 20; pages > most {
 		t.Errorf("got %d pages of %d for %d items, want at most %d", pages, p.Limit, len(want), most)
 	}
+}
+
+// TestPagesEndByTheirBytes: metadata of one video may have 256 KiB, so a page of ours ends
+// before it has its 100 items. The contract's lists have what was asked for.
+func TestPagesEndByTheirBytes(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		records := clips(40, "big", 1000)
+		for i := range records {
+			records[i].Metadata = json.RawMessage(`{"note":"` + strings.Repeat("x", 250<<10) + `"}`)
+			records[i].Evidence = &stage.Evidence{Spoken: ptr(fmt.Sprint("hook ", i))}
+		}
+		b.scroll(1, now, records...)
+		for _, c := range []struct {
+			name string
+			page lists.Page
+		}{{"library", lists.Page{List: lists.Videos}}, {"hooks", lists.Page{List: lists.Hooks, Paged: true}}, {"search", lists.Page{List: lists.Videos, Filter: lists.Filter{MinViews: 1}}}} {
+			t.Run(c.name, func(t *testing.T) {
+				c.page.Limit = 100
+				first, next := b.read(c.page)
+				if n := len(itemsOf(first)); n < 10 || n > 20 || next == "" {
+					t.Errorf("got %d items and the cursor %q, want about 17 of 4 MiB and a cursor", n, next)
+				}
+				if n := len(itemsOf(b.all(c.page))); n != 40 {
+					t.Errorf("got %d items of all pages, want 40", n)
+				}
+			})
+		}
+		contract, _ := b.read(lists.Page{List: lists.Hooks})
+		check(t, "hooks of the contract", len(contract.Hooks), 25)
+	})
 }
 
 // TestSearchesHaveTagsOfTheirOwn: a client may keep a tag for a path, and search for

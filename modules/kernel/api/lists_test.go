@@ -64,7 +64,7 @@ func TestListsAreDescribed(t *testing.T) {
 			want = append(want, op.OperationID)
 		}
 		answer, body := b.read(t, path, "Accept", "text/csv")
-		for _, required := range []string{"?videoId=vid_1", "?key=hashtag:a", "?id=scr_1"} {
+		for _, required := range []string{"?videoId=vid_1", "?key=hashtag:a", "?id=scr_1", "?ids=vid_1"} {
 			if answer.StatusCode == 400 {
 				answer, body = b.read(t, path+required, "Accept", "text/csv")
 			}

@@ -40,6 +40,16 @@ func (d *decoder) query(text string, message protoreflect.Message, s *shape, wan
 			d.report(name, "is not a valid query parameter value")
 			continue
 		}
+		if f.list { // of texts, see shape.readable
+			list := message.Mutable(f.desc).List()
+			for i, item := range strings.Split(value, ",") {
+				list.Append(protoreflect.ValueOfString(item))
+				if !isSound(item) {
+					d.report(f.name+"["+strconv.Itoa(i)+"]", badText)
+				}
+			}
+			continue
+		}
 		d.parameter(message, f, value)
 	}
 }

@@ -15,6 +15,11 @@ func (s *Service) Operations(m *api.Mux) {
 		body, err := s.Video(ctx, req.GetId())
 		return api.Rendered{Body: body}, err
 	})
+	api.Page(m, "GetVideos", func(ctx context.Context, req *pb.GetVideosRequest) (api.Rendered, error) {
+		api.Units(ctx, (len(req.GetIds())+idsAUnit-1)/idsAUnit)
+		body, err := s.Videos(ctx, req.GetIds())
+		return api.Rendered{Body: body}, err
+	})
 	api.Unary(m, "ListObservations", s.listObservations, func(_ context.Context, req *pb.ListObservationsRequest) error {
 		_, _, err := afterToken(req.GetPageToken())
 		return err
@@ -26,6 +31,9 @@ func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "BacktestTrends", s.backtestTrends)
 	api.Unary(m, "GetCreator", s.getCreator, checkCreator)
 }
+
+// idsAUnit is how many videos cost one unit when they are read by their ids.
+const idsAUnit = 10
 
 // defaultLimit is the length of a page of readings.
 const defaultLimit = 25

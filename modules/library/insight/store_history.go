@@ -6,16 +6,19 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 
 	entsql "entgo.io/ent/dialect/sql"
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/modules/library/videos"
 )
@@ -46,7 +49,56 @@ func (s *Service) Video(ctx context.Context, id string) ([]byte, error) {
 		return append(b, "null}"...), nil
 	}
 	b = append(append(b, `{"video":`...), texts.Doc...)
-	return append(videos.ShowHook(b, *texts.Hook, texts.HookText, row.Score, row.TwiceBaseline), '}'), nil
+	return append(videos.ShowHook(b, texts.Hook, texts.HookText, row.Score, row.TwiceBaseline), '}'), nil
+}
+
+// Videos returns the videos of ids in their order, each once, archived or not, with their
+// hooks and scores, as the JSON body of the answer, which names the ids without a video.
+func (s *Service) Videos(ctx context.Context, ids []string) ([]byte, error) {
+	asked := map[int64]bool{}
+	for _, id := range ids {
+		if number, ok := publicid.Parse(publicid.Video, id); ok {
+			asked[number] = true
+		}
+	}
+	numbers := slices.Sorted(maps.Keys(asked))
+	rows, err := s.DB.Ent().Video.Query().Where(video.IDIn(numbers...)).Select(video.FieldScore, video.FieldTwiceBaseline).All(viewer.ByIDs(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("read %d videos: %w", len(numbers), err)
+	}
+	docs, err := s.DB.Ent().VideoDoc.Query().Where(videodoc.IDIn(numbers...)).All(viewer.ByIDs(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("read the documents of %d videos: %w", len(numbers), err)
+	}
+	scored, texts := map[int64]*ent.Video{}, map[string]*ent.VideoDoc{}
+	for _, row := range rows {
+		scored[row.ID] = row
+	}
+	for _, doc := range docs {
+		texts[videoID(doc.ID)] = doc
+	}
+	b, missing, seen := []byte(`{"videos":[`), []byte(`],"missing":[`), map[string]bool{}
+	next := func(list []byte) []byte {
+		if list[len(list)-1] != '[' {
+			return append(list, ',')
+		}
+		return list
+	}
+	for _, id := range ids {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		doc := texts[id]
+		if doc == nil || scored[doc.ID] == nil {
+			missing = videos.AppendString(next(missing), id)
+			continue
+		}
+		row := scored[doc.ID]
+		b = append(append(next(b), `{"video":`...), doc.Doc...)
+		b = videos.ShowHook(b, doc.Hook, doc.HookText, row.Score, row.TwiceBaseline)
+	}
+	return append(append(b, missing...), "]}"...), nil
 }
 
 // Observation is a reading with what scoring says of it.

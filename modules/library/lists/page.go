@@ -14,8 +14,11 @@ import (
 )
 
 const (
-	// DefaultLimit is the length of a page, and MostItems the longest one.
-	DefaultLimit, MostItems = 25, 25
+	// DefaultLimit is the length of a page, and MostItems the longest one of our lists.
+	DefaultLimit, MostItems = 25, 100
+	// mostBytes ends a page of our lists before it has all of its items: metadata of one video
+	// may have 256 KiB.
+	mostBytes = 4 << 20
 )
 
 // Page is what a caller may ask of a list. It is the key of the page cache, next
@@ -34,6 +37,21 @@ type Page struct {
 	Paged bool
 	// newest is the newest usable reading of the library, of new and rising videos alone.
 	newest int64
+}
+
+// full reports whether a page that has so many items and bytes takes no more.
+func (p Page) full(rows, bytes int) bool {
+	ours := p.Paged || p.List == Videos
+	return rows == p.Limit || ours && rows > 0 && bytes > mostBytes
+}
+
+// searched is how many items a page reads that chooses by a filter. Each number is another
+// statement that is prepared, so there are two.
+func (p Page) searched() int {
+	if p.Limit <= DefaultLimit {
+		return DefaultLimit + 1
+	}
+	return MostItems + 1
 }
 
 // indexes reports whether a filter is one of the list's index, and so costs nothing.

@@ -40,7 +40,7 @@ func (s *Service) Read(ctx context.Context, p Page) (api.Rendered, error) {
 		rows, key := 0, after
 		b = append(b, p.opening()...)
 		err = store.Each(ctx, s.db.Hot(text), func(item *videos.Item) (bool, error) {
-			if rows == p.Limit {
+			if p.full(rows, len(b)) {
 				last = key
 				return false, nil
 			}
@@ -73,7 +73,7 @@ func (s *Service) appendItem(b []byte, p Page, item *videos.Item) ([]byte, error
 	if !p.Paged {
 		return append(b, *item.Hook...), nil
 	}
-	return videos.ShowHook(b, *item.Hook, item.HookText, item.Score, item.TwiceBaseline), nil
+	return videos.ShowHook(b, item.Hook, item.HookText, item.Score, item.TwiceBaseline), nil
 }
 
 // Newest is the newest usable reading of the completed scrolls of the library; 0 without one.
@@ -284,7 +284,7 @@ func (s *Service) appendTrends(ctx context.Context, b []byte, p Page, subject st
 			if uncounted = t.Uncounted != nil && !p.WithArchived; uncounted {
 				return false, nil
 			}
-			if rows == p.Limit {
+			if p.full(rows, len(b)) {
 				last = key
 				return false, nil
 			}

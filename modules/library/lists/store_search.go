@@ -59,7 +59,7 @@ func (p Page) chosen(ctx context.Context, db *store.DB, after []byte) (text stri
 		from, where := d.conditions(p.Filter, terms, a)
 		where += p.beyond()
 		ranges := p.each("SELECT v.id, v.{order} AS place FROM videos v"+p.index(db)+from+" WHERE {tenant:v} AND {range} AND "+within+where, a)
-		return p.documents(db.Merged(ranges, MostItems+1)), a.values, end, nil
+		return p.documents(db.Merged(ranges, p.searched())), a.values, end, nil
 	}
 	having := d.having(a.bind(terms[0]))
 	from, where := d.conditions(p.Filter, terms[1:], a)
@@ -67,7 +67,7 @@ func (p Page) chosen(ctx context.Context, db *store.DB, after []byte) (text stri
 	// The inner limit cuts nothing off. Without it PostgreSQL would read the whole list in
 	// order until it met the few videos.
 	return p.documents(fmt.Sprintf("SELECT id, place FROM (SELECT v.id, v.%[1]s AS place FROM (%[2]s LIMIT %[3]d) w CROSS JOIN videos v%[4]s WHERE v.id = w.id AND {tenant:v} AND (%[5]s) AND %[6]s%[7]s LIMIT %[3]d) m ORDER BY place LIMIT %[8]d",
-		p.order(), having, few+1, from, strings.Join(p.ranges(a), " OR "), strings.ReplaceAll(within, "{order}", p.order()), where, MostItems+1)), a.values, nil, nil
+		p.order(), having, few+1, from, strings.Join(p.ranges(a), " OR "), strings.ReplaceAll(within, "{order}", p.order()), where, p.searched())), a.values, nil, nil
 }
 
 // rareFirst moves the first term that few videos have to the front, and reports whether

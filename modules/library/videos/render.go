@@ -84,9 +84,14 @@ func (h *Hook) append(b []byte) []byte {
 }
 
 // ShowHook appends what a hook has after its video, as our lists show it: the evidence with
-// the text of the hook, and the score of the video with its baseline if it has one.
-func ShowHook(b []byte, evidence string, text *string, score float64, twiceBaseline int64) []byte {
-	b = append(b, evidence[:len(evidence)-1]...)
+// the text of the hook, and the score of the video with its baseline if it has one. A video without
+// evidence, nil, has version 0.
+func ShowHook(b []byte, evidence *string, text *string, score float64, twiceBaseline int64) []byte {
+	if evidence != nil {
+		b = append(b, (*evidence)[:len(*evidence)-1]...)
+	} else {
+		b = append(b, `,"visual":null,"spoken":null,"onScreenText":null,"version":0`...)
+	}
 	if text != nil {
 		b = AppendString(append(b, `,"hookText":`...), *text)
 	}

@@ -236,6 +236,9 @@ func (d *document) parameters(input protoreflect.MessageDescriptor, example obje
 			continue
 		}
 		p := object{"name": restName(field), "in": "query", "schema": d.requestField(field)}
+		if field.IsList() {
+			p["explode"] = false
+		}
 		if required(field) {
 			p["required"] = true
 		}
@@ -277,7 +280,7 @@ func (d *document) responses(method protoreflect.MethodDescriptor, op *scrollery
 		content["text/csv"], content["application/x-ndjson"] = object{}, object{}
 	}
 	out["default"] = object{"$ref": "#/components/responses/Refused"}
-	if hasETag(method.Output()) {
+	if hasETag(method) {
 		out["304"] = object{"$ref": "#/components/responses/304"}
 	}
 	d.refuse(out, op)
@@ -352,9 +355,10 @@ func isList(method protoreflect.MethodDescriptor, op *scrolleryv1.Operation) boo
 }
 
 // hasETag reports whether an answer is a list of the library.
-func hasETag(output protoreflect.MessageDescriptor) bool {
-	for i := range output.Fields().Len() {
-		if field := output.Fields().Get(i); field.IsList() && field.Message() != nil {
+func hasETag(method protoreflect.MethodDescriptor) bool {
+	fields := method.Output().Fields()
+	for i := range fields.Len() {
+		if field := fields.Get(i); field.IsList() && field.Message() != nil && method.Input().Fields().ByName("limit") != nil {
 			switch field.Message().Name() {
 			case "Video", "Hook", "Outlier", "Trend":
 				return true

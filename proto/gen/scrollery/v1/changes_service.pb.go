@@ -152,8 +152,7 @@ func (x *SummarizeChangesRequest) GetSince() float64 {
 
 type SummarizeChangesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Unix milliseconds: the time from which changes are counted. Later than the one asked for if older changes are
-	// deleted, or more than 100,000 are newer.
+	// The time from which changes are counted: later than asked for if older ones are deleted, or 100,000 are newer.
 	Since float64 `protobuf:"fixed64,1,opt,name=since" json:"since,omitempty"`
 	// How often each kind happened that did.
 	Counts []*ChangeCount `protobuf:"bytes,2,rep,name=counts" json:"counts,omitempty"`

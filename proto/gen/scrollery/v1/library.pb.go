@@ -484,8 +484,8 @@ type Hook struct {
 	OnScreenText *string `protobuf:"bytes,4,opt,name=on_screen_text,json=onScreenText" json:"on_screen_text,omitempty"`
 	// Rises by 1 when the evidence changes.
 	Version int32 `protobuf:"varint,5,opt,name=version" json:"version,omitempty"`
-	// The hook in one sentence: the first of `spoken`, with the second where the first has fewer than 5 words, at most 140
-	// characters. Only in `listHooks` and `getVideo`, as the two below; absent where nothing is spoken.
+	// The hook in one sentence, at most 140 characters, from `spoken`. Only in `listHooks`, `getVideos` and `getVideo`, as
+	// the two below; absent where nothing is spoken.
 	HookText *string `protobuf:"bytes,6,opt,name=hook_text,json=hookText" json:"hook_text,omitempty"`
 	// The score of the video, 4 decimals; absent without a baseline.
 	Score *float64 `protobuf:"fixed64,7,opt,name=score" json:"score,omitempty"`
@@ -597,8 +597,7 @@ type Outlier struct {
 	// Time of the reading with which it first was an outlier, Unix milliseconds. Only in `listOutliers`, as those below;
 	// absent where it never was one.
 	OutlierSince *float64 `protobuf:"fixed64,6,opt,name=outlier_since,json=outlierSince" json:"outlier_since,omitempty"`
-	// The views that it has at 7 days by its newest usable reading: views x 1000 / share, rounded down. Absent where it was
-	// older than 7 days at the reading.
+	// The views that it has at 7 days by its newest usable reading. Absent where it was older at the reading.
 	SevenDayViews *float64 `protobuf:"fixed64,7,opt,name=seven_day_views,json=sevenDayViews" json:"seven_day_views,omitempty"`
 	// Views of the reading by the hours since it was posted, at least one, 4 decimals. Absent likewise.
 	ViewsPerHour *float64 `protobuf:"fixed64,8,opt,name=views_per_hour,json=viewsPerHour" json:"views_per_hour,omitempty"`

@@ -121,9 +121,8 @@ func (x *ExplainOutlierResponse) GetExplanation() *OutlierExplanation {
 	return nil
 }
 
-// OutlierExplanation is everything that went into a score. Views, likes, shares and
-// doubled medians are whole numbers, so that the score can be worked out again from
-// this message alone.
+// OutlierExplanation is everything that went into a score, in whole numbers: the score can be
+// worked out again from it.
 type OutlierExplanation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the video.
@@ -171,11 +170,9 @@ type OutlierExplanation struct {
 	Likes *ConsideredVideos `protobuf:"bytes,21,opt,name=likes" json:"likes,omitempty"`
 	// The newest 50 times that a scroll moved the video into or out of the outliers.
 	Flags []*OutlierFlag `protobuf:"bytes,22,rep,name=flags" json:"flags,omitempty"`
-	// Time of the reading with which it first was an outlier, Unix milliseconds; null if it never was one. With `order=new`
-	// it is listed from 7 days before `newestReadingAt`, or the time that is asked for.
+	// Time of the reading with which it first was an outlier, Unix milliseconds; null if it never was one.
 	OutlierSince *float64 `protobuf:"fixed64,23,opt,name=outlier_since,json=outlierSince" json:"outlier_since,omitempty"`
-	// target.views x 1000 / target.share, rounded down; null where it is undated or was older than 7 days. With
-	// `order=rising` it is listed where it was posted in the 7 days before `newestReadingAt`.
+	// target.views x 1000 / target.share, rounded down; null where it is undated or was older than 7 days.
 	SevenDayViews *float64 `protobuf:"fixed64,24,opt,name=seven_day_views,json=sevenDayViews" json:"seven_day_views,omitempty"`
 	// target.views by the hours of target.age, at least one, 4 decimals; null likewise.
 	ViewsPerHour *float64 `protobuf:"fixed64,25,opt,name=views_per_hour,json=viewsPerHour" json:"views_per_hour,omitempty"`
@@ -902,19 +899,9 @@ type TrendExplanation struct {
 	Dropped []*DroppedKey `protobuf:"bytes,18,rep,name=dropped" json:"dropped,omitempty"`
 	// Keys of the whole window that are not listed, by rule.
 	DroppedCounts []*ReasonCount `protobuf:"bytes,19,rep,name=dropped_counts,json=droppedCounts" json:"dropped_counts,omitempty"`
-	// Whether the window has more than 10,000 videos and was not measured for this answer: all numbers are those that are
-	// stored with the lists, of keys that are listed or overlap. `dropped` has only keys that overlap, on the first 2,000
-	// videos, and `dropped_counts` is empty.
-	Stored bool `protobuf:"varint,20,opt,name=stored" json:"stored,omitempty"`
-	// Creators whose first video with the key, of those of the window with a posting time, was posted in (T - 3 days, T].
-	NewCreators int32 `protobuf:"varint,21,opt,name=new_creators,json=newCreators" json:"new_creators,omitempty"`
-	// Creators whose first was posted in (T - 6 days, T - 3 days].
-	NewCreatorsBefore int32 `protobuf:"varint,22,opt,name=new_creators_before,json=newCreatorsBefore" json:"new_creators_before,omitempty"`
-	// c by the days of W, 4 decimals.
-	CreatorsPerDay float64 `protobuf:"fixed64,23,opt,name=creators_per_day,json=creatorsPerDay" json:"creators_per_day,omitempty"`
-	// `rising`: at least 2 new creators, and at least 1.5 times as many as in the 3 days before; `falling`: the other way round;
-	// else `holding`.
-	Direction     string `protobuf:"bytes,24,opt,name=direction" json:"direction,omitempty"`
+	// Whether the window has more than 10,000 videos and was not measured: all numbers are those that are stored, of keys
+	// that are listed or overlap.
+	Stored        bool `protobuf:"varint,20,opt,name=stored" json:"stored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1087,34 +1074,6 @@ func (x *TrendExplanation) GetStored() bool {
 		return x.Stored
 	}
 	return false
-}
-
-func (x *TrendExplanation) GetNewCreators() int32 {
-	if x != nil {
-		return x.NewCreators
-	}
-	return 0
-}
-
-func (x *TrendExplanation) GetNewCreatorsBefore() int32 {
-	if x != nil {
-		return x.NewCreatorsBefore
-	}
-	return 0
-}
-
-func (x *TrendExplanation) GetCreatorsPerDay() float64 {
-	if x != nil {
-		return x.CreatorsPerDay
-	}
-	return 0
-}
-
-func (x *TrendExplanation) GetDirection() string {
-	if x != nil {
-		return x.Direction
-	}
-	return ""
 }
 
 // TrendWindow is what the trends of a subject are measured over.
@@ -1555,7 +1514,7 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\xc8\x01\x01r\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\x03key\"n\n" +
 	"\x14ExplainTrendResponse\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x12@\n" +
-	"\vexplanation\x18\x02 \x01(\v2\x1e.scrollery.v1.TrendExplanationR\vexplanation\"\xab\b\n" +
+	"\vexplanation\x18\x02 \x01(\v2\x1e.scrollery.v1.TrendExplanationR\vexplanation\"\xef\x06\n" +
 	"\x10TrendExplanation\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x16\n" +
@@ -1581,11 +1540,7 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\x06videos\x18\x11 \x03(\v2\x18.scrollery.v1.TrendVideoR\x06videos\x122\n" +
 	"\adropped\x18\x12 \x03(\v2\x18.scrollery.v1.DroppedKeyR\adropped\x12@\n" +
 	"\x0edropped_counts\x18\x13 \x03(\v2\x19.scrollery.v1.ReasonCountR\rdroppedCounts\x12\x16\n" +
-	"\x06stored\x18\x14 \x01(\bR\x06stored\x12!\n" +
-	"\fnew_creators\x18\x15 \x01(\x05R\vnewCreators\x12.\n" +
-	"\x13new_creators_before\x18\x16 \x01(\x05R\x11newCreatorsBefore\x12(\n" +
-	"\x10creators_per_day\x18\x17 \x01(\x01R\x0ecreatorsPerDay\x12=\n" +
-	"\tdirection\x18\x18 \x01(\tB\x1f\xbaH\x1cr\x1aR\x06risingR\aholdingR\afallingR\tdirection\"\xe5\x01\n" +
+	"\x06stored\x18\x14 \x01(\bR\x06stored\"\xe5\x01\n" +
 	"\vTrendWindow\x12\x1b\n" +
 	"\tnewest_at\x18\x01 \x01(\x01R\bnewestAt\x12\x12\n" +
 	"\x04span\x18\x02 \x01(\x01R\x04span\x12\x14\n" +

@@ -139,6 +139,105 @@ func (x *GetVideoResponse) GetHook() *Hook {
 	return nil
 }
 
+type GetVideosRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ids of the videos, with a comma between two.
+	Ids           []string `protobuf:"bytes,1,rep,name=ids" json:"ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetVideosRequest) Reset() {
+	*x = GetVideosRequest{}
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetVideosRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetVideosRequest) ProtoMessage() {}
+
+func (x *GetVideosRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetVideosRequest.ProtoReflect.Descriptor instead.
+func (*GetVideosRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GetVideosRequest) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+type GetVideosResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The videos in the order of `ids`, as in `listHooks`; `version` is 0 without evidence.
+	Videos []*Hook `protobuf:"bytes,1,rep,name=videos" json:"videos,omitempty"`
+	// The ids of which the library has no video.
+	Missing       []string `protobuf:"bytes,2,rep,name=missing" json:"missing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetVideosResponse) Reset() {
+	*x = GetVideosResponse{}
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetVideosResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetVideosResponse) ProtoMessage() {}
+
+func (x *GetVideosResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetVideosResponse.ProtoReflect.Descriptor instead.
+func (*GetVideosResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GetVideosResponse) GetVideos() []*Hook {
+	if x != nil {
+		return x.Videos
+	}
+	return nil
+}
+
+func (x *GetVideosResponse) GetMissing() []string {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
 type ListObservationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the video.
@@ -153,7 +252,7 @@ type ListObservationsRequest struct {
 
 func (x *ListObservationsRequest) Reset() {
 	*x = ListObservationsRequest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[2]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -165,7 +264,7 @@ func (x *ListObservationsRequest) String() string {
 func (*ListObservationsRequest) ProtoMessage() {}
 
 func (x *ListObservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[2]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -178,7 +277,7 @@ func (x *ListObservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListObservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListObservationsRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{2}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListObservationsRequest) GetVideoId() string {
@@ -214,7 +313,7 @@ type ListObservationsResponse struct {
 
 func (x *ListObservationsResponse) Reset() {
 	*x = ListObservationsResponse{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[3]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -226,7 +325,7 @@ func (x *ListObservationsResponse) String() string {
 func (*ListObservationsResponse) ProtoMessage() {}
 
 func (x *ListObservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[3]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -239,7 +338,7 @@ func (x *ListObservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListObservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListObservationsResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{3}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListObservationsResponse) GetObservations() []*Observation {
@@ -287,7 +386,7 @@ type Observation struct {
 
 func (x *Observation) Reset() {
 	*x = Observation{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[4]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -299,7 +398,7 @@ func (x *Observation) String() string {
 func (*Observation) ProtoMessage() {}
 
 func (x *Observation) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[4]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -312,7 +411,7 @@ func (x *Observation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Observation.ProtoReflect.Descriptor instead.
 func (*Observation) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Observation) GetObservedAt() float64 {
@@ -396,41 +495,19 @@ type ListScoresRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 5,000 when absent.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
-	// Whether archived ones are listed too.
+	// Whether archived videos are in it too.
 	IncludeArchived *bool `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
 	// Only videos of this kind.
 	Kind *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
-	// The platform, as `tiktok`.
-	Platform *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
-	// The creator's handle, with or without @, in any case.
-	Creator *string `protobuf:"bytes,5,opt,name=creator" json:"creator,omitempty"`
-	// Least views of the newest reading that scoring can use.
-	MinViews *float64 `protobuf:"fixed64,6,opt,name=min_views,json=minViews" json:"min_views,omitempty"`
-	// Posted at this time or later, Unix milliseconds. A video without a date is left out.
-	PostedAfter *float64 `protobuf:"fixed64,7,opt,name=posted_after,json=postedAfter" json:"posted_after,omitempty"`
-	// Posted before this time, Unix milliseconds. A video without a date is left out.
-	PostedBefore *float64 `protobuf:"fixed64,8,opt,name=posted_before,json=postedBefore" json:"posted_before,omitempty"`
-	// Least score.
-	MinScore *float64 `protobuf:"fixed64,9,opt,name=min_score,json=minScore" json:"min_score,omitempty"`
-	// Words that the caption, the title, the hashtags, the spoken words, the text on the screen or the handle have, all of them.
-	Q *string `protobuf:"bytes,10,opt,name=q" json:"q,omitempty"`
-	// A hashtag of the video, with or without its sign.
-	Hashtag *string `protobuf:"bytes,11,opt,name=hashtag" json:"hashtag,omitempty"`
-	// The language that the source gives the video, as `en`.
-	Language *string `protobuf:"bytes,12,opt,name=language" json:"language,omitempty"`
-	// Whether the caller annotated the video.
-	Annotated *bool `protobuf:"varint,13,opt,name=annotated" json:"annotated,omitempty"`
-	// Least followers of the creator, as a source read them last. Videos of creators whose followers are unknown are left out.
-	MinFollowers *float64 `protobuf:"fixed64,14,opt,name=min_followers,json=minFollowers" json:"min_followers,omitempty"`
-	// Most followers of the creator, likewise.
-	MaxFollowers  *float64 `protobuf:"fixed64,15,opt,name=max_followers,json=maxFollowers" json:"max_followers,omitempty"`
+	// Only videos of this platform.
+	Platform      *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListScoresRequest) Reset() {
 	*x = ListScoresRequest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[5]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -442,7 +519,7 @@ func (x *ListScoresRequest) String() string {
 func (*ListScoresRequest) ProtoMessage() {}
 
 func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[5]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -455,7 +532,7 @@ func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresRequest.ProtoReflect.Descriptor instead.
 func (*ListScoresRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{5}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListScoresRequest) GetLimit() int32 {
@@ -486,92 +563,14 @@ func (x *ListScoresRequest) GetPlatform() string {
 	return ""
 }
 
-func (x *ListScoresRequest) GetCreator() string {
-	if x != nil && x.Creator != nil {
-		return *x.Creator
-	}
-	return ""
-}
-
-func (x *ListScoresRequest) GetMinViews() float64 {
-	if x != nil && x.MinViews != nil {
-		return *x.MinViews
-	}
-	return 0
-}
-
-func (x *ListScoresRequest) GetPostedAfter() float64 {
-	if x != nil && x.PostedAfter != nil {
-		return *x.PostedAfter
-	}
-	return 0
-}
-
-func (x *ListScoresRequest) GetPostedBefore() float64 {
-	if x != nil && x.PostedBefore != nil {
-		return *x.PostedBefore
-	}
-	return 0
-}
-
-func (x *ListScoresRequest) GetMinScore() float64 {
-	if x != nil && x.MinScore != nil {
-		return *x.MinScore
-	}
-	return 0
-}
-
-func (x *ListScoresRequest) GetQ() string {
-	if x != nil && x.Q != nil {
-		return *x.Q
-	}
-	return ""
-}
-
-func (x *ListScoresRequest) GetHashtag() string {
-	if x != nil && x.Hashtag != nil {
-		return *x.Hashtag
-	}
-	return ""
-}
-
-func (x *ListScoresRequest) GetLanguage() string {
-	if x != nil && x.Language != nil {
-		return *x.Language
-	}
-	return ""
-}
-
-func (x *ListScoresRequest) GetAnnotated() bool {
-	if x != nil && x.Annotated != nil {
-		return *x.Annotated
-	}
-	return false
-}
-
-func (x *ListScoresRequest) GetMinFollowers() float64 {
-	if x != nil && x.MinFollowers != nil {
-		return *x.MinFollowers
-	}
-	return 0
-}
-
-func (x *ListScoresRequest) GetMaxFollowers() float64 {
-	if x != nil && x.MaxFollowers != nil {
-		return *x.MaxFollowers
-	}
-	return 0
-}
-
-// ListScoresResponse has columns of one length, a value for each scored video. Above `limit` they are a sample: the
-// outliers, then an even part of the others.
+// ListScoresResponse has columns of one length, a value for each video that has a score.
 type ListScoresResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Videos that the filters choose, of the newest 100,000.
+	// Videos that were looked at: the newest of the library by when they were first seen.
 	Videos int32 `protobuf:"varint,1,opt,name=videos" json:"videos,omitempty"`
 	// The names that `kind` refers to.
 	Kinds []string `protobuf:"bytes,2,rep,name=kinds" json:"kinds,omitempty"`
-	// Their ids.
+	// Ids of the videos.
 	VideoId []string `protobuf:"bytes,3,rep,name=video_id,json=videoId" json:"video_id,omitempty"`
 	// Position in `kinds`.
 	Kind []int32 `protobuf:"varint,4,rep,packed,name=kind" json:"kind,omitempty"`
@@ -583,29 +582,21 @@ type ListScoresResponse struct {
 	Score []float64 `protobuf:"fixed64,7,rep,packed,name=score" json:"score,omitempty"`
 	// Peers in the median.
 	SampleCount []int32 `protobuf:"varint,8,rep,packed,name=sample_count,json=sampleCount" json:"sample_count,omitempty"`
-	// Peers by the creator.
+	// Peers by the creator; fewer than 3 on a baseline by the niche.
 	CreatorPeers []int32 `protobuf:"varint,9,rep,packed,name=creator_peers,json=creatorPeers" json:"creator_peers,omitempty"`
 	// Unix milliseconds.
 	ObservedAt []float64 `protobuf:"fixed64,10,rep,packed,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
-	// Age at that reading in milliseconds; -1 if unknown or negative.
+	// Age at that reading in milliseconds; -1 where the posting time is unknown or the reading is before it.
 	Age []float64 `protobuf:"fixed64,11,rep,packed,name=age" json:"age,omitempty"`
 	// Whether the views look bought.
-	Doubtful []bool `protobuf:"varint,12,rep,packed,name=doubtful" json:"doubtful,omitempty"`
-	// Whether it is an outlier.
-	Listed []bool `protobuf:"varint,13,rep,packed,name=listed" json:"listed,omitempty"`
-	// Those with a score.
-	Scored int32 `protobuf:"varint,14,opt,name=scored" json:"scored,omitempty"`
-	// The outliers of them.
-	Outliers int32 `protobuf:"varint,15,opt,name=outliers" json:"outliers,omitempty"`
-	// Whether the library has older ones.
-	Partial       bool `protobuf:"varint,16,opt,name=partial" json:"partial,omitempty"`
+	Doubtful      []bool `protobuf:"varint,12,rep,packed,name=doubtful" json:"doubtful,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListScoresResponse) Reset() {
 	*x = ListScoresResponse{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[6]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -617,7 +608,7 @@ func (x *ListScoresResponse) String() string {
 func (*ListScoresResponse) ProtoMessage() {}
 
 func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[6]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -630,7 +621,7 @@ func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresResponse.ProtoReflect.Descriptor instead.
 func (*ListScoresResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListScoresResponse) GetVideos() int32 {
@@ -717,34 +708,6 @@ func (x *ListScoresResponse) GetDoubtful() []bool {
 	return nil
 }
 
-func (x *ListScoresResponse) GetListed() []bool {
-	if x != nil {
-		return x.Listed
-	}
-	return nil
-}
-
-func (x *ListScoresResponse) GetScored() int32 {
-	if x != nil {
-		return x.Scored
-	}
-	return 0
-}
-
-func (x *ListScoresResponse) GetOutliers() int32 {
-	if x != nil {
-		return x.Outliers
-	}
-	return 0
-}
-
-func (x *ListScoresResponse) GetPartial() bool {
-	if x != nil {
-		return x.Partial
-	}
-	return false
-}
-
 type GetTrendSeriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As lists of trends show it, `hashtag:espresso` for example.
@@ -755,7 +718,7 @@ type GetTrendSeriesRequest struct {
 
 func (x *GetTrendSeriesRequest) Reset() {
 	*x = GetTrendSeriesRequest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[7]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -767,7 +730,7 @@ func (x *GetTrendSeriesRequest) String() string {
 func (*GetTrendSeriesRequest) ProtoMessage() {}
 
 func (x *GetTrendSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[7]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -780,7 +743,7 @@ func (x *GetTrendSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTrendSeriesRequest.ProtoReflect.Descriptor instead.
 func (*GetTrendSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetTrendSeriesRequest) GetKey() string {
@@ -791,20 +754,20 @@ func (x *GetTrendSeriesRequest) GetKey() string {
 }
 
 // GetTrendSeriesResponse has columns of one length, a value for each completed scroll that read a video with
-// the key in the window, oldest first, at most 5,000. Archived videos are left out.
+// the key, oldest first, at most 5,000, without archived videos.
 type GetTrendSeriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// False where no video of the window carries the key.
 	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
-	// The key asked for.
+	// The trend key that was asked for.
 	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
-	// The key for people; may be empty.
+	// The key for people; empty where there is none.
 	Label string `protobuf:"bytes,3,opt,name=label" json:"label,omitempty"`
 	// Ids of the scrolls.
 	ScrollId []string `protobuf:"bytes,4,rep,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
-	// Its newest reading of the key, Unix milliseconds.
+	// Time of the scroll's newest reading of the key, Unix milliseconds.
 	ObservedAt []float64 `protobuf:"fixed64,5,rep,packed,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
-	// Videos with the key that the scroll read.
+	// Videos with the key that the scroll read, and their creators.
 	Videos []int32 `protobuf:"varint,6,rep,packed,name=videos" json:"videos,omitempty"`
 	// Creators of the videos with the key.
 	Creators []int32 `protobuf:"varint,7,rep,packed,name=creators" json:"creators,omitempty"`
@@ -816,7 +779,7 @@ type GetTrendSeriesResponse struct {
 
 func (x *GetTrendSeriesResponse) Reset() {
 	*x = GetTrendSeriesResponse{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[8]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -828,7 +791,7 @@ func (x *GetTrendSeriesResponse) String() string {
 func (*GetTrendSeriesResponse) ProtoMessage() {}
 
 func (x *GetTrendSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[8]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -841,7 +804,7 @@ func (x *GetTrendSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTrendSeriesResponse.ProtoReflect.Descriptor instead.
 func (*GetTrendSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetTrendSeriesResponse) GetFound() bool {
@@ -910,7 +873,7 @@ type BacktestOutliersRequest struct {
 
 func (x *BacktestOutliersRequest) Reset() {
 	*x = BacktestOutliersRequest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[9]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -922,7 +885,7 @@ func (x *BacktestOutliersRequest) String() string {
 func (*BacktestOutliersRequest) ProtoMessage() {}
 
 func (x *BacktestOutliersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[9]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -935,7 +898,7 @@ func (x *BacktestOutliersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestOutliersRequest.ProtoReflect.Descriptor instead.
 func (*BacktestOutliersRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BacktestOutliersRequest) GetScrollId() string {
@@ -947,7 +910,7 @@ func (x *BacktestOutliersRequest) GetScrollId() string {
 
 type BacktestOutliersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The compared scrolls, newest first: at most 30 and 50,000 scores.
+	// The scrolls that are compared, newest first: at most 30 and 50,000 scores.
 	Runs []*BacktestRun `protobuf:"bytes,1,rep,name=runs" json:"runs,omitempty"`
 	// At most 10 scrolls later.
 	Rows          []*BacktestRow `protobuf:"bytes,2,rep,name=rows" json:"rows,omitempty"`
@@ -957,7 +920,7 @@ type BacktestOutliersResponse struct {
 
 func (x *BacktestOutliersResponse) Reset() {
 	*x = BacktestOutliersResponse{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[10]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -969,7 +932,7 @@ func (x *BacktestOutliersResponse) String() string {
 func (*BacktestOutliersResponse) ProtoMessage() {}
 
 func (x *BacktestOutliersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[10]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -982,7 +945,7 @@ func (x *BacktestOutliersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestOutliersResponse.ProtoReflect.Descriptor instead.
 func (*BacktestOutliersResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{10}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BacktestOutliersResponse) GetRuns() []*BacktestRun {
@@ -1020,7 +983,7 @@ type BacktestRun struct {
 
 func (x *BacktestRun) Reset() {
 	*x = BacktestRun{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[11]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1032,7 +995,7 @@ func (x *BacktestRun) String() string {
 func (*BacktestRun) ProtoMessage() {}
 
 func (x *BacktestRun) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[11]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1045,7 +1008,7 @@ func (x *BacktestRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestRun.ProtoReflect.Descriptor instead.
 func (*BacktestRun) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{11}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BacktestRun) GetScrollId() string {
@@ -1093,20 +1056,17 @@ func (x *BacktestRun) GetLeft() int32 {
 // BacktestRow counts videos that were scored at a scroll and read again by a later one.
 type BacktestRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What `value` is: `all`, `platform`, `kind`, `age_days` (at the flag, whole days, 7 for more, -1 for unknown),
-	// `creator_peers` (0 for a baseline by the niche, else at least 3, 10 or 30) or `order`. Of the order `new`, the flagged
-	// are those that entered with the earlier scroll. Of `rising` and `views_per_hour`, `scored` are the videos of at most 7
-	// days, `flagged` the tenth with the most 7-day views or views an hour, and `above` the tenth that gained the most views.
+	// What `value` is: `all`, `platform`, `kind`, `age_days` (at the flag), `creator_peers` or `order`.
 	By string `protobuf:"bytes,1,opt,name=by" json:"by,omitempty"`
-	// The value.
+	// The value of the group.
 	Value string `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
-	// 1 for the next scroll.
+	// How many scrolls lie between the two, 1 for the next one.
 	ScrollsLater int32 `protobuf:"varint,3,opt,name=scrolls_later,json=scrollsLater" json:"scrolls_later,omitempty"`
-	// Videos with a score at both.
+	// Videos with a score at both; those above their baseline at the later one.
 	Scored int32 `protobuf:"varint,4,opt,name=scored" json:"scored,omitempty"`
 	// Videos above their baseline at the later reading.
 	Above int32 `protobuf:"varint,5,opt,name=above" json:"above,omitempty"`
-	// Outliers at the earlier one that were not doubtful.
+	// Outliers at the earlier one that were not doubtful; those of them that were above at the later one.
 	Flagged int32 `protobuf:"varint,6,opt,name=flagged" json:"flagged,omitempty"`
 	// Flagged videos above their baseline at the later reading.
 	Still int32 `protobuf:"varint,7,opt,name=still" json:"still,omitempty"`
@@ -1122,7 +1082,7 @@ type BacktestRow struct {
 
 func (x *BacktestRow) Reset() {
 	*x = BacktestRow{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[12]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1134,7 +1094,7 @@ func (x *BacktestRow) String() string {
 func (*BacktestRow) ProtoMessage() {}
 
 func (x *BacktestRow) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[12]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1147,7 +1107,7 @@ func (x *BacktestRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestRow.ProtoReflect.Descriptor instead.
 func (*BacktestRow) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{12}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BacktestRow) GetBy() string {
@@ -1230,7 +1190,7 @@ type BacktestTrendsRequest struct {
 
 func (x *BacktestTrendsRequest) Reset() {
 	*x = BacktestTrendsRequest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[13]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1242,7 +1202,7 @@ func (x *BacktestTrendsRequest) String() string {
 func (*BacktestTrendsRequest) ProtoMessage() {}
 
 func (x *BacktestTrendsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[13]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1255,7 +1215,7 @@ func (x *BacktestTrendsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestTrendsRequest.ProtoReflect.Descriptor instead.
 func (*BacktestTrendsRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{13}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BacktestTrendsRequest) GetDays() int32 {
@@ -1271,8 +1231,8 @@ type BacktestTrendsResponse struct {
 	Days int32 `protobuf:"varint,1,opt,name=days" json:"days,omitempty"`
 	// A key is taken up if so many creators who had not used it before posted a video with it in these days.
 	NewCreators int32 `protobuf:"varint,2,opt,name=new_creators,json=newCreators" json:"new_creators,omitempty"`
-	// The scrolls that could be tested, newest first: of the newest 30 with at most 50,000 readings together, those with
-	// readings of a whole window before them and of all these days after them.
+	// The scrolls that could be tested, newest first: those with readings of a whole window before them and of all these
+	// days after them.
 	Runs []*TrendBacktestRun `protobuf:"bytes,3,rep,name=runs" json:"runs,omitempty"`
 	// The sums of the runs.
 	All           *TrendBacktestSum `protobuf:"bytes,4,opt,name=all" json:"all,omitempty"`
@@ -1282,7 +1242,7 @@ type BacktestTrendsResponse struct {
 
 func (x *BacktestTrendsResponse) Reset() {
 	*x = BacktestTrendsResponse{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[14]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1294,7 +1254,7 @@ func (x *BacktestTrendsResponse) String() string {
 func (*BacktestTrendsResponse) ProtoMessage() {}
 
 func (x *BacktestTrendsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[14]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1307,7 +1267,7 @@ func (x *BacktestTrendsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestTrendsResponse.ProtoReflect.Descriptor instead.
 func (*BacktestTrendsResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{14}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BacktestTrendsResponse) GetDays() int32 {
@@ -1353,7 +1313,7 @@ type TrendBacktestRun struct {
 
 func (x *TrendBacktestRun) Reset() {
 	*x = TrendBacktestRun{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[15]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1365,7 +1325,7 @@ func (x *TrendBacktestRun) String() string {
 func (*TrendBacktestRun) ProtoMessage() {}
 
 func (x *TrendBacktestRun) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[15]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1378,7 +1338,7 @@ func (x *TrendBacktestRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrendBacktestRun.ProtoReflect.Descriptor instead.
 func (*TrendBacktestRun) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{15}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TrendBacktestRun) GetScrollId() string {
@@ -1425,7 +1385,7 @@ type TrendBacktestSum struct {
 
 func (x *TrendBacktestSum) Reset() {
 	*x = TrendBacktestSum{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[16]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1437,7 +1397,7 @@ func (x *TrendBacktestSum) String() string {
 func (*TrendBacktestSum) ProtoMessage() {}
 
 func (x *TrendBacktestSum) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[16]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1450,7 +1410,7 @@ func (x *TrendBacktestSum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrendBacktestSum.ProtoReflect.Descriptor instead.
 func (*TrendBacktestSum) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{16}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TrendBacktestSum) GetListed() int32 {
@@ -1513,7 +1473,13 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x12)\n" +
 	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video\x12/\n" +
 	"\aoutlier\x18\x03 \x01(\v2\x15.scrollery.v1.OutlierR\aoutlier\x12&\n" +
-	"\x04hook\x18\x04 \x01(\v2\x12.scrollery.v1.HookR\x04hook\"\xa5\x01\n" +
+	"\x04hook\x18\x04 \x01(\v2\x12.scrollery.v1.HookR\x04hook\"9\n" +
+	"\x10GetVideosRequest\x12%\n" +
+	"\x03ids\x18\x01 \x03(\tB\x13\xbaH\x10\xc8\x01\x01\x92\x01\n" +
+	"\x102\"\x06r\x04\x10\x01\x18dR\x03ids\"Y\n" +
+	"\x11GetVideosResponse\x12*\n" +
+	"\x06videos\x18\x01 \x03(\v2\x12.scrollery.v1.HookR\x06videos\x12\x18\n" +
+	"\amissing\x18\x02 \x03(\tR\amissing\"\xa5\x01\n" +
 	"\x17ListObservationsRequest\x12,\n" +
 	"\bvideo_id\x18\x01 \x01(\tB\x11\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\avideoId\x12$\n" +
 	"\x05limit\x18\x02 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x126\n" +
@@ -1536,25 +1502,13 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	"\x05saves\x18\t \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05saves\x12\x16\n" +
 	"\x06usable\x18\n" +
 	" \x01(\bR\x06usable\x12!\n" +
-	"\x06reason\x18\v \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\x06reason\"\x95\x06\n" +
+	"\x06reason\x18\v \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\x06reason\"\xd0\x01\n" +
 	"\x11ListScoresRequest\x12%\n" +
 	"\x05limit\x18\x01 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\x88'(\x01\xaa\x01\x02\b\x01R\x05limit\x120\n" +
 	"\x10include_archived\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x01R\x0fincludeArchived\x126\n" +
 	"\x04kind\x18\x03 \x01(\tB\"\xbaH\x1ar\x18R\x03ownR\n" +
 	"competitorR\x05niche\xaa\x01\x02\b\x01R\x04kind\x12*\n" +
-	"\bplatform\x18\x04 \x01(\tB\x0e\xbaH\x06r\x04\x10\x01\x18(\xaa\x01\x02\b\x01R\bplatform\x12)\n" +
-	"\acreator\x18\x05 \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xc8\x01\xaa\x01\x02\b\x01R\acreator\x129\n" +
-	"\tmin_views\x18\x06 \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00\xaa\x01\x02\b\x01R\bminViews\x12?\n" +
-	"\fposted_after\x18\a \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?\xaa\x01\x02\b\x01R\vpostedAfter\x12A\n" +
-	"\rposted_before\x18\b \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?\xaa\x01\x02\b\x01R\fpostedBefore\x129\n" +
-	"\tmin_score\x18\t \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00\xaa\x01\x02\b\x01R\bminScore\x12\x1d\n" +
-	"\x01q\x18\n" +
-	" \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xc8\x01\xaa\x01\x02\b\x01R\x01q\x12(\n" +
-	"\ahashtag\x18\v \x01(\tB\x0e\xbaH\x06r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\ahashtag\x12*\n" +
-	"\blanguage\x18\f \x01(\tB\x0e\xbaH\x06r\x04\x10\x02\x18#\xaa\x01\x02\b\x01R\blanguage\x12#\n" +
-	"\tannotated\x18\r \x01(\bB\x05\xaa\x01\x02\b\x01R\tannotated\x12A\n" +
-	"\rmin_followers\x18\x0e \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?\xaa\x01\x02\b\x01R\fminFollowers\x12A\n" +
-	"\rmax_followers\x18\x0f \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?\xaa\x01\x02\b\x01R\fmaxFollowers\"\xc1\x03\n" +
+	"\bplatform\x18\x04 \x01(\tB\x0e\xbaH\x06r\x04\x10\x01\x18(\xaa\x01\x02\b\x01R\bplatform\"\xdb\x02\n" +
 	"\x12ListScoresResponse\x12\x16\n" +
 	"\x06videos\x18\x01 \x01(\x05R\x06videos\x12\x14\n" +
 	"\x05kinds\x18\x02 \x03(\tR\x05kinds\x12\x19\n" +
@@ -1569,11 +1523,7 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	" \x03(\x01R\n" +
 	"observedAt\x12\x10\n" +
 	"\x03age\x18\v \x03(\x01R\x03age\x12\x1a\n" +
-	"\bdoubtful\x18\f \x03(\bR\bdoubtful\x12\x16\n" +
-	"\x06listed\x18\r \x03(\bR\x06listed\x12\x16\n" +
-	"\x06scored\x18\x0e \x01(\x05R\x06scored\x12\x1a\n" +
-	"\boutliers\x18\x0f \x01(\x05R\boutliers\x12\x18\n" +
-	"\apartial\x18\x10 \x01(\bR\apartial\"=\n" +
+	"\bdoubtful\x18\f \x03(\bR\bdoubtful\"=\n" +
 	"\x15GetTrendSeriesRequest\x12$\n" +
 	"\x03key\x18\x01 \x01(\tB\x12\xbaH\n" +
 	"\xc8\x01\x01r\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\x03key\"\xe4\x01\n" +
@@ -1645,44 +1595,47 @@ func file_scrollery_v1_library_history_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_library_history_proto_rawDescData
 }
 
-var file_scrollery_v1_library_history_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_scrollery_v1_library_history_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_scrollery_v1_library_history_proto_goTypes = []any{
 	(*GetVideoRequest)(nil),          // 0: scrollery.v1.GetVideoRequest
 	(*GetVideoResponse)(nil),         // 1: scrollery.v1.GetVideoResponse
-	(*ListObservationsRequest)(nil),  // 2: scrollery.v1.ListObservationsRequest
-	(*ListObservationsResponse)(nil), // 3: scrollery.v1.ListObservationsResponse
-	(*Observation)(nil),              // 4: scrollery.v1.Observation
-	(*ListScoresRequest)(nil),        // 5: scrollery.v1.ListScoresRequest
-	(*ListScoresResponse)(nil),       // 6: scrollery.v1.ListScoresResponse
-	(*GetTrendSeriesRequest)(nil),    // 7: scrollery.v1.GetTrendSeriesRequest
-	(*GetTrendSeriesResponse)(nil),   // 8: scrollery.v1.GetTrendSeriesResponse
-	(*BacktestOutliersRequest)(nil),  // 9: scrollery.v1.BacktestOutliersRequest
-	(*BacktestOutliersResponse)(nil), // 10: scrollery.v1.BacktestOutliersResponse
-	(*BacktestRun)(nil),              // 11: scrollery.v1.BacktestRun
-	(*BacktestRow)(nil),              // 12: scrollery.v1.BacktestRow
-	(*BacktestTrendsRequest)(nil),    // 13: scrollery.v1.BacktestTrendsRequest
-	(*BacktestTrendsResponse)(nil),   // 14: scrollery.v1.BacktestTrendsResponse
-	(*TrendBacktestRun)(nil),         // 15: scrollery.v1.TrendBacktestRun
-	(*TrendBacktestSum)(nil),         // 16: scrollery.v1.TrendBacktestSum
-	(*Video)(nil),                    // 17: scrollery.v1.Video
-	(*Outlier)(nil),                  // 18: scrollery.v1.Outlier
-	(*Hook)(nil),                     // 19: scrollery.v1.Hook
+	(*GetVideosRequest)(nil),         // 2: scrollery.v1.GetVideosRequest
+	(*GetVideosResponse)(nil),        // 3: scrollery.v1.GetVideosResponse
+	(*ListObservationsRequest)(nil),  // 4: scrollery.v1.ListObservationsRequest
+	(*ListObservationsResponse)(nil), // 5: scrollery.v1.ListObservationsResponse
+	(*Observation)(nil),              // 6: scrollery.v1.Observation
+	(*ListScoresRequest)(nil),        // 7: scrollery.v1.ListScoresRequest
+	(*ListScoresResponse)(nil),       // 8: scrollery.v1.ListScoresResponse
+	(*GetTrendSeriesRequest)(nil),    // 9: scrollery.v1.GetTrendSeriesRequest
+	(*GetTrendSeriesResponse)(nil),   // 10: scrollery.v1.GetTrendSeriesResponse
+	(*BacktestOutliersRequest)(nil),  // 11: scrollery.v1.BacktestOutliersRequest
+	(*BacktestOutliersResponse)(nil), // 12: scrollery.v1.BacktestOutliersResponse
+	(*BacktestRun)(nil),              // 13: scrollery.v1.BacktestRun
+	(*BacktestRow)(nil),              // 14: scrollery.v1.BacktestRow
+	(*BacktestTrendsRequest)(nil),    // 15: scrollery.v1.BacktestTrendsRequest
+	(*BacktestTrendsResponse)(nil),   // 16: scrollery.v1.BacktestTrendsResponse
+	(*TrendBacktestRun)(nil),         // 17: scrollery.v1.TrendBacktestRun
+	(*TrendBacktestSum)(nil),         // 18: scrollery.v1.TrendBacktestSum
+	(*Video)(nil),                    // 19: scrollery.v1.Video
+	(*Outlier)(nil),                  // 20: scrollery.v1.Outlier
+	(*Hook)(nil),                     // 21: scrollery.v1.Hook
 }
 var file_scrollery_v1_library_history_proto_depIdxs = []int32{
-	17, // 0: scrollery.v1.GetVideoResponse.video:type_name -> scrollery.v1.Video
-	18, // 1: scrollery.v1.GetVideoResponse.outlier:type_name -> scrollery.v1.Outlier
-	19, // 2: scrollery.v1.GetVideoResponse.hook:type_name -> scrollery.v1.Hook
-	4,  // 3: scrollery.v1.ListObservationsResponse.observations:type_name -> scrollery.v1.Observation
-	11, // 4: scrollery.v1.BacktestOutliersResponse.runs:type_name -> scrollery.v1.BacktestRun
-	12, // 5: scrollery.v1.BacktestOutliersResponse.rows:type_name -> scrollery.v1.BacktestRow
-	15, // 6: scrollery.v1.BacktestTrendsResponse.runs:type_name -> scrollery.v1.TrendBacktestRun
-	16, // 7: scrollery.v1.BacktestTrendsResponse.all:type_name -> scrollery.v1.TrendBacktestSum
-	16, // 8: scrollery.v1.TrendBacktestRun.keys:type_name -> scrollery.v1.TrendBacktestSum
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	19, // 0: scrollery.v1.GetVideoResponse.video:type_name -> scrollery.v1.Video
+	20, // 1: scrollery.v1.GetVideoResponse.outlier:type_name -> scrollery.v1.Outlier
+	21, // 2: scrollery.v1.GetVideoResponse.hook:type_name -> scrollery.v1.Hook
+	21, // 3: scrollery.v1.GetVideosResponse.videos:type_name -> scrollery.v1.Hook
+	6,  // 4: scrollery.v1.ListObservationsResponse.observations:type_name -> scrollery.v1.Observation
+	13, // 5: scrollery.v1.BacktestOutliersResponse.runs:type_name -> scrollery.v1.BacktestRun
+	14, // 6: scrollery.v1.BacktestOutliersResponse.rows:type_name -> scrollery.v1.BacktestRow
+	17, // 7: scrollery.v1.BacktestTrendsResponse.runs:type_name -> scrollery.v1.TrendBacktestRun
+	18, // 8: scrollery.v1.BacktestTrendsResponse.all:type_name -> scrollery.v1.TrendBacktestSum
+	18, // 9: scrollery.v1.TrendBacktestRun.keys:type_name -> scrollery.v1.TrendBacktestSum
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_library_history_proto_init() }
@@ -1698,7 +1651,7 @@ func file_scrollery_v1_library_history_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_library_history_proto_rawDesc), len(file_scrollery_v1_library_history_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

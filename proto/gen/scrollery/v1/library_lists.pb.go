@@ -57,8 +57,7 @@ type ListOutliersRequest struct {
 	// Most followers of the creator, likewise.
 	MaxFollowers *float64 `protobuf:"fixed64,16,opt,name=max_followers,json=maxFollowers" json:"max_followers,omitempty"`
 	// `score` when absent: the order of getOutliers. `new`: the outliers that became one since a time, in the same order.
-	// `rising`: the videos posted in the 7 days before the newest reading, outliers or not, with the most views at 7 days
-	// first; doubtful views last.
+	// `rising`: videos of at most 7 days, outliers or not, by their views at 7 days.
 	Order *string `protobuf:"bytes,17,opt,name=order" json:"order,omitempty"`
 	// With `order=new` alone: since when, Unix milliseconds, at most 8 weeks before the newest reading; 7 days before it when absent.
 	Since         *float64 `protobuf:"fixed64,18,opt,name=since" json:"since,omitempty"`
@@ -687,7 +686,7 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\n" +
 	" scrollery/v1/library_lists.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"\xda\x06\n" +
 	"\x13ListOutliersRequest\x12\x1f\n" +
-	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
+	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12%\n" +
@@ -715,7 +714,7 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
 	"nextCursorR\rnextPageToken\"\xa3\x06\n" +
 	"\x10ListHooksRequest\x12\x1f\n" +
-	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
+	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12%\n" +
@@ -742,7 +741,7 @@ const file_scrollery_v1_library_lists_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
 	"nextCursorR\rnextPageToken\"\xb6\x02\n" +
 	"\x11ListTrendsRequest\x12\x1f\n" +
-	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x19(\x01R\x05limit\x12)\n" +
+	"\x05limit\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x01R\x05limit\x12)\n" +
 	"\x10include_archived\x18\x02 \x01(\bR\x0fincludeArchived\x121\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\x12\xbaH\x05r\x03\x18\xc8\x01\xea\xda\x18\x06cursorR\tpageToken\x12>\n" +

@@ -192,7 +192,7 @@ type Progress struct {
 	// The plan of the scroll; absent before the plan is made, and for imports.
 	Plan *ScrollPlan `protobuf:"bytes,9,opt,name=plan" json:"plan,omitempty"`
 	// The result of each evidence stage, and of each source that fetched media.
-	// Missing evidence does not fail a scroll; a later scroll tries again.
+	// A later scroll tries again what is missing.
 	Evidence []*Looked `protobuf:"bytes,10,rep,name=evidence" json:"evidence,omitempty"`
 	// Remarks of the screens, for example that a model did not answer, so that only
 	// the compiled rules were applied.

@@ -1372,8 +1372,8 @@ type SourceEstimate struct {
 	Seeds int32 `protobuf:"varint,3,opt,name=seeds" json:"seeds,omitempty"`
 	// Seeds that it would not be asked for yet, as its site said.
 	Waiting int32 `protobuf:"varint,4,opt,name=waiting" json:"waiting,omitempty"`
-	// Requests that this usually takes; null where it is not known. Pages beyond the first, repeats and
-	// readings of known videos come on top.
+	// Requests that this usually takes; null where it is not known. More pages and known videos come
+	// on top.
 	Requests *int32 `protobuf:"varint,5,opt,name=requests" json:"requests,omitempty"`
 	// Quotas of its site.
 	Quotas []*QuotaEstimate `protobuf:"bytes,6,rep,name=quotas" json:"quotas,omitempty"`

@@ -61,6 +61,9 @@ const (
 	LibraryServiceAnnotateLibraryVideoProcedure = "/scrollery.v1.LibraryService/AnnotateLibraryVideo"
 	// LibraryServiceGetVideoProcedure is the fully-qualified name of the LibraryService's GetVideo RPC.
 	LibraryServiceGetVideoProcedure = "/scrollery.v1.LibraryService/GetVideo"
+	// LibraryServiceGetVideosProcedure is the fully-qualified name of the LibraryService's GetVideos
+	// RPC.
+	LibraryServiceGetVideosProcedure = "/scrollery.v1.LibraryService/GetVideos"
 	// LibraryServiceListObservationsProcedure is the fully-qualified name of the LibraryService's
 	// ListObservations RPC.
 	LibraryServiceListObservationsProcedure = "/scrollery.v1.LibraryService/ListObservations"
@@ -118,6 +121,8 @@ type LibraryServiceClient interface {
 	AnnotateLibraryVideo(context.Context, *v1.AnnotateLibraryVideoRequest) (*v1.AnnotateLibraryVideoResponse, error)
 	// Returns one video with its outlier and its hook, archived or not.
 	GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error)
+	// Returns up to 50 videos by their ids, archived or not; 10 cost one unit.
+	GetVideos(context.Context, *v1.GetVideosRequest) (*v1.GetVideosResponse, error)
 	// Lists the readings of a video, newest first, with the reason where scoring refuses one.
 	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
 	// Returns the facts of a creator: followers, videos, medians and likes by kind, and when they post.
@@ -219,6 +224,13 @@ func NewLibraryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		getVideos: connect.NewClient[v1.GetVideosRequest, v1.GetVideosResponse](
+			httpClient,
+			baseURL+LibraryServiceGetVideosProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("GetVideos")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		listObservations: connect.NewClient[v1.ListObservationsRequest, v1.ListObservationsResponse](
 			httpClient,
 			baseURL+LibraryServiceListObservationsProcedure,
@@ -311,6 +323,7 @@ type libraryServiceClient struct {
 	getLibrary           *connect.Client[v1.GetLibraryRequest, v1.GetLibraryResponse]
 	annotateLibraryVideo *connect.Client[v1.AnnotateLibraryVideoRequest, v1.AnnotateLibraryVideoResponse]
 	getVideo             *connect.Client[v1.GetVideoRequest, v1.GetVideoResponse]
+	getVideos            *connect.Client[v1.GetVideosRequest, v1.GetVideosResponse]
 	listObservations     *connect.Client[v1.ListObservationsRequest, v1.ListObservationsResponse]
 	getCreator           *connect.Client[v1.GetCreatorRequest, v1.GetCreatorResponse]
 	listOutliers         *connect.Client[v1.ListOutliersRequest, v1.ListOutliersResponse]
@@ -408,6 +421,15 @@ func (c *libraryServiceClient) AnnotateLibraryVideo(ctx context.Context, req *v1
 // GetVideo calls scrollery.v1.LibraryService.GetVideo.
 func (c *libraryServiceClient) GetVideo(ctx context.Context, req *v1.GetVideoRequest) (*v1.GetVideoResponse, error) {
 	response, err := c.getVideo.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetVideos calls scrollery.v1.LibraryService.GetVideos.
+func (c *libraryServiceClient) GetVideos(ctx context.Context, req *v1.GetVideosRequest) (*v1.GetVideosResponse, error) {
+	response, err := c.getVideos.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -535,6 +557,8 @@ type LibraryServiceHandler interface {
 	AnnotateLibraryVideo(context.Context, *v1.AnnotateLibraryVideoRequest) (*v1.AnnotateLibraryVideoResponse, error)
 	// Returns one video with its outlier and its hook, archived or not.
 	GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error)
+	// Returns up to 50 videos by their ids, archived or not; 10 cost one unit.
+	GetVideos(context.Context, *v1.GetVideosRequest) (*v1.GetVideosResponse, error)
 	// Lists the readings of a video, newest first, with the reason where scoring refuses one.
 	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
 	// Returns the facts of a creator: followers, videos, medians and likes by kind, and when they post.
@@ -629,6 +653,13 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 		LibraryServiceGetVideoProcedure,
 		svc.GetVideo,
 		connect.WithSchema(libraryServiceMethods.ByName("GetVideo")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	libraryServiceGetVideosHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceGetVideosProcedure,
+		svc.GetVideos,
+		connect.WithSchema(libraryServiceMethods.ByName("GetVideos")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -731,6 +762,8 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 			libraryServiceAnnotateLibraryVideoHandler.ServeHTTP(w, r)
 		case LibraryServiceGetVideoProcedure:
 			libraryServiceGetVideoHandler.ServeHTTP(w, r)
+		case LibraryServiceGetVideosProcedure:
+			libraryServiceGetVideosHandler.ServeHTTP(w, r)
 		case LibraryServiceListObservationsProcedure:
 			libraryServiceListObservationsHandler.ServeHTTP(w, r)
 		case LibraryServiceGetCreatorProcedure:
@@ -800,6 +833,10 @@ func (UnimplementedLibraryServiceHandler) AnnotateLibraryVideo(context.Context, 
 
 func (UnimplementedLibraryServiceHandler) GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.GetVideo is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) GetVideos(context.Context, *v1.GetVideosRequest) (*v1.GetVideosResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.GetVideos is not implemented"))
 }
 
 func (UnimplementedLibraryServiceHandler) ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error) {
