@@ -111,6 +111,8 @@ func (s *Service) work(ctx context.Context, args jobArgs) error {
 	defer end()
 	r, wait, err := s.claim(ctx, args)
 	switch {
+	case store.Unable(err):
+		return store.Snooze(againAfter)
 	case err != nil:
 		return fmt.Errorf("claim scroll %s: %w", publicid.Format(publicid.Scroll, args.Scroll), err)
 	case wait > 0:

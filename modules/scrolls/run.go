@@ -163,19 +163,20 @@ func (r *run) beat(ctx context.Context, cancel context.CancelCauseFunc) (stop fu
 	return func() { end(); done.Wait() }
 }
 
-// releaseWithin bounds the release of a scroll when the process stops: the queue has
-// to be left time to release its job.
-const releaseWithin = 2 * time.Second
+const (
+	// settleWithin bounds one try to write how a start ended, and releaseWithin that of a
+	// process that stops: the queue has to be left time to release its job.
+	settleWithin  = 5 * time.Second
+	releaseWithin = 2 * time.Second
+	// firstSettleWait and mostSettleWait are the waits between the tries.
+	firstSettleWait = 100 * time.Millisecond
+	mostSettleWait  = 5 * time.Second
+	// againAfter is when a scroll is started again that the database or its disk stopped.
+	againAfter = 5 * time.Second
+)
 
 // settle writes how a start ended, and returns the result for the queue.
 func (r *run) settle(ctx context.Context, err error) error {
-	// It is little to write, and written even when the queue stops.
-	within := 5 * time.Second
-	if ctx.Err() != nil {
-		within = releaseWithin
-	}
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
-	defer cancel()
 	var failed *stage.CallError
 	switch {
 	case err == nil:
@@ -184,15 +185,51 @@ func (r *run) settle(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil:
 		r.log.Info("scroll released; another start resumes it")
-		return errors.Join(context.Cause(ctx), r.release(after))
-	case r.taken(after):
-		return nil
-	case errors.As(err, &failed):
-		r.log.Warn("stage failed", "error", err, "failure", failed.Failure)
-		return r.retryOrFail(after, string(failed.Failure), err, failed.Retry, failed.RetryAt)
-	default:
-		r.log.Error("scroll failed", "error", err)
-		return r.retryOrFail(after, internalFailure, err, true, nil)
+		return errors.Join(context.Cause(ctx), r.persist(ctx, r.release))
+	case !errors.As(err, &failed) && store.Unable(err): // a plugin's own network is not meant
+		r.log.Warn("the database or its disk cannot work; the scroll waits for it", "error", err)
+		if err := r.persist(ctx, r.release); err != nil {
+			return err
+		}
+		return store.Snooze(againAfter)
+	}
+	failure, level, what := internalFailure, slog.LevelError, "scroll failed"
+	retry, retryAt := true, (*int64)(nil)
+	if failed != nil {
+		failure, level, what = string(failed.Failure), slog.LevelWarn, "stage failed"
+		retry, retryAt = failed.Retry, failed.RetryAt
+	}
+	var logged sync.Once
+	return r.persist(ctx, func(ctx context.Context) error {
+		if r.taken(ctx) {
+			return nil
+		}
+		logged.Do(func() { r.log.Log(ctx, level, what, "error", err, "failure", failure) })
+		return r.retryOrFail(ctx, failure, err, retry, retryAt)
+	})
+}
+
+// persist calls write until it succeeds, with growing waits while the database or its disk
+// cannot work. It is called once if the queue stops.
+func (r *run) persist(ctx context.Context, write func(ctx context.Context) error) error {
+	within := settleWithin
+	if ctx.Err() != nil {
+		within = releaseWithin
+	}
+	for wait := firstSettleWait; ; wait = min(2*wait, mostSettleWait) {
+		// It is little to write, and written even when the queue stops.
+		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+		err := write(try)
+		again := err != nil && (try.Err() != nil || store.Unable(err))
+		cancel()
+		if !again || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
 	}
 }
 

@@ -75,8 +75,8 @@ type Config struct {
 	// Leases shares the rates with other processes; nil, the default, where one process
 	// serves.
 	Leases Leases `yaml:"-"`
-	// Lost reports whether an error means that the database was lost or cannot be
-	// reached. Default: never.
+	// Lost reports whether an error means that the database or a disk cannot work now:
+	// the answer is 503 then. Default: never.
 	Lost func(error) bool `yaml:"-"`
 	// Observe is called after the answer to each request; it may be nil and must not
 	// block.

@@ -11,6 +11,12 @@ import (
 	"time"
 )
 
+// firstEndWait and mostEndWait are the waits between tries to write the end of a job.
+const (
+	firstEndWait = 50 * time.Millisecond
+	mostEndWait  = 5 * time.Second
+)
+
 // claimed is a job that this process works on.
 type claimed struct {
 	ID                   int64
@@ -105,13 +111,16 @@ func (s *sqliteQueue) do(ctx context.Context, job claimed) {
 		err = s.q.run(ctx, s.q.workers[job.Kind], json.RawMessage(job.Args))
 	}
 	settle := s.settlement(ctx, job, err)
-	// What is not written now is written by a later run, so it is worth some tries.
-	for try := 1; ; try++ {
+	// Until it is written, the lease keeps the job from running again.
+	for wait := firstEndWait; ; wait = min(2*wait, mostEndWait) {
 		err := s.q.db.Write(ctx, settle)
 		if err == nil {
 			return
 		}
-		if try == 3 {
+		select {
+		case <-time.After(wait):
+			s.q.log.WarnContext(ctx, "a job's end is not written yet", "kind", job.Kind, "job", job.ID, "error", err)
+		case <-s.quit: // the next process runs the job again
 			s.q.log.ErrorContext(ctx, "a job's end is not written; it will run again", "kind", job.Kind, "job", job.ID, "error", err)
 			return
 		}

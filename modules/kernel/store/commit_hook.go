@@ -3,8 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"syscall"
 
 	"github.com/scrollery/scrollery/modules/kernel/store/postgres"
+	"github.com/scrollery/scrollery/modules/kernel/store/sqlite"
 )
 
 // CommitHook adds rows to a write, in its transaction, after everything else. ended is called
@@ -40,3 +43,14 @@ func (tx *Tx) runHook(ctx context.Context) (ended func(committed bool), err erro
 // Lost reports whether err means that a database server was lost or cannot be reached,
 // and not that it refused.
 func Lost(err error) bool { return postgres.Lost(err) }
+
+// Unable reports whether err means that the database or a disk cannot work now: it was lost,
+// has no room, or fails. What was asked of it is worth another try, however often.
+func Unable(err error) bool {
+	for _, fault := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS} {
+		if errors.Is(err, fault) {
+			return true
+		}
+	}
+	return Lost(err) || postgres.Unable(err) || sqlite.Unable(err)
+}

@@ -31,10 +31,14 @@ func (db *DB) Migrate(ctx context.Context) error {
 		err = found.Err()
 	}
 	if m := (migration{db}); errors.Is(err, ErrSchemaOld) {
-		if db.pg == nil {
-			err = m.sqlite(ctx)
-		} else {
-			err = m.postgres(ctx)
+		bring := m.sqlite
+		if db.pg != nil {
+			bring = m.postgres
+		}
+		var changed bool
+		began := time.Now()
+		if changed, err = bring(ctx); changed && err == nil {
+			db.log.InfoContext(ctx, "the schema of the database was changed", "from", found.String(), "to", found.expected(), "took", time.Since(began).Round(time.Millisecond))
 		}
 	}
 	if err != nil {
@@ -85,8 +89,9 @@ func (db migration) await(ctx context.Context, try func() (bool, error), holder 
 	}
 }
 
-// sqlite works on a connection of its own without foreign keys.
-func (db migration) sqlite(ctx context.Context) (err error) {
+// sqlite works on a connection of its own without foreign keys. changed is false if another
+// process did the work.
+func (db migration) sqlite(ctx context.Context) (changed bool, err error) {
 	path := filepath.Join(db.cfg.DataDir, "migrate.lock")
 	var lock *flock.Lock
 	err = db.await(ctx, func() (bool, error) {
@@ -97,27 +102,27 @@ func (db migration) sqlite(ctx context.Context) (err error) {
 		return true, err
 	}, func() string { return "which holds " + path })
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	if err := db.newer(ctx); err != nil {
-		return err
+		return false, err
 	}
 	conn := db.lite.Rebuilder()
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	applied, err := up(ctx, SQLite, goose.DialectSQLite3, conn)
 	if err != nil || applied == 0 {
-		return err
+		return false, err
 	}
 	rows, err := conn.QueryContext(ctx, "PRAGMA foreign_key_check")
 	if err != nil {
-		return fmt.Errorf("check foreign keys: %w", err)
+		return true, fmt.Errorf("check foreign keys: %w", err)
 	}
 	defer rows.Close()
 	if rows.Next() {
-		return errors.New("rows refer to rows that do not exist; see PRAGMA foreign_key_check")
+		return true, errors.New("rows refer to rows that do not exist; see PRAGMA foreign_key_check")
 	}
-	return rows.Err()
+	return true, rows.Err()
 }
 
 // up returns how many migrations it applied.

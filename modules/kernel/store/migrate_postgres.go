@@ -14,33 +14,35 @@ import (
 )
 
 // postgres does everything on one connection, which holds the lock.
-func (db migration) postgres(ctx context.Context) error {
+func (db migration) postgres(ctx context.Context) (changed bool, err error) {
 	pool, err := db.pg.Rebuilder(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer pool.Close()
 	if err := db.await(ctx, func() (bool, error) { return postgres.TrySchemaLock(ctx, pool) },
 		func() string { return postgres.SchemaHolder(ctx, pool) }); err != nil {
-		return err
+		return false, err
 	}
 	if err := db.newer(ctx); err != nil {
-		return err
+		return false, err
 	}
 	conn := stdlib.OpenDBFromPool(pool)
 	defer conn.Close() //nolint:errcheck // it holds nothing of its own
-	if _, err := up(ctx, Postgres, goose.DialectPostgres, conn); err != nil {
-		return err
+	applied, err := up(ctx, Postgres, goose.DialectPostgres, conn)
+	if err != nil {
+		return false, err
 	}
 	queue, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		return fmt.Errorf("queue: %w", err)
+		return false, fmt.Errorf("queue: %w", err)
 	}
-	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
-		return fmt.Errorf("queue: %w", err)
+	queued, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	if err != nil {
+		return false, fmt.Errorf("queue: %w", err)
 	}
 	if _, err := pool.Exec(ctx, postgres.NodeTable); err != nil {
-		return fmt.Errorf("make the table of node numbers: %w", err)
+		return false, fmt.Errorf("make the table of node numbers: %w", err)
 	}
-	return nil
+	return applied+len(queued.Versions) > 0, nil
 }

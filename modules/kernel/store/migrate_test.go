@@ -37,9 +37,10 @@ func TestProcessesMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	eachEmpty(t, func(t *testing.T, cfg store.Config) {
 		var all sync.WaitGroup
+		var log lockedText
 		for range 6 {
 			all.Go(func() {
-				db, err := store.Open(t.Context(), cfg, storetest.Log(t))
+				db, err := store.Open(t.Context(), cfg, slog.New(slog.NewTextHandler(&log, nil)))
 				if err != nil {
 					t.Error(err)
 					return
@@ -59,6 +60,9 @@ func TestProcessesMigrateAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
+		if got := log.String(); strings.Count(got, "schema of the database was changed") != 1 || !strings.Contains(got, `from="version 0" to="version `) {
+			t.Errorf("got the log %s\nwant one line of the process that migrated, from version 0", got)
+		}
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -46,6 +47,13 @@ func (s *Server) Outcome(ctx context.Context, number string, err error) error {
 		case <-time.After(askEvery):
 		}
 	}
+}
+
+// Unable reports whether the server refused for want of room, memory or connections, or
+// because its system failed.
+func Unable(err error) bool {
+	var fault *pgconn.PgError
+	return errors.As(err, &fault) && (strings.HasPrefix(fault.Code, "53") || strings.HasPrefix(fault.Code, "58"))
 }
 
 // Lost reports whether err means that a database server was lost or cannot be reached,

@@ -216,6 +216,19 @@ func connect(ctx context.Context, pool *sql.DB) error {
 	}
 }
 
+// Unable reports whether the disk has no room, fails, or can only be read.
+func Unable(err error) bool {
+	var fault *modernc.Error
+	if !errors.As(err, &fault) {
+		return false
+	}
+	switch fault.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		return true
+	}
+	return false
+}
+
 // Busy reports whether another process held the file for longer than busy_timeout.
 func Busy(err error) bool {
 	var fault *modernc.Error
