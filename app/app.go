@@ -205,7 +205,7 @@ type mounted struct {
 // newMux mounts every operation, and refuses to start with one missing.
 func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *ops.Metrics, db *store.DB, needs mounted, log *slog.Logger) (*api.Mux, error) {
 	part := cfg.Protocols
-	part.Lost, part.ReadApart = store.Lost, store.BulkReader
+	part.Lost, part.ReadApart = store.Unable, store.BulkReader
 	if rates := usage.NewRates(db); rates != nil {
 		part.Leases = rates
 	}
@@ -281,6 +281,7 @@ func Start(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) 
 
 // start takes the values with which a test replaces those of modules.
 func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Option) (*Service, error) {
+	log.Info("starting", "version", Version(), "database", cfg.databaseName(), "data_dir", cfg.DataDir, "roles", cfg.Roles)
 	opsListener, err := cfg.listenOps(ctx)
 	if err != nil {
 		return nil, err

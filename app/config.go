@@ -281,6 +281,18 @@ func (c *Config) Complete() error {
 }
 
 // API and Worker report the roles of this process.
+// databaseName is where the rows are, without what opens it.
+func (c *Config) databaseName() string {
+	if c.DatabaseURL == "" {
+		return "sqlite"
+	}
+	address, err := url.Parse(c.DatabaseURL)
+	if err != nil {
+		return "postgres"
+	}
+	return "postgres " + address.Host + address.Path
+}
+
 func (c *Config) API() bool    { return slices.Contains(c.Roles, "api") }
 func (c *Config) Worker() bool { return slices.Contains(c.Roles, "worker") }
 

@@ -8,9 +8,11 @@ import (
 	"time"
 )
 
-// NewLog returns the structured log of a process: one JSON object in each line.
+// NewLog returns the structured log of a process: one JSON object in each line. While the
+// database is away, each package says so once a minute; see [sparing].
 func NewLog(w io.Writer, level slog.Leveler) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: withUnits}))
+	handler := slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: withUnits})
+	return slog.New(sparing{handler, &said{leftOut: map[string]int{}}})
 }
 
 // withUnits writes durations as `1.5s`, and not as a number of nanoseconds.

@@ -3,12 +3,17 @@ package app_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/scrollery/scrollery/app"
@@ -131,9 +136,67 @@ func logOfAJourney(t *testing.T, running *apptest.Running, lines *logLines) {
 			t.Errorf(`the queue's own routine: %s, want line without "River", line without "river" and line without "Elector"`, line)
 		}
 	}
+	starts := slices.DeleteFunc(slices.Clone(others), func(line string) bool { return !strings.Contains(line, `"msg":"starting"`) })
+	if len(starts) != 1 || !regexp.MustCompile(`"version":"scrollery .*"database":"(sqlite|postgres [^"@]+/[^"]+)","data_dir":"/[^"]+","roles":\["api","worker"\]`).MatchString(strings.Join(starts, "")) {
+		t.Errorf("got %v, want one line with version, database, data folder and roles", starts)
+	}
 	if len(others) > 12 {
 		t.Errorf("got %d lines beside those of requests, want at most 12:\n%s", len(others), strings.Join(others, ""))
 	}
+}
+
+// TestLogWhileTheDatabaseIsAway: of each package one line a minute says so, and the next one
+// how many it left out. Requests keep their lines, and other errors all of theirs.
+func TestLogWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		lines := &logLines{}
+		log := app.NewLog(lines, slog.LevelInfo).With("scroll", "scr_1")
+		away := fmt.Errorf("claim: %w", io.ErrUnexpectedEOF)
+		for range 100 {
+			log.Error("jobs cannot be taken", "error", away)
+			log.Error("another fault", "error", errors.New("disk on fire"))
+			log.Warn("request", "code", "temporary_service_error", "error", away)
+			log.Warn("Elector: Error attempting to elect", "err", "failed to connect to `host=x`")
+		}
+		count := func(parts ...string) (n int) {
+			for _, line := range lines.lines {
+				if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(line, part) }) {
+					n++
+				}
+			}
+			return n
+		}
+		for _, c := range []struct {
+			name  string
+			parts []string
+			want  int
+		}{
+			{"lines of the database", []string{`"component":"app_test"`, `"scr_1"`}, 1},
+			{"with the first error", []string{`"level":"ERROR"`, "jobs cannot be taken", "unexpected EOF"}, 1},
+			{"other errors", []string{"disk on fire"}, 100},
+			{"requests", []string{`"level":"INFO"`, `"msg":"request"`, "temporary_service_error"}, 100},
+			{"all lines", nil, 201},
+		} {
+			if got := count(c.parts...); got != c.want {
+				t.Errorf("%s: got %d, want %d", c.name, got, c.want)
+			}
+		}
+		time.Sleep(61 * time.Second)
+		if got := count("199 more lines", `"component":"app_test"`); got != 1 || count() != 202 {
+			t.Errorf("after a minute: got %d lines of what was left out and %d in all, want 1 and 202", got, count())
+		}
+		log.Error("jobs cannot be taken", "error", away)
+		if got := count(); got != 202 {
+			t.Errorf("in the minute of the sum: got %d lines, want 202", got)
+		}
+		time.Sleep(3 * time.Minute)
+		log.Error("jobs cannot be taken", "error", away)
+		if got := count("jobs cannot be taken", `"level":"ERROR"`); got != 2 || count() != 204 {
+			t.Errorf("later: got %d errors and %d lines, want 2 and 204: the sum of one, and an error again", got, count())
+		}
+		time.Sleep(2 * time.Minute)
+	})
 }
 
 func text(t *testing.T, lines []map[string]any) (all []string) {
