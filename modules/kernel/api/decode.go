@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/scrollery/scrollery/modules/kernel/nearest"
 )
 
 // decoder reads the input of one REST call into a message, strictly. It continues
@@ -203,11 +205,13 @@ func (d *decoder) object(message protoreflect.Message, s *shape) error {
 
 // unknown reports an unknown name, with the known one that is nearest.
 func (d *decoder) unknown(name string, s *shape) {
-	if near := nearest(name, s); near != "" {
-		d.report(name, "is not known; did you mean %s?", near)
-		return
+	var known []string
+	for _, f := range s.fields {
+		if !f.rpcOnly {
+			known = append(known, f.name)
+		}
 	}
-	d.report(name, "is not known")
+	d.report(name, "is not known%s", nearest.Hint(name, known))
 }
 
 // member decodes one property into its field.
@@ -291,8 +295,18 @@ func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bo
 			d.report(path, "must be %s", wholeWanted(f.desc))
 		}
 		return protoreflect.ValueOfInt32(whole), ok, nil
+	case kind == '"' && isTime(f.desc):
+		text, _, err := d.string()
+		if err != nil {
+			return value, false, err
+		}
+		at, ok := timeOf(string(text))
+		if ok = ok && !isPlainNumber(string(text)); !ok {
+			d.report(path, "must be %s", wantedTime)
+		}
+		return protoreflect.ValueOfFloat64(at), ok, nil
 	case f.kind == protoreflect.DoubleKind:
-		return value, false, d.mismatch(path, "a number")
+		return value, false, d.mismatch(path, numberWanted(f.desc))
 	default:
 		return value, false, d.mismatch(path, wholeWanted(f.desc))
 	}

@@ -13,46 +13,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// nearest returns the name that a caller most likely meant: one that differs in case or
-// separators alone, or in at most a third of its letters. It is empty if none is close.
-func nearest(name string, s *shape) string {
-	plain := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
-	if len(plain) > 64 {
-		return ""
-	}
-	best, least := "", len(plain)/3+1
-	for _, f := range s.fields {
-		if f.rpcOnly {
-			continue
-		}
-		if n := distance(plain, strings.ToLower(f.name)); n < least {
-			best, least = f.name, n
-		}
-	}
-	return best
-}
-
-// distance is the Levenshtein distance of two short texts, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			changed := diagonal
-			if a[i] != b[j] {
-				changed++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(changed, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
-}
-
 // wholeWanted describes the whole numbers that a field takes.
 func wholeWanted(fd protoreflect.FieldDescriptor) string {
 	rules, _ := proto.GetExtension(fd.Options(), validate.E_Field).(*validate.FieldRules)
@@ -64,6 +24,19 @@ func wholeWanted(fd protoreflect.FieldDescriptor) string {
 		return fmt.Sprintf("a whole number from %d to %d", bounds.GetGte(), bounds.GetLte())
 	}
 	return "a whole number of 32 bits"
+}
+
+// numberWanted describes the numbers that a field takes.
+func numberWanted(fd protoreflect.FieldDescriptor) string {
+	rules, _ := proto.GetExtension(fd.Options(), validate.E_Field).(*validate.FieldRules)
+	bounds := rules.GetDouble()
+	if isTime(fd) {
+		return wantedTime
+	}
+	if bounds.HasGte() && bounds.HasLte() {
+		return "a number from " + strconv.FormatFloat(bounds.GetGte(), 'f', -1, 64) + " to " + strconv.FormatFloat(bounds.GetLte(), 'f', -1, 64)
+	}
+	return "a number"
 }
 
 // isTime reports whether a field of a request is a time in Unix milliseconds.
@@ -86,21 +59,39 @@ const (
 	lastSecond  = 4.1e9 // 2099
 )
 
-// timeOf reads a time: Unix milliseconds, RFC 3339, or a day in UTC. why says what is wrong.
-func timeOf(text string) (millis float64, why string) {
+// timeOf reads a time: Unix milliseconds, RFC 3339, or a day in UTC. ok is false for others.
+func timeOf(text string) (millis float64, ok bool) {
 	for _, layout := range []string{time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, text); err == nil {
-			return float64(at.UnixMilli()), ""
+			return float64(at.UnixMilli()), true
 		}
 	}
 	if !isPlainNumber(text) {
-		return 0, "must be a time: Unix milliseconds as 1752419109000, or RFC 3339 as 2025-07-13T15:05:09Z"
+		return 0, false
 	}
 	n, _ := strconv.ParseFloat(text, 64) // of at most 32 digits
-	if n >= firstSecond && n <= lastSecond {
-		return 0, "must be in milliseconds; these seconds are " + strconv.FormatInt(int64(math.Floor(n*1000)), 10)
+	return n, true
+}
+
+const wantedTime = "a time: Unix milliseconds as 1752419109000, or RFC 3339 as 2025-07-13T15:05:09Z"
+
+// timesOf are the times of a request.
+func timesOf(desc protoreflect.MessageDescriptor) (times []protoreflect.FieldDescriptor) {
+	for i := range desc.Fields().Len() {
+		if fd := desc.Fields().Get(i); isTime(fd) {
+			times = append(times, fd)
+		}
 	}
-	return n, ""
+	return times
+}
+
+// checkTimes reports times that are seconds by mistake.
+func checkTimes(s *issues, times []protoreflect.FieldDescriptor, message protoreflect.Message) {
+	for _, fd := range times {
+		if n := message.Get(fd).Float(); n >= firstSecond && n <= lastSecond {
+			s.add(fd.JSONName(), "must be in milliseconds; these seconds are %d", int64(math.Floor(n*1000)))
+		}
+	}
 }
 
 // malformedSecret says what is wrong with the form of an API key; it is empty if that can't

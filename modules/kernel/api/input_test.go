@@ -28,6 +28,47 @@ func paths(t *testing.T, r reply) []string {
 
 func text(n int) string { return strings.Repeat("é", n) }
 
+// TestTimesAreTakenAsTheyCome: as text or as milliseconds, in a query and in JSON alike.
+func TestTimesAreTakenAsTheyCome(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const seconds, noTime = "must be in milliseconds; these seconds are 1752419109000", "must be a time: Unix milliseconds as 1752419109000, or RFC 3339 as 2025-07-13T15:05:09Z"
+	for _, c := range []struct {
+		name, query, json, want string
+	}{
+		{"milliseconds", "1752419109000", "1752419109000", ""},
+		{"RFC 3339", "2025-07-13T15:05:09Z", `"2025-07-13T15:05:09Z"`, ""},
+		{"a day", "2025-07-13", `"2025-07-13"`, ""},
+		{"seconds", "1752419109", "1752419109", seconds},
+		{"no time", "soon", `"soon"`, noTime},
+		{"a number in quotes", "", `"1752419109000"`, noTime},
+		{"true", "true", "true", noTime},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.query != "" {
+				wantIssue(t, b.call(t, "GET", "/v1/changes?since="+c.query, "good", ""), "since", c.want)
+			}
+			wantIssue(t, b.call(t, "POST", "/v1/imports/text", "good", `{"text":"x","observedAt":`+c.json+`}`), "observedAt", c.want)
+		})
+	}
+	wantIssue(t, b.call(t, "GET", "/v1/library?minViews=many", "good", ""), "minViews", "must be a number from 0 to 9007199254740991")
+}
+
+// wantIssue expects a message for a path, or none.
+func wantIssue(t *testing.T, answer reply, path, want string) {
+	t.Helper()
+	list, _ := answer.json(t)["issues"].([]any)
+	got := ""
+	for _, issue := range list {
+		if one := issue.(map[string]any); one["path"] == path {
+			got = one["message"].(string)
+		}
+	}
+	if got != want {
+		t.Errorf("%s: got %q, want %q: %d %s", path, got, want, answer.status, answer.body)
+	}
+}
+
 func TestInputIsStrict(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

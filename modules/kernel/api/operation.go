@@ -24,7 +24,8 @@ type operation struct {
 	name      string // of the rpc
 	procedure string // "/scrollery.v1.RulesService/GetRules"
 	desc      protoreflect.MethodDescriptor
-	bounded   bool // the input has bounds beyond its types
+	bounded   bool                           // the input has bounds beyond its types
+	times     []protoreflect.FieldDescriptor // of the input
 	// bounds are those of the input, read at its first use.
 	bounds    func() (*bounds.Message, error)
 	caching   []string // header Cache-Control of every answer
@@ -145,6 +146,7 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 		procedure: fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name()),
 		desc:      method,
 		bounded:   hasBounds(method.Input()),
+		times:     timesOf(method.Input()),
 		bounds:    sync.OnceValues(func() (*bounds.Message, error) { return bounds.Compile(method.Input()) }),
 		input:     shapeOf(method.Input(), shapes),
 		output:    shapeOf(method.Output(), shapes),

@@ -74,20 +74,15 @@ func (d *decoder) parameter(message protoreflect.Message, f *field, text string)
 		}
 		message.Set(f.desc, protoreflect.ValueOfInt32(int32(n)))
 	case protoreflect.DoubleKind:
-		if isTime(f.desc) {
-			at, why := timeOf(text)
-			if why != "" {
-				d.report(f.name, "%s", why)
-				return
-			}
-			message.Set(f.desc, protoreflect.ValueOfFloat64(at))
+		n, ok := timeOf(text)
+		if !isTime(f.desc) {
+			n, _ = strconv.ParseFloat(text, 64) // of at most 32 digits
+			ok = isPlainNumber(text)
+		}
+		if !ok {
+			d.report(f.name, "must be %s", numberWanted(f.desc))
 			return
 		}
-		if !isPlainNumber(text) {
-			d.report(f.name, "must be a number without exponent")
-			return
-		}
-		n, _ := strconv.ParseFloat(text, 64) // of at most 32 digits
 		message.Set(f.desc, protoreflect.ValueOfFloat64(n))
 	case protoreflect.BoolKind:
 		if text != "true" && text != "false" {

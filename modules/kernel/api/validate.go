@@ -23,6 +23,7 @@ func (m *Mux) validate(s *issues, op *operation, request proto.Message) error {
 	if !op.bounded {
 		return nil
 	}
+	checkTimes(s, op.times, message)
 	eachFree(message, func(path string, value *structpb.Value) { checkFree(s, path, value) })
 	checked, err := op.bounds()
 	if err != nil {

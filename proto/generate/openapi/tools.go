@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -38,6 +40,12 @@ func tools(services []protoreflect.ServiceDescriptor) ([]byte, error) {
 	return json.MarshalIndent(offered, "", "  ")
 }
 
+// isTime is as the server decides it: such a field is taken as RFC 3339 too.
+func isTime(field protoreflect.FieldDescriptor) bool {
+	ends := func(end string) bool { return strings.HasSuffix(string(field.Name()), end) }
+	return field.Kind() == protoreflect.DoubleKind && slices.ContainsFunc([]string{"_after", "_before", "_at", "since", "until"}, ends)
+}
+
 // toolInput is the schema of a tool's arguments: the parameters or the body of the
 // operation on REST, without what is deprecated.
 func toolInput(desc protoreflect.MessageDescriptor) object {
@@ -48,6 +56,12 @@ func toolInput(desc protoreflect.MessageDescriptor) object {
 		field := desc.Fields().Get(i)
 		if options, ok := field.Options().(*descriptorpb.FieldOptions); ok && options.GetDeprecated() {
 			delete(properties, restName(field))
+		}
+	}
+	for i := range desc.Fields().Len() {
+		field := desc.Fields().Get(i)
+		if property, ok := properties[restName(field)].(object); ok && isTime(field) {
+			property["type"] = []any{"number", "string"}
 		}
 	}
 	for name, property := range properties {
