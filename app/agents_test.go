@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/scrollery/scrollery/app"
@@ -184,6 +186,95 @@ func TestStructuredAnswers(t *testing.T) {
 			object, is := result.StructuredContent.(map[string]any)
 			if is != c.structured || is == (len(result.Content) > 0) || is && len(object) == 0 || result.IsError != (c.tool == "putRules") {
 				t.Errorf("got %d contents, structured content %v and an error: %t; want structured content: %t, contents otherwise, and an error: %t", len(result.Content), result.StructuredContent, result.IsError, c.structured, c.tool == "putRules")
+			}
+		})
+	}
+}
+
+// TestStructuredAnswersKeepTheirSchemas: compact and full, with rows and without.
+func TestStructuredAnswersKeepTheirSchemas(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t, sampleFeed)
+	account := running.Account(t, "pro")
+	account.Get(t, setBrief, &struct{}{})
+	account.Scroll(t, "{}")
+	ids := idsIn(t, account, everything(t, account))
+	a := newAgent(t, running, account.Key, "?structured=true&toolsets=all", "")
+	list, err := a.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arguments := map[string]string{
+		"getVideo": fmt.Sprintf(`{"id":%q`, ids["vid_"][0]), "getVideos": fmt.Sprintf(`{"ids":[%q,"vid_x"]`, ids["vid_"][0]), "getScroll": fmt.Sprintf(`{"id":%q`, ids["scr_"][0]),
+		"explainOutlier": fmt.Sprintf(`{"videoId":%q`, ids["vid_"][0]), "listObservations": fmt.Sprintf(`{"videoId":%q`, ids["vid_"][0]),
+		"explainTrend": `{"key":"hashtag:espresso"`, "getTrendSeries": `{"key":"hashtag:espresso"`, "getCreator": fmt.Sprintf(`{"videoId":%q`, ids["vid_"][0]),
+		"previewRules": `{"text":"- no ads"`, "getImport": `{"id":"imp_x"`,
+	}
+	checked := 0
+	for _, tool := range list.Tools {
+		if !tool.Annotations.ReadOnlyHint {
+			continue
+		}
+		text, err := json.Marshal(tool.OutputSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(text, &schema); err != nil {
+			t.Fatalf("%s: %v: %s", tool.Name, err, text)
+		}
+		resolved, err := schema.Resolve(nil)
+		if err != nil {
+			t.Fatalf("%s: %v", tool.Name, err)
+		}
+		if err := resolved.Validate(map[string]any{"untrusted": 7}); err == nil {
+			t.Errorf("%s: the schema takes a number for what is untrusted, want it refused", tool.Name)
+		}
+		for _, detail := range []string{"compact", "full"} {
+			call := cmp.Or(arguments[tool.Name], "{")
+			if call != "{" {
+				call += ","
+			}
+			result, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(call + `"detail":"` + detail + `"}`)})
+			if err != nil || result.IsError || result.StructuredContent == nil {
+				t.Errorf("%s, %s: got %+v, error %v; want structured content", tool.Name, detail, result, err)
+				continue
+			}
+			checked++
+			if err := resolved.Validate(result.StructuredContent); err != nil {
+				t.Errorf("%s, %s: %v", tool.Name, detail, err)
+			}
+		}
+	}
+	if checked < 30 {
+		t.Errorf("checked %d answers, want at least 30", checked)
+	}
+	var page struct {
+		Videos []struct{ Untrusted struct{ SourceURL string } }
+	}
+	newAgent(t, running, account.Key, "", "").get(t, "getLibrary", "{}", &page)
+	if len(page.Videos) == 0 || !strings.HasPrefix(page.Videos[0].Untrusted.SourceURL, "https://") {
+		t.Errorf("got rows %+v, want each with its sourceUrl", page.Videos)
+	}
+}
+
+// TestAToolBeyondSaysWhatToAdd: to the key or to the address.
+func TestAToolBeyondSaysWhatToAdd(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t)
+	account := running.Account(t, "pro")
+	narrow := account.Do(t, `POST /v1/api_keys/sessions {"scopes":["library:read"],"ttlSeconds":600}`, "").JSON(t)["apiKey"].(string)
+	for _, c := range []struct{ name, key, query, tool, code, message string }{
+		{"a toolset", account.Key, "", "listVerdicts", "not_offered", "listVerdicts is in the toolset scrolls: add ?toolsets=default,scrolls to the address."},
+		{"reads alone", account.Key, "?read_only=true", "putRules", "not_offered", "putRules writes, and the address asks for reads alone: leave read_only=true out of it."},
+		{"a scope", narrow, "", "putRules", "forbidden", "This key lacks the scope rules:write, which putRules needs: use a key that has it."},
+		{"a scope and a toolset", narrow, "", "archiveLibraryVideo", "forbidden", "This key lacks the scope library:write, which archiveLibraryVideo needs: use a key that has it. archiveLibraryVideo is in the toolset library: add ?toolsets=default,library to the address."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text, refused := newAgent(t, running, c.key, c.query, "").try(t, c.tool, "{}")
+			var got struct{ Code, Message string }
+			if err := json.Unmarshal([]byte(text), &got); err != nil || !refused || got.Code != c.code || got.Message != c.message {
+				t.Errorf("got %s, refused %t; want %s: %s", text, refused, c.code, c.message)
 			}
 		})
 	}

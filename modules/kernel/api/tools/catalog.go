@@ -32,6 +32,8 @@ const longestWait = 25
 type tool struct {
 	api.Tool
 	known *mcp.Tool
+	// output is the schema of its answers as structured content.
+	output json.RawMessage
 	// list is the field with the items of an answer; empty: the answer is no list.
 	list string
 	// hasCursor and hasLimit are about the operation's own input.
@@ -89,6 +91,9 @@ func catalog(all []api.Tool) ([]*tool, error) {
 		}
 		if !t.ReadOnly() {
 			t.known.Annotations.DestructiveHint = &operation.Tool.Destructive
+		}
+		if t.output, err = outputSchema(t); err != nil {
+			return nil, err
 		}
 		tools = append(tools, t)
 	}

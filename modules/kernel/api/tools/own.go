@@ -49,7 +49,7 @@ type row struct {
 // rows are the compact forms. Without an entry a message shows all its fields that are
 // not empty.
 var rows = map[string]row{
-	"Video":                {drop: []string{"externalId", "sourceUrl", "firstSeenAt", "lastSeenAt", "agentMetadata"}, inline: []string{"source", "metadata", "metrics"}},
+	"Video":                {drop: []string{"externalId", "firstSeenAt", "lastSeenAt", "agentMetadata"}, inline: []string{"source", "metadata", "metrics"}},
 	"VideoMetadata":        {keep: []string{"caption", "title"}},
 	"Source":               {keep: []string{"kind", "handle"}},
 	"Metrics":              {keep: []string{"views"}},

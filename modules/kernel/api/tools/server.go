@@ -278,14 +278,20 @@ func (s *Server) newServer(offered []*tool, has func(scope string) bool, structu
 		options.Capabilities.AddExtension(appsExtension, nil)
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "scrollery", Title: "Scrollery", Version: s.config.Version, WebsiteURL: s.config.BaseURL}, options)
-	server.AddReceivingMiddleware(rescue)
+	form := func(result *mcp.CallToolResult) *mcp.CallToolResult { return result }
+	if structured {
+		form = structure
+	}
+	server.AddReceivingMiddleware(rescue, s.beyond(form))
 	for _, t := range offered {
-		server.AddTool(t.known, func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			result := newCall(t, request.Params.Arguments).result(ctx, s.config.Budget)
-			if structured {
-				result = structure(result)
-			}
-			return result, nil
+		known := t.known
+		if structured {
+			described := *t.known
+			described.OutputSchema = t.output
+			known = &described
+		}
+		server.AddTool(known, func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return form(newCall(t, request.Params.Arguments).result(ctx, s.config.Budget)), nil
 		})
 	}
 	s.addResources(server, has)
