@@ -112,10 +112,13 @@ func TestAFileThatNamesNothingChangesNothing(t *testing.T) {
 // TestTemplatesAreJudgedAtStart: a pipeline that cannot work is no surprise later.
 func TestTemplatesAreJudgedAtStart(t *testing.T) {
 	t.Parallel()
-	start := func(template scrolls.Template) error {
+	start := func(template scrolls.Template, configure ...func(*app.Config)) error {
 		cfg := app.Defaults()
 		cfg.Addr, cfg.OpsAddr, cfg.DataDir = "127.0.0.1:0", "127.0.0.1:0", t.TempDir()
 		cfg.Scrolls.Templates = map[string]scrolls.Template{"mine": template}
+		for _, change := range configure {
+			change(&cfg)
+		}
 		if err := cfg.Complete(); err != nil {
 			t.Fatal(err)
 		}
@@ -131,11 +134,13 @@ func TestTemplatesAreJudgedAtStart(t *testing.T) {
 		t.Errorf("a good template: %v", err)
 	}
 	for want, template := range map[string]scrolls.Template{
-		`there is no stage "fed"`:                      {Sources: []string{"fed"}},
-		`stage "rules" is for screen, not for source`:  {Sources: []string{"rules"}},
-		`stage "feed" is for source, not for evidence`: {Sources: []string{"feed"}, Evidence: []string{"feed"}},
-		`stage "feed" has no setting "folder"`:         {Sources: []string{"feed"}, Settings: map[string]map[string]string{"feed": {"folder": "x"}}},
-		`settings of "nobody"`:                         {Sources: []string{"feed"}, Settings: map[string]map[string]string{"nobody": {"a": "b"}}},
+		`there is no stage "fed"`:                                                  {Sources: []string{"fed"}},
+		`stage "rules" is for screen, not for source`:                              {Sources: []string{"rules"}},
+		`stage "feed" is for source, not for evidence`:                             {Sources: []string{"feed"}, Evidence: []string{"feed"}},
+		`"feed": there is no setting "folder"`:                                     {Sources: []string{"feed"}, Settings: map[string]map[string]string{"feed": {"folder": "x"}}},
+		`"csvmap"; did you mean csv_map?`:                                          {Sources: []string{"feed"}, Settings: map[string]map[string]string{"feed": {"csvmap": "x"}}},
+		`setting "days": 366 is out of bounds; want a whole number, from 1 to 365`: {Sources: []string{"feed"}, Settings: map[string]map[string]string{"tiktok": {"days": "366"}}},
+		`settings of "nobody"`:                                                     {Sources: []string{"feed"}, Settings: map[string]map[string]string{"nobody": {"a": "b"}}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			if err := start(template); err == nil || !strings.Contains(err.Error(), want) {
@@ -143,6 +148,22 @@ func TestTemplatesAreJudgedAtStart(t *testing.T) {
 			}
 		})
 	}
+	t.Run("settings of the configuration", func(t *testing.T) {
+		for want, settings := range map[string]map[string]map[string]string{
+			`plugins.settings: "tiktik": there is no such plugin; did you mean tiktok?`:    {"tiktik": {"days": "5"}},
+			`plugins.settings: "youtube": there is no setting "oder"; did you mean order?`: {"youtube": {"oder": "date"}},
+			`setting "order": "newest" is not relevance or viewCount or date`:              {"youtube": {"order": "newest"}},
+			`setting "patience": "8" is not a time such as 90s or 1h30m`:                   {"ocr": {"patience": "8"}},
+		} {
+			if err := start(good, func(cfg *app.Config) { cfg.Plugins.Settings = settings }); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got error %v, want %s", err, want)
+			}
+		}
+		err := start(good, func(cfg *app.Config) { cfg.Plugins.Secrets = map[string]map[string]string{"yotube": {"api_key": "x"}} })
+		if want := `plugins.secrets: there is no plugin "yotube"; did you mean youtube?`; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want %s", err, want)
+		}
+	})
 }
 
 // TestSpeechHasAnEndpointOfItsOwn reads the settings of both endpoints.

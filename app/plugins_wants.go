@@ -46,6 +46,11 @@ type WantedValue struct {
 	Endpoint bool   `json:"endpoint,omitempty"`
 	Default  string `json:"default,omitempty"`
 	Help     string `json:"help,omitempty"`
+	// Type is that of a setting, empty for any text; the rest are its bounds and its values.
+	Type   string   `json:"type,omitempty"`
+	Min    string   `json:"min,omitempty"`
+	Max    string   `json:"max,omitempty"`
+	Values []string `json:"values,omitempty"`
 }
 
 // WantedQuota is an allowance of a site.
@@ -89,7 +94,7 @@ func wants(spec stage.Spec, set []string) Wants {
 		Limits: WantedLimits{spec.Limits.Memory, int64(spec.Limits.Call / time.Second), int64(spec.Limits.Stall / time.Second), spec.Limits.Records, spec.Limits.Calls},
 	}
 	for _, s := range spec.Settings {
-		w.Settings = append(w.Settings, WantedValue{s.Name, s.Required, slices.Contains(set, s.Name), s.Path, s.Endpoint, s.Default, s.Help})
+		w.Settings = append(w.Settings, WantedValue{s.Name, s.Required, slices.Contains(set, s.Name), s.Path, s.Endpoint, s.Default, s.Help, string(s.Type), s.Min, s.Max, s.Values})
 	}
 	for _, name := range spec.Secrets {
 		w.Secrets = append(w.Secrets, WantedValue{Name: name, Required: slices.Contains(spec.RequiredSecrets, name), Set: slices.Contains(set, name)})

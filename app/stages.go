@@ -160,8 +160,12 @@ func (c *Config) checkStages(fault func(name, format string, args ...any)) {
 		if text == "" {
 			continue
 		}
-		if len(value.Values) > 0 && !slices.Contains(value.Values, text) {
-			fault(value.variable, "%q is not %s; leave it empty to keep %s off", text, strings.Join(value.Values, " or "), value.spec.ID)
+		if err := value.Check(text); err != nil {
+			hint := ""
+			if value.Required && value.Default == "" {
+				hint = "; leave it empty to keep " + value.spec.ID + " off"
+			}
+			fault(value.variable, "%v%s", err, hint)
 		}
 		if address, err := url.Parse(text); value.Endpoint && (err != nil || address.Host == "" || address.User != nil || address.Scheme != "https" && address.Scheme != "http") {
 			fault(value.variable, "not an http or https address without credentials")

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/scrollery/scrollery/app/host/egress"
+	"github.com/scrollery/scrollery/modules/kernel/nearest"
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
@@ -95,7 +97,8 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 	for _, s := range m.GetSettings() {
 		spec.Settings = append(spec.Settings, stage.Setting{
 			Name: Printable(s.GetName()), Default: s.GetDefault(), Required: s.GetRequired(), Path: s.GetPath(),
-			Endpoint: s.GetEndpoint(), Help: Printable(s.GetHelp()),
+			Endpoint: s.GetEndpoint(), Help: Printable(s.GetHelp()), Type: stage.SettingType(Printable(s.GetType())),
+			Min: Printable(s.GetMin()), Max: Printable(s.GetMax()), Values: printables(s.GetValues()),
 		})
 	}
 	for _, q := range m.GetQuotas() {
@@ -134,12 +137,19 @@ type given struct {
 func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 	var missing error
 	g := given{scroll: run.ScrollID, settings: map[string]string{}, secrets: map[string]string{}}
+	values := []map[string]string{h.config.Settings[e.id], e.manifest.Settings, run.Settings[e.id]}
+	for _, from := range values {
+		missing = cmp.Or(missing, misnamed(spec, from))
+	}
 	for _, setting := range spec.Settings {
 		value, operator := setting.Default, false
-		for _, from := range []map[string]string{h.config.Settings[e.id], e.manifest.Settings, run.Settings[e.id]} {
+		for _, from := range values {
 			if v, ok := from[setting.Name]; ok {
 				value, operator = v, true
 			}
+		}
+		if err := setting.Check(value); err != nil {
+			missing = cmp.Or(missing, stage.Misconfiguredf("setting %q: %v", setting.Name, err))
 		}
 		if value != "" {
 			g.settings[setting.Name] = value
@@ -168,6 +178,20 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 		}
 	}
 	return g, missing
+}
+
+// misnamed is the error of settings that the spec does not name; nil before it is known.
+func misnamed(spec stage.Spec, settings map[string]string) error {
+	var names []string
+	for _, setting := range spec.Settings {
+		names = append(names, setting.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if spec.ID != "" && !slices.Contains(names, name) {
+			return stage.Misconfiguredf("there is no setting %.40q%s", name, nearest.Hint(name, names))
+		}
+	}
+	return nil
 }
 
 // turnedOff is the error of a stage that the operator turned off.

@@ -223,7 +223,7 @@ func TestCallbackErrors(t *testing.T) {
 func TestOnlyWhatIsNamedIsGiven(t *testing.T) {
 	t.Setenv("SCROLLERY_STRIPE_SECRET_KEY", "sk_live_planted")
 	b := setup(t, func(c *host.Config) {
-		c.Settings = map[string]map[string]string{"probe": {"tone": "brisk", "other": "unwanted"}}
+		c.Settings = map[string]map[string]string{"probe": {"tone": "brisk"}, "online": {"tone": "unwanted"}}
 		c.Secrets = map[string]map[string]string{"probe": {"token": "t0ken-value", "foreign": "unwanted"}, "online": {"token": "not-mine"}}
 	})
 	text := b.found(t, "probe", "given")
@@ -372,8 +372,12 @@ func TestTemplatesSettingsWin(t *testing.T) {
 	if got := tone(nil); got != "loud" {
 		t.Errorf(`without a template: %q, want "loud"`, got)
 	}
-	if got := tone(map[string]map[string]string{"probe": {"tone": "low", "unknown": "x"}, "other": {"tone": "no"}}); got != "low" {
+	if got := tone(map[string]map[string]string{"probe": {"tone": "low"}, "other": {"tone": "no"}}); got != "low" {
 		t.Errorf(`with one: %q, want "low"`, got)
+	}
+	_, err := b.Collect(t.Context(), "probe", stage.Run{Settings: map[string]map[string]string{"probe": {"tones": "x"}}}, nil, func([]stage.Record) error { return nil })
+	if want := `there is no setting "tones"; did you mean tone?`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("of a name that is not known: got error %v, want %s", err, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/scrollery/scrollery/modules/kernel/nearest"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -17,9 +18,9 @@ type Template struct {
 	Settings map[string]map[string]string
 }
 
-// Usable reports stages of templates that are not installed or of another kind, and
-// settings that a stage does not have. The kind and the settings of an external
-// plugin are unknown until it runs.
+// Usable reports stages of templates that are not installed or of another kind, and settings
+// of templates and of the configuration whose plugin or name is not known, or whose value
+// cannot be. The kind and the settings of an external plugin are unknown until it runs.
 func (h *Host) Usable(templates []Template) error {
 	var faults []error
 	fault := func(t Template, format string, args ...any) {
@@ -29,24 +30,42 @@ func (h *Host) Usable(templates []Template) error {
 		for _, kind := range slices.Sorted(maps.Keys(t.Stages)) {
 			for _, id := range t.Stages[kind] {
 				if !h.Has(id) {
-					fault(t, "there is no stage %q; see `scrollery plugins list`", id)
+					fault(t, "there is no stage %q; see `scrollery plugins list`%s", id, nearest.Hint(id, h.order))
 				} else if spec := h.Builtin(id); spec != nil && spec.Kind != kind {
 					fault(t, "stage %q is for %s, not for %s", id, spec.Kind, kind)
 				}
 			}
 		}
-		for _, id := range slices.Sorted(maps.Keys(t.Settings)) {
-			if !h.Has(id) {
-				fault(t, "settings of %q: there is no such stage", id)
-				continue
-			}
-			spec := h.Builtin(id)
-			for _, name := range slices.Sorted(maps.Keys(t.Settings[id])) {
-				if spec != nil && !slices.ContainsFunc(spec.Settings, func(s stage.Setting) bool { return s.Name == name }) {
-					fault(t, "stage %q has no setting %q", id, name)
-				}
-			}
+		faults = append(faults, h.unusable("template "+t.Name+": settings of", t.Settings)...)
+	}
+	faults = append(faults, h.unusable("plugins.settings:", h.config.Settings)...)
+	for _, id := range slices.Sorted(maps.Keys(h.config.Secrets)) {
+		if !h.Has(id) {
+			faults = append(faults, fmt.Errorf("plugins.secrets: there is no plugin %q%s", id, nearest.Hint(id, h.order)))
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// unusable are the faults of settings by plugin, then by name.
+func (h *Host) unusable(where string, settings map[string]map[string]string) (faults []error) {
+	for _, id := range slices.Sorted(maps.Keys(settings)) {
+		spec := h.Builtin(id)
+		switch {
+		case !h.Has(id):
+			faults = append(faults, fmt.Errorf("%s %q: there is no such plugin%s", where, id, nearest.Hint(id, h.order)))
+			continue
+		case spec == nil:
+			continue
+		}
+		if err := misnamed(*spec, settings[id]); err != nil {
+			faults = append(faults, fmt.Errorf("%s %q: %w", where, id, err))
+		}
+		for _, setting := range spec.Settings {
+			if err := setting.Check(settings[id][setting.Name]); err != nil {
+				faults = append(faults, fmt.Errorf("%s %q: setting %q: %w", where, id, setting.Name, err))
+			}
+		}
+	}
+	return faults
 }

@@ -37,7 +37,7 @@ func Spec() stage.Spec {
 		Settings: []stage.Setting{
 			{Name: "language", Default: "eng", Help: "Languages of tesseract that are installed, such as eng or eng+deu."},
 			// What takes longer is a pattern in which tesseract finds letters everywhere.
-			{Name: "patience", Default: "8s", Help: "How long tesseract may take for one picture, at most 1m."},
+			{Name: "patience", Default: "8s", Type: stage.Duration, Min: "1ms", Max: "1m", Help: "How long tesseract may take for one picture."},
 		},
 		Limits:   stage.Limits{Call: 10 * time.Minute},
 		Evidence: evidence,

@@ -38,11 +38,11 @@ func Spec() stage.Spec {
 		ID: "rules", Version: "1.1.0", Kind: stage.ScreenKind,
 		Summary: "Drops what the ruleset does not want and ranks the rest by relevance.",
 		Settings: []stage.Setting{
-			{Name: batchSetting, Default: "1", Help: "Videos a request, 1 to 20. Above 1 is cheaper, but a text may then sway the verdicts of those asked about with it."},
-			{Name: parallelSetting, Default: "8", Help: "Requests at a time, 1 to 32."},
-			{Name: requestsSetting, Default: "5000", Help: "Requests a scroll."},
-			{Name: tokensSetting, Default: "2000000", Help: "Tokens a scroll."},
-			{Name: minutesSetting, Default: "10", Help: "Minutes a scroll, 1 to 25; fewer than the deadline of the stage screen."},
+			{Name: batchSetting, Default: "1", Type: stage.Number, Min: "1", Max: "20", Help: "Videos a request. Above 1 is cheaper, but a text may then sway the verdicts of those asked about with it."},
+			{Name: parallelSetting, Default: "8", Type: stage.Number, Min: "1", Max: "32", Help: "Requests at a time."},
+			{Name: requestsSetting, Default: "5000", Type: stage.Number, Min: "1", Max: "1000000", Help: "Requests a scroll."},
+			{Name: tokensSetting, Default: "2000000", Type: stage.Number, Min: "1", Max: "10000000000", Help: "Tokens a scroll."},
+			{Name: minutesSetting, Default: "10", Type: stage.Number, Min: "1", Max: "25", Help: "Minutes a scroll; fewer than the deadline of the stage screen."},
 		},
 		Screen: screen,
 	})

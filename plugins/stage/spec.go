@@ -108,8 +108,13 @@ type Setting struct {
 	// RequiredWith names another setting: where the operator's environment sets that
 	// one, it must set this one too, or the server does not start.
 	RequiredWith string
-	// Values are the only ones that the operator's environment may set; none means
-	// any.
+	// Type is the form of the value; empty is any text. What the operator set is checked
+	// before a call, for stages that come with the server when it starts.
+	Type SettingType
+	// Min and Max bound a number or a duration, written as the value is, and the number of
+	// items of a list; both are within, and empty is no bound.
+	Min, Max string
+	// Values are the only ones of a choice, and of the items of a list; none means any.
 	Values []string
 	// Off is the value that turns the stage off; empty if none does. For stages that come
 	// with the server.
@@ -124,6 +129,21 @@ type Setting struct {
 	// Help is for people.
 	Help string
 }
+
+// SettingType is the form of a setting's value.
+type SettingType string
+
+// The types of settings.
+const (
+	// Number is a whole number.
+	Number SettingType = "number"
+	// Duration is a time as `90s` or `1h30m`.
+	Duration SettingType = "duration"
+	// Choice is one of Setting.Values.
+	Choice SettingType = "choice"
+	// List has items with a comma between two.
+	List SettingType = "list"
+)
 
 // Allowance is what a site grants the operator as a whole: all accounts of a server
 // share it.

@@ -45,6 +45,8 @@ func (s Spec) Validate() error {
 	for _, setting := range s.Settings {
 		add(!nameForm().MatchString(setting.Name), "setting %q: want %s", setting.Name, nameForm())
 		add(seen[setting.Name], "setting %q: twice", setting.Name)
+		err := setting.sound()
+		add(err != nil, "setting %q: %v", setting.Name, err)
 		seen[setting.Name] = true
 	}
 	for _, name := range s.Secrets {

@@ -45,9 +45,9 @@ func (s source) spec() stage.Spec {
 		ID: "youtube-feed", Version: "1.0.0", Kind: stage.SourceKind, Platforms: []string{platform},
 		Summary: "Reads YouTube's public feeds: the newest Shorts of channels, without a key.",
 		Settings: []stage.Setting{
-			{Name: "enabled", Default: "yes", Required: true, Values: []string{"yes", "no"}, Off: "no", Help: "`no` turns off YouTube's public feeds, which are read without a key, at most once an hour for each channel."},
+			{Name: "enabled", Default: "yes", Required: true, Type: stage.Choice, Values: []string{"yes", "no"}, Off: "no", Help: "`no` turns off YouTube's public feeds, which are read without a key, at most once an hour for each channel."},
 			{Name: "url", Default: "https://www.youtube.com/", Endpoint: true, Help: "Address of the site."},
-			{Name: "consent", Default: "no", Values: []string{"yes", "no"}, Help: "`yes` accepts the notice on cookies that YouTube shows in some countries in place of the page of a handle. Channels by id do not need it."},
+			{Name: "consent", Default: "no", Type: stage.Choice, Values: []string{"yes", "no"}, Help: "`yes` accepts the notice on cookies that YouTube shows in some countries in place of the page of a handle. Channels by id do not need it."},
 		},
 		Env:      map[string]string{"enabled": "YOUTUBE_FEED"},
 		Hosts:    []string{"www.youtube.com:443"},

@@ -34,7 +34,7 @@ func Spec() stage.Spec {
 		Summary:   "Asks yt-dlp for Shorts of handles and terms, TikToks of handles, and media.",
 		Platforms: []string{youtube, tiktok, instagram},
 		Settings: []stage.Setting{
-			{Name: "enabled", Required: true, Values: []string{"yes"}, Help: "`yes` turns on yt-dlp: it is not an official interface, and the platforms' terms apply."},
+			{Name: "enabled", Required: true, Type: stage.Choice, Values: []string{"yes"}, Help: "`yes` turns on yt-dlp: it is not an official interface, and the platforms' terms apply."},
 			{Name: "ca_file", Path: true, Help: "Certificates to trust instead of the system's, in PEM."},
 		},
 		Env: map[string]string{"enabled": "YTDLP"},

@@ -353,7 +353,14 @@ type Setting struct {
 	Path bool   `protobuf:"varint,4,opt,name=path" json:"path,omitempty"`
 	Help string `protobuf:"bytes,5,opt,name=help" json:"help,omitempty"`
 	// The value is an http or https address; the stage may call its host.
-	Endpoint      bool `protobuf:"varint,6,opt,name=endpoint" json:"endpoint,omitempty"`
+	Endpoint bool `protobuf:"varint,6,opt,name=endpoint" json:"endpoint,omitempty"`
+	// `number` (whole), `duration` (`90s`), `choice`, `list` (with commas), or empty for any text.
+	Type string `protobuf:"bytes,7,opt,name=type" json:"type,omitempty"`
+	// Bounds of a number or a duration, written as the value is, or of the items of a list; empty: none.
+	Min string `protobuf:"bytes,8,opt,name=min" json:"min,omitempty"`
+	Max string `protobuf:"bytes,9,opt,name=max" json:"max,omitempty"`
+	// The only values of a choice, or of the items of a list.
+	Values        []string `protobuf:"bytes,10,rep,name=values" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -428,6 +435,34 @@ func (x *Setting) GetEndpoint() bool {
 		return x.Endpoint
 	}
 	return false
+}
+
+func (x *Setting) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Setting) GetMin() string {
+	if x != nil {
+		return x.Min
+	}
+	return ""
+}
+
+func (x *Setting) GetMax() string {
+	if x != nil {
+		return x.Max
+	}
+	return ""
+}
+
+func (x *Setting) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
 }
 
 // Limits that the stage requests; 0 means the host's default.
@@ -1070,14 +1105,19 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\x04cost\x18\x05 \x01(\v2\x18.scrollery.stage.v1.CostR\x04cost\"2\n" +
 	"\x04Cost\x12\x16\n" +
 	"\x06handle\x18\x01 \x01(\x03R\x06handle\x12\x12\n" +
-	"\x04term\x18\x02 \x01(\x03R\x04term\"\x97\x01\n" +
+	"\x04term\x18\x02 \x01(\x03R\x04term\"\xe7\x01\n" +
 	"\aSetting\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\adefault\x18\x02 \x01(\tR\adefault\x12\x1a\n" +
 	"\brequired\x18\x03 \x01(\bR\brequired\x12\x12\n" +
 	"\x04path\x18\x04 \x01(\bR\x04path\x12\x12\n" +
 	"\x04help\x18\x05 \x01(\tR\x04help\x12\x1a\n" +
-	"\bendpoint\x18\x06 \x01(\bR\bendpoint\"\x9f\x01\n" +
+	"\bendpoint\x18\x06 \x01(\bR\bendpoint\x12\x12\n" +
+	"\x04type\x18\a \x01(\tR\x04type\x12\x10\n" +
+	"\x03min\x18\b \x01(\tR\x03min\x12\x10\n" +
+	"\x03max\x18\t \x01(\tR\x03max\x12\x16\n" +
+	"\x06values\x18\n" +
+	" \x03(\tR\x06values\"\x9f\x01\n" +
 	"\x06Limits\x12!\n" +
 	"\fmemory_bytes\x18\x01 \x01(\x03R\vmemoryBytes\x12\x1f\n" +
 	"\vcall_millis\x18\x02 \x01(\x03R\n" +
