@@ -61,9 +61,11 @@ func TestTheEndOfAFailedScrollIsWrittenOnceThereIsRoom(t *testing.T) {
 	eachThatFills(t, func(t *testing.T, db *store.DB, fill func() (room func())) {
 		w := setup(t, db, quick())
 		roomy := make(chan time.Time, 1)
-		w.stageErr["feed"] = func(int) error {
-			room := fill()
-			time.AfterFunc(time.Second, func() { room(); roomy <- time.Now() })
+		w.stageErr["feed"] = func(n int) error {
+			if n == 1 {
+				room := fill()
+				time.AfterFunc(time.Second, func() { room(); roomy <- time.Now() })
+			}
 			return &stage.CallError{Stage: "feed", Failure: stage.StageProtocol, Cause: errors.New("nonsense")}
 		}
 		w.queue(w.service)

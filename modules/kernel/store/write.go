@@ -63,7 +63,11 @@ func (db *DB) Write(ctx context.Context, do func(ctx context.Context, tx *Tx) er
 	if inWrite(ctx) {
 		return errNested
 	}
-	return db.tries(ctx, func() error { return db.writeOnce(ctx, do) })
+	err := db.tries(ctx, func() error { return db.writeOnce(ctx, do) })
+	if db.lite != nil && sqlite.Unable(err) { // SQLite does not say which disk is full
+		return fmt.Errorf("write %s: %w", db.lite.Path(), err)
+	}
+	return err
 }
 
 // tries begins a transaction again that the database gave up because of another one.

@@ -3,6 +3,11 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -99,4 +104,39 @@ func TestWrite(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestADatabaseWithoutRoomIsUnable: and SQLite's error names the file, since its own text does
+// not say which disk is full.
+func TestADatabaseWithoutRoomIsUnable(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		fill := `DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$`
+		if db.Dialect() == store.SQLite {
+			storetest.Exec(t, db, "PRAGMA max_page_count = 1") // as many as there are
+			fill = "CREATE TABLE filled AS SELECT randomblob(1000000) AS a"
+		}
+		err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, fill)
+			return err
+		})
+		if !store.Unable(err) || store.Lost(err) {
+			t.Errorf("got error %v, want one of a database that has no room and is not lost", err)
+		}
+		if db.Dialect() == store.SQLite && !strings.Contains(err.Error(), "scrollery.db: ") {
+			t.Errorf("got error %v, want the path of the file in it", err)
+		}
+	})
+	for name, err := range map[string]error{
+		"a full disk of files":     fmt.Errorf("save: %w", &os.PathError{Op: "write", Path: "/x", Err: syscall.ENOSPC}),
+		"a lost server":            io.ErrUnexpectedEOF,
+		"a disk that is read only": syscall.EROFS,
+	} {
+		if !store.Unable(err) {
+			t.Errorf("%s: got another kind of error, want unable: %v", name, err)
+		}
+	}
+	if err := errors.New("no such table"); store.Unable(err) || store.Unable(nil) {
+		t.Errorf("got unable for %v or for none, want neither", err)
+	}
 }

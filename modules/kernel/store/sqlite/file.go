@@ -70,7 +70,7 @@ func Open(ctx context.Context, dir string, see func(query string), log *slog.Log
 		return nil, fmt.Errorf("make data dir: %w", err)
 	}
 	f := &File{dir: dir, see: see, log: log}
-	path := f.database()
+	path := f.Path()
 	if err := makePrivate(path); err != nil {
 		return nil, fmt.Errorf("make database file: %w", err)
 	}
@@ -97,11 +97,12 @@ func Open(ctx context.Context, dir string, see func(query string), log *slog.Log
 	return f, nil
 }
 
-func (f *File) database() string { return filepath.Join(f.dir, "scrollery.db") }
+// Path is that of the file.
+func (f *File) Path() string { return filepath.Join(f.dir, "scrollery.db") }
 
 // connector makes connections to the file, as long as it is the one that was opened.
 func (f *File) connector(cache int, settings ...string) connector {
-	return connector{address: DSN(f.database(), cache, settings...), see: f.see, same: f.same}
+	return connector{address: DSN(f.Path(), cache, settings...), see: f.see, same: f.same}
 }
 
 func (f *File) open(cache int, settings ...string) *sql.DB {

@@ -66,7 +66,7 @@ func (f *File) same() error {
 	if f.opened == nil {
 		return nil
 	}
-	now, err := os.Stat(f.database())
+	now, err := os.Stat(f.Path())
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w: there is none now", ErrReplaced)
 	}
