@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"go.uber.org/dig"
@@ -36,10 +38,31 @@ func readyNotes(plugins *host.Host) func() []string {
 	return func() (notes []string) {
 		for _, plugin := range plugins.Known() {
 			if plugin.State == host.Resting || plugin.State == host.Refused {
-				notes = append(notes, "plugin "+plugin.ID+": "+string(plugin.State))
+				notes = append(notes, noted(plugin.ID)+string(plugin.State))
 			}
 		}
 		return notes
+	}
+}
+
+// noted is how a line of readiness about a plugin begins.
+func noted(plugin string) string { return "plugin " + plugin + ": " }
+
+// rest marks the plugins that rest in the server of this machine: a command's own host has
+// called none. It changes nothing if no server answers.
+func rest(ctx context.Context, cfg Config, plugins []host.Plugin) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var answer bytes.Buffer
+	if err := Ready(ctx, cfg, &answer); err != nil && answer.Len() == 0 {
+		return
+	}
+	for line := range strings.Lines(answer.String()) {
+		for i := range plugins {
+			if p := &plugins[i]; p.State == host.Ready && strings.TrimSpace(line) == noted(p.ID)+string(host.Resting) {
+				p.State, p.Reason = host.Resting, "rests in the running server after crashes"
+			}
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ func RunPlugin(args []string) {
 func Plugins(cfg Config, log *slog.Logger) ([]host.Plugin, error) {
 	plugins, err := listPlugins(cfg, log)
 	advise(context.Background(), plugins)
+	rest(context.Background(), cfg, plugins)
 	return plugins, err
 }
 

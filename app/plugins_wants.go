@@ -78,6 +78,7 @@ func ListedPlugins(cfg Config, log *slog.Logger) ([]ListedPlugin, error) {
 	all := []ListedPlugin{}
 	plugins := host.List()
 	advise(context.Background(), plugins)
+	rest(context.Background(), cfg, plugins)
 	for _, p := range plugins {
 		spec, set := host.Spec(p.ID)
 		all = append(all, ListedPlugin{

@@ -168,7 +168,11 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 		}
 	}
 	for _, name := range spec.RequiredSecrets {
-		if g.secrets[name] == "" {
+		switch {
+		case g.secrets[name] != "":
+		case slices.Contains(h.withheld(e, spec), name):
+			missing = cmp.Or[error](missing, stage.Misconfiguredf("%s", notGranted(name)))
+		default:
 			missing = cmp.Or(missing, h.unset(e, "secret", name))
 		}
 	}
@@ -178,6 +182,20 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 		}
 	}
 	return g, missing
+}
+
+// withheld are the secrets of a plugin that the operator set and its manifest does not grant.
+func (h *Host) withheld(e *entry, spec stage.Spec) (names []string) {
+	for _, name := range spec.Secrets {
+		if !e.builtin && h.config.Secrets[e.id][name] != "" && !slices.Contains(e.manifest.Secrets, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func notGranted(secret string) string {
+	return fmt.Sprintf("secret %q is set, but the manifest does not grant it: add it to its secrets", secret)
 }
 
 // misnamed is the error of settings that the spec does not name; nil before it is known.

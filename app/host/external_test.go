@@ -44,6 +44,9 @@ func TestExternal(t *testing.T) {
 	dir := t.TempDir()
 	hash := install(t, dir, "acme")
 	write(t, dir+"/acme.yaml", "id: acme\nsha256: "+strings.ToUpper(hash)+"\nsettings: {region: eu}\nsecrets: [token]\n")
+	for id, settings := range map[string]string{"zeta": "{dayz: 5}", "changed": "{days: 10}"} {
+		write(t, dir+"/"+id+".yaml", "id: "+id+"\nsha256: "+install(t, dir, id)+"\nsettings: "+settings+"\n")
+	}
 	write(t, dir+"/off.json", `{"id": "off", "file": "acme", "sha256": "`+hash+`", "enabled": false}`)
 	write(t, dir+"/unpinned.yaml", "id: unpinned\nfile: acme\n")
 	write(t, dir+"/other/plugin.yaml", "id: other\nfile: gone\nsha256: "+hash+"\n")
@@ -66,7 +69,9 @@ func TestExternal(t *testing.T) {
 		state  host.State
 		reason string
 	}{
-		"acme":      {host.Ready, ""},
+		"acme":      {host.Ready, `secret "ungranted" is set, but the manifest does not grant it`},
+		"zeta":      {host.Unset, `there is no setting "dayz"; did you mean days?`},
+		"changed":   {host.Unset, `setting "days": 10 is out of bounds; want a whole number, from 1 to 9`},
 		"off":       {host.Disabled, "disabled"},
 		"unpinned":  {host.Refused, "no sha256"},
 		"other":     {host.Refused, "cannot be read"},

@@ -187,6 +187,8 @@ func (h *Host) plugin(e *entry, err error) Plugin {
 		p.State, p.Reason = Refused, Printable(err.Error())
 	case unset != nil:
 		p.State, p.Reason = Unset, unset.Error()
+	case len(h.withheld(e, e.spec)) > 0 && until.IsZero():
+		p.Reason = notGranted(h.withheld(e, e.spec)[0])
 	case !until.IsZero():
 		p.State, p.Reason = Resting, "crashed "+e.breaker.count()+" in a row; rests until "+until.UTC().Format(time.RFC3339)
 	}

@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 func external(id string) {
 	stage.Main(stage.Spec{
 		ID: id, Version: "2.1.0", Kind: stage.SourceKind, Platforms: []string{"acmetok"}, Summary: "A test's stage",
-		Settings: []stage.Setting{{Name: "region"}, {Name: "dir", Path: true}}, Secrets: []string{"token", "ungranted"},
+		Settings: []stage.Setting{{Name: "region"}, {Name: "dir", Path: true}, {Name: "days", Type: stage.Number, Min: "1", Max: "9"}}, Secrets: []string{"token", "ungranted"},
 		Hosts:   []string{"localhost:9"},
 		Collect: probe, Refresh: refresh,
 	})
