@@ -146,11 +146,24 @@ func (d *document) message(desc protoreflect.MessageDescriptor) object {
 		schema := object{"type": "object"}
 		d.schemas[name] = schema
 		d.fill(schema, desc, func(field protoreflect.FieldDescriptor) bool { return !omitUnset(field) })
-		if text := comment(desc); text != "" {
+		if text := nameless(comment(desc), name); text != "" {
 			schema["description"] = text
 		}
 	}
 	return reference(name)
+}
+
+// nameless is the comment of a message without its name, which the schema has.
+func nameless(text, name string) string {
+	if rest, found := strings.CutPrefix(text, name+" is "); found {
+		text = rest
+	} else if rest, found := strings.CutPrefix(text, name+" "); found {
+		text = rest
+	}
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // fill describes the fields of a response message; always reports whether every answer

@@ -414,8 +414,8 @@ func (x *AccountLimits) GetStreams() int32 {
 
 type ExportAccountRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name of the file that the zip begins with, without its extension, such as `scrolls` or
-	// `videos/vid_…`: it continues an export that was cut off. The whole account when absent.
+	// The file that the zip begins with, without its extension, such as `scrolls` or `videos/vid_…`, to continue an export
+	// that was cut off.
 	From          *string `protobuf:"bytes,1,opt,name=from" json:"from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -550,8 +550,8 @@ func (x *EraseAccountRequest) GetCancel() bool {
 
 type EraseAccountResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// `confirmation_sent`: a mail with a link was sent, nothing happens until it is confirmed. `scheduled`: the account is
-	// deleted at eraseAt. `cancelled`: a deletion was called off. `none`: there was none to call off.
+	// `confirmation_sent`: nothing happens until the link in the mail is confirmed. `scheduled`: for eraseAt. `cancelled`: it
+	// was called off. `none`: there was none to call off.
 	Status string `protobuf:"bytes,1,opt,name=status" json:"status,omitempty"`
 	// Unix milliseconds; null unless the deletion is scheduled.
 	EraseAt       *float64 `protobuf:"fixed64,2,opt,name=erase_at,json=eraseAt" json:"erase_at,omitempty"`

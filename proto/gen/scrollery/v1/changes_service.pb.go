@@ -658,9 +658,7 @@ type Change struct {
 	FailureCode *string `protobuf:"bytes,10,opt,name=failure_code,json=failureCode" json:"failure_code,omitempty"`
 	// `subscription.changed`: the new state.
 	Status *string `protobuf:"bytes,11,opt,name=status" json:"status,omitempty"`
-	// The number before the change: views of `video.reobserved`, the version of
-	// `hook.changed` and `rules.changed`, the score of `outlier.entered` and
-	// `outlier.left`.
+	// The number before the change: views, a version or a score, by its type.
 	Old *float64 `protobuf:"fixed64,12,opt,name=old" json:"old,omitempty"`
 	// The number after the change; of `video.added`, too.
 	New           *float64 `protobuf:"fixed64,13,opt,name=new" json:"new,omitempty"`

@@ -368,7 +368,7 @@ type ImportFile struct {
 	NotUnderstood []*ImportText `protobuf:"bytes,8,rep,name=not_understood,json=notUnderstood" json:"not_understood,omitempty"`
 	// Where in a JSON file the videos were found.
 	Places []*ImportPlace `protobuf:"bytes,9,rep,name=places" json:"places,omitempty"`
-	// The column map by which the table was read, as JSON, to send with a file that is to be read otherwise; empty if it is no table.
+	// The column map by which the table was read, as JSON; empty if it is no table.
 	Map string `protobuf:"bytes,10,opt,name=map" json:"map,omitempty"`
 	// Something about the table is in doubt, so that nothing was read: the map is one to start from.
 	Doubtful      bool `protobuf:"varint,11,opt,name=doubtful" json:"doubtful,omitempty"`
@@ -717,7 +717,8 @@ func (x *ImportPlace) GetVideos() int32 {
 	return 0
 }
 
-// ImportDifference is a reading that differs wildly from what the library knows of the same video: views that fell by half or grew a hundredfold, or another day of the post.
+// ImportDifference is a reading far from what the library knows of the video: half the views or
+// less, a hundred times as many, or another day of the post.
 type ImportDifference struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The platform, as `tiktok`.

@@ -217,8 +217,7 @@ type Deletion struct {
 	Readings int32 `protobuf:"varint,5,opt,name=readings" json:"readings,omitempty"`
 	// Unix milliseconds.
 	CreatedAt float64 `protobuf:"fixed64,6,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Until when an undo brings the videos back, Unix milliseconds. Later, or if it is null, an undo only lets them be
-	// collected again.
+	// Until when an undo brings the videos back; later, or if it is null, it only lets them be collected again.
 	UndoUntil     *float64 `protobuf:"fixed64,7,opt,name=undo_until,json=undoUntil" json:"undo_until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -866,8 +866,7 @@ type TrendExplanation struct {
 	Label string `protobuf:"bytes,2,opt,name=label" json:"label,omitempty"`
 	// The rules, with their version.
 	Method string `protobuf:"bytes,3,opt,name=method" json:"method,omitempty"`
-	// `listed`, or the rule that leaves it out; `insufficient_history` before the second completed scroll; `not_stored`
-	// where `stored` is true and the key is none of those that are stored.
+	// `listed`, or why it is not: `insufficient_history` before the second completed scroll.
 	Outcome string `protobuf:"bytes,4,opt,name=outcome" json:"outcome,omitempty"`
 	// Empty unless it overlaps: the listed key above it with half or more of the recent videos of both.
 	OverlapsKey string `protobuf:"bytes,5,opt,name=overlaps_key,json=overlapsKey" json:"overlaps_key,omitempty"`
@@ -899,9 +898,16 @@ type TrendExplanation struct {
 	Dropped []*DroppedKey `protobuf:"bytes,18,rep,name=dropped" json:"dropped,omitempty"`
 	// Keys of the whole window that are not listed, by rule.
 	DroppedCounts []*ReasonCount `protobuf:"bytes,19,rep,name=dropped_counts,json=droppedCounts" json:"dropped_counts,omitempty"`
-	// Whether the window has more than 10,000 videos and was not measured: all numbers are those that are stored, of keys
-	// that are listed or overlap.
-	Stored        bool `protobuf:"varint,20,opt,name=stored" json:"stored,omitempty"`
+	// Whether the window has more than 10,000 videos: all numbers are those that are stored.
+	Stored bool `protobuf:"varint,20,opt,name=stored" json:"stored,omitempty"`
+	// Creators whose first video with the key was posted in (T - 3 days, T].
+	NewCreators int32 `protobuf:"varint,21,opt,name=new_creators,json=newCreators" json:"new_creators,omitempty"`
+	// Creators whose first was posted in (T - 6 days, T - 3 days].
+	NewCreatorsBefore int32 `protobuf:"varint,22,opt,name=new_creators_before,json=newCreatorsBefore" json:"new_creators_before,omitempty"`
+	// c by the days of W, 4 decimals.
+	CreatorsPerDay float64 `protobuf:"fixed64,23,opt,name=creators_per_day,json=creatorsPerDay" json:"creators_per_day,omitempty"`
+	// As in `listTrends`.
+	Direction     string `protobuf:"bytes,24,opt,name=direction" json:"direction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1074,6 +1080,34 @@ func (x *TrendExplanation) GetStored() bool {
 		return x.Stored
 	}
 	return false
+}
+
+func (x *TrendExplanation) GetNewCreators() int32 {
+	if x != nil {
+		return x.NewCreators
+	}
+	return 0
+}
+
+func (x *TrendExplanation) GetNewCreatorsBefore() int32 {
+	if x != nil {
+		return x.NewCreatorsBefore
+	}
+	return 0
+}
+
+func (x *TrendExplanation) GetCreatorsPerDay() float64 {
+	if x != nil {
+		return x.CreatorsPerDay
+	}
+	return 0
+}
+
+func (x *TrendExplanation) GetDirection() string {
+	if x != nil {
+		return x.Direction
+	}
+	return ""
 }
 
 // TrendWindow is what the trends of a subject are measured over.
@@ -1514,7 +1548,7 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\xc8\x01\x01r\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\x03key\"n\n" +
 	"\x14ExplainTrendResponse\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x12@\n" +
-	"\vexplanation\x18\x02 \x01(\v2\x1e.scrollery.v1.TrendExplanationR\vexplanation\"\xef\x06\n" +
+	"\vexplanation\x18\x02 \x01(\v2\x1e.scrollery.v1.TrendExplanationR\vexplanation\"\xab\b\n" +
 	"\x10TrendExplanation\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x16\n" +
@@ -1540,7 +1574,11 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\x06videos\x18\x11 \x03(\v2\x18.scrollery.v1.TrendVideoR\x06videos\x122\n" +
 	"\adropped\x18\x12 \x03(\v2\x18.scrollery.v1.DroppedKeyR\adropped\x12@\n" +
 	"\x0edropped_counts\x18\x13 \x03(\v2\x19.scrollery.v1.ReasonCountR\rdroppedCounts\x12\x16\n" +
-	"\x06stored\x18\x14 \x01(\bR\x06stored\"\xe5\x01\n" +
+	"\x06stored\x18\x14 \x01(\bR\x06stored\x12!\n" +
+	"\fnew_creators\x18\x15 \x01(\x05R\vnewCreators\x12.\n" +
+	"\x13new_creators_before\x18\x16 \x01(\x05R\x11newCreatorsBefore\x12(\n" +
+	"\x10creators_per_day\x18\x17 \x01(\x01R\x0ecreatorsPerDay\x12=\n" +
+	"\tdirection\x18\x18 \x01(\tB\x1f\xbaH\x1cr\x1aR\x06risingR\aholdingR\afallingR\tdirection\"\xe5\x01\n" +
 	"\vTrendWindow\x12\x1b\n" +
 	"\tnewest_at\x18\x01 \x01(\x01R\bnewestAt\x12\x12\n" +
 	"\x04span\x18\x02 \x01(\x01R\x04span\x12\x14\n" +

@@ -495,12 +495,34 @@ type ListScoresRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 5,000 when absent.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit" json:"limit,omitempty"`
-	// Whether archived videos are in it too.
+	// Whether archived ones are listed too.
 	IncludeArchived *bool `protobuf:"varint,2,opt,name=include_archived,json=includeArchived" json:"include_archived,omitempty"`
 	// Only videos of this kind.
 	Kind *string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
-	// Only videos of this platform.
-	Platform      *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
+	// The platform, as `tiktok`.
+	Platform *string `protobuf:"bytes,4,opt,name=platform" json:"platform,omitempty"`
+	// The creator's handle, with or without @, in any case.
+	Creator *string `protobuf:"bytes,5,opt,name=creator" json:"creator,omitempty"`
+	// Least views of the newest reading that scoring can use.
+	MinViews *float64 `protobuf:"fixed64,6,opt,name=min_views,json=minViews" json:"min_views,omitempty"`
+	// Posted at this time or later, Unix milliseconds. A video without a date is left out.
+	PostedAfter *float64 `protobuf:"fixed64,7,opt,name=posted_after,json=postedAfter" json:"posted_after,omitempty"`
+	// Posted before this time, Unix milliseconds. A video without a date is left out.
+	PostedBefore *float64 `protobuf:"fixed64,8,opt,name=posted_before,json=postedBefore" json:"posted_before,omitempty"`
+	// Least score.
+	MinScore *float64 `protobuf:"fixed64,9,opt,name=min_score,json=minScore" json:"min_score,omitempty"`
+	// Words that the caption, the title, the hashtags, the spoken words, the text on the screen or the handle have, all of them.
+	Q *string `protobuf:"bytes,10,opt,name=q" json:"q,omitempty"`
+	// A hashtag of the video, with or without its sign.
+	Hashtag *string `protobuf:"bytes,11,opt,name=hashtag" json:"hashtag,omitempty"`
+	// The language that the source gives the video, as `en`.
+	Language *string `protobuf:"bytes,12,opt,name=language" json:"language,omitempty"`
+	// Whether the caller annotated the video.
+	Annotated *bool `protobuf:"varint,13,opt,name=annotated" json:"annotated,omitempty"`
+	// Least followers of the creator, as a source read them last. Videos of creators whose followers are unknown are left out.
+	MinFollowers *float64 `protobuf:"fixed64,14,opt,name=min_followers,json=minFollowers" json:"min_followers,omitempty"`
+	// Most followers of the creator, likewise.
+	MaxFollowers  *float64 `protobuf:"fixed64,15,opt,name=max_followers,json=maxFollowers" json:"max_followers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -563,14 +585,92 @@ func (x *ListScoresRequest) GetPlatform() string {
 	return ""
 }
 
-// ListScoresResponse has columns of one length, a value for each video that has a score.
+func (x *ListScoresRequest) GetCreator() string {
+	if x != nil && x.Creator != nil {
+		return *x.Creator
+	}
+	return ""
+}
+
+func (x *ListScoresRequest) GetMinViews() float64 {
+	if x != nil && x.MinViews != nil {
+		return *x.MinViews
+	}
+	return 0
+}
+
+func (x *ListScoresRequest) GetPostedAfter() float64 {
+	if x != nil && x.PostedAfter != nil {
+		return *x.PostedAfter
+	}
+	return 0
+}
+
+func (x *ListScoresRequest) GetPostedBefore() float64 {
+	if x != nil && x.PostedBefore != nil {
+		return *x.PostedBefore
+	}
+	return 0
+}
+
+func (x *ListScoresRequest) GetMinScore() float64 {
+	if x != nil && x.MinScore != nil {
+		return *x.MinScore
+	}
+	return 0
+}
+
+func (x *ListScoresRequest) GetQ() string {
+	if x != nil && x.Q != nil {
+		return *x.Q
+	}
+	return ""
+}
+
+func (x *ListScoresRequest) GetHashtag() string {
+	if x != nil && x.Hashtag != nil {
+		return *x.Hashtag
+	}
+	return ""
+}
+
+func (x *ListScoresRequest) GetLanguage() string {
+	if x != nil && x.Language != nil {
+		return *x.Language
+	}
+	return ""
+}
+
+func (x *ListScoresRequest) GetAnnotated() bool {
+	if x != nil && x.Annotated != nil {
+		return *x.Annotated
+	}
+	return false
+}
+
+func (x *ListScoresRequest) GetMinFollowers() float64 {
+	if x != nil && x.MinFollowers != nil {
+		return *x.MinFollowers
+	}
+	return 0
+}
+
+func (x *ListScoresRequest) GetMaxFollowers() float64 {
+	if x != nil && x.MaxFollowers != nil {
+		return *x.MaxFollowers
+	}
+	return 0
+}
+
+// ListScoresResponse has columns of one length, a value for each scored video. Above `limit` they are a sample: the
+// outliers, then an even part of the others.
 type ListScoresResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Videos that were looked at: the newest of the library by when they were first seen.
+	// Videos that the filters choose, of the newest 100,000.
 	Videos int32 `protobuf:"varint,1,opt,name=videos" json:"videos,omitempty"`
 	// The names that `kind` refers to.
 	Kinds []string `protobuf:"bytes,2,rep,name=kinds" json:"kinds,omitempty"`
-	// Ids of the videos.
+	// Their ids.
 	VideoId []string `protobuf:"bytes,3,rep,name=video_id,json=videoId" json:"video_id,omitempty"`
 	// Position in `kinds`.
 	Kind []int32 `protobuf:"varint,4,rep,packed,name=kind" json:"kind,omitempty"`
@@ -582,14 +682,22 @@ type ListScoresResponse struct {
 	Score []float64 `protobuf:"fixed64,7,rep,packed,name=score" json:"score,omitempty"`
 	// Peers in the median.
 	SampleCount []int32 `protobuf:"varint,8,rep,packed,name=sample_count,json=sampleCount" json:"sample_count,omitempty"`
-	// Peers by the creator; fewer than 3 on a baseline by the niche.
+	// Peers by the creator.
 	CreatorPeers []int32 `protobuf:"varint,9,rep,packed,name=creator_peers,json=creatorPeers" json:"creator_peers,omitempty"`
 	// Unix milliseconds.
 	ObservedAt []float64 `protobuf:"fixed64,10,rep,packed,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
-	// Age at that reading in milliseconds; -1 where the posting time is unknown or the reading is before it.
+	// Age at that reading in milliseconds; -1 if unknown or negative.
 	Age []float64 `protobuf:"fixed64,11,rep,packed,name=age" json:"age,omitempty"`
 	// Whether the views look bought.
-	Doubtful      []bool `protobuf:"varint,12,rep,packed,name=doubtful" json:"doubtful,omitempty"`
+	Doubtful []bool `protobuf:"varint,12,rep,packed,name=doubtful" json:"doubtful,omitempty"`
+	// Whether it is an outlier.
+	Listed []bool `protobuf:"varint,13,rep,packed,name=listed" json:"listed,omitempty"`
+	// Those with a score.
+	Scored int32 `protobuf:"varint,14,opt,name=scored" json:"scored,omitempty"`
+	// The outliers of them.
+	Outliers int32 `protobuf:"varint,15,opt,name=outliers" json:"outliers,omitempty"`
+	// Whether the library has older ones.
+	Partial       bool `protobuf:"varint,16,opt,name=partial" json:"partial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -708,6 +816,34 @@ func (x *ListScoresResponse) GetDoubtful() []bool {
 	return nil
 }
 
+func (x *ListScoresResponse) GetListed() []bool {
+	if x != nil {
+		return x.Listed
+	}
+	return nil
+}
+
+func (x *ListScoresResponse) GetScored() int32 {
+	if x != nil {
+		return x.Scored
+	}
+	return 0
+}
+
+func (x *ListScoresResponse) GetOutliers() int32 {
+	if x != nil {
+		return x.Outliers
+	}
+	return 0
+}
+
+func (x *ListScoresResponse) GetPartial() bool {
+	if x != nil {
+		return x.Partial
+	}
+	return false
+}
+
 type GetTrendSeriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As lists of trends show it, `hashtag:espresso` for example.
@@ -753,21 +889,21 @@ func (x *GetTrendSeriesRequest) GetKey() string {
 	return ""
 }
 
-// GetTrendSeriesResponse has columns of one length, a value for each completed scroll that read a video with
-// the key, oldest first, at most 5,000, without archived videos.
+// GetTrendSeriesResponse has columns of one length, a value for each completed scroll that read a
+// video with the key, oldest first.
 type GetTrendSeriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// False where no video of the window carries the key.
 	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
-	// The trend key that was asked for.
+	// The key asked for.
 	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
-	// The key for people; empty where there is none.
+	// The key for people; may be empty.
 	Label string `protobuf:"bytes,3,opt,name=label" json:"label,omitempty"`
 	// Ids of the scrolls.
 	ScrollId []string `protobuf:"bytes,4,rep,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
-	// Time of the scroll's newest reading of the key, Unix milliseconds.
+	// Its newest reading of the key, Unix milliseconds.
 	ObservedAt []float64 `protobuf:"fixed64,5,rep,packed,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
-	// Videos with the key that the scroll read, and their creators.
+	// Videos with the key that the scroll read.
 	Videos []int32 `protobuf:"varint,6,rep,packed,name=videos" json:"videos,omitempty"`
 	// Creators of the videos with the key.
 	Creators []int32 `protobuf:"varint,7,rep,packed,name=creators" json:"creators,omitempty"`
@@ -910,7 +1046,7 @@ func (x *BacktestOutliersRequest) GetScrollId() string {
 
 type BacktestOutliersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The scrolls that are compared, newest first: at most 30 and 50,000 scores.
+	// The compared scrolls, newest first: at most 30 and 50,000 scores.
 	Runs []*BacktestRun `protobuf:"bytes,1,rep,name=runs" json:"runs,omitempty"`
 	// At most 10 scrolls later.
 	Rows          []*BacktestRow `protobuf:"bytes,2,rep,name=rows" json:"rows,omitempty"`
@@ -1058,15 +1194,15 @@ type BacktestRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What `value` is: `all`, `platform`, `kind`, `age_days` (at the flag), `creator_peers` or `order`.
 	By string `protobuf:"bytes,1,opt,name=by" json:"by,omitempty"`
-	// The value of the group.
+	// The value.
 	Value string `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
-	// How many scrolls lie between the two, 1 for the next one.
+	// 1 for the next scroll.
 	ScrollsLater int32 `protobuf:"varint,3,opt,name=scrolls_later,json=scrollsLater" json:"scrolls_later,omitempty"`
-	// Videos with a score at both; those above their baseline at the later one.
+	// Videos with a score at both.
 	Scored int32 `protobuf:"varint,4,opt,name=scored" json:"scored,omitempty"`
 	// Videos above their baseline at the later reading.
 	Above int32 `protobuf:"varint,5,opt,name=above" json:"above,omitempty"`
-	// Outliers at the earlier one that were not doubtful; those of them that were above at the later one.
+	// Outliers at the earlier one that were not doubtful.
 	Flagged int32 `protobuf:"varint,6,opt,name=flagged" json:"flagged,omitempty"`
 	// Flagged videos above their baseline at the later reading.
 	Still int32 `protobuf:"varint,7,opt,name=still" json:"still,omitempty"`
@@ -1231,8 +1367,7 @@ type BacktestTrendsResponse struct {
 	Days int32 `protobuf:"varint,1,opt,name=days" json:"days,omitempty"`
 	// A key is taken up if so many creators who had not used it before posted a video with it in these days.
 	NewCreators int32 `protobuf:"varint,2,opt,name=new_creators,json=newCreators" json:"new_creators,omitempty"`
-	// The scrolls that could be tested, newest first: those with readings of a whole window before them and of all these
-	// days after them.
+	// The scrolls that could be tested, newest first.
 	Runs []*TrendBacktestRun `protobuf:"bytes,3,rep,name=runs" json:"runs,omitempty"`
 	// The sums of the runs.
 	All           *TrendBacktestSum `protobuf:"bytes,4,opt,name=all" json:"all,omitempty"`
@@ -1476,10 +1611,10 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	"\x04hook\x18\x04 \x01(\v2\x12.scrollery.v1.HookR\x04hook\"9\n" +
 	"\x10GetVideosRequest\x12%\n" +
 	"\x03ids\x18\x01 \x03(\tB\x13\xbaH\x10\xc8\x01\x01\x92\x01\n" +
-	"\x102\"\x06r\x04\x10\x01\x18dR\x03ids\"Y\n" +
+	"\x102\"\x06r\x04\x10\x01\x18dR\x03ids\"_\n" +
 	"\x11GetVideosResponse\x12*\n" +
-	"\x06videos\x18\x01 \x03(\v2\x12.scrollery.v1.HookR\x06videos\x12\x18\n" +
-	"\amissing\x18\x02 \x03(\tR\amissing\"\xa5\x01\n" +
+	"\x06videos\x18\x01 \x03(\v2\x12.scrollery.v1.HookR\x06videos\x12\x1e\n" +
+	"\amissing\x18\x02 \x03(\tB\x04\x88\xdb\x18\x01R\amissing\"\xa5\x01\n" +
 	"\x17ListObservationsRequest\x12,\n" +
 	"\bvideo_id\x18\x01 \x01(\tB\x11\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\avideoId\x12$\n" +
 	"\x05limit\x18\x02 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x126\n" +
@@ -1502,13 +1637,25 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	"\x05saves\x18\t \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05saves\x12\x16\n" +
 	"\x06usable\x18\n" +
 	" \x01(\bR\x06usable\x12!\n" +
-	"\x06reason\x18\v \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\x06reason\"\xd0\x01\n" +
+	"\x06reason\x18\v \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\x06reason\"\x95\x06\n" +
 	"\x11ListScoresRequest\x12%\n" +
 	"\x05limit\x18\x01 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\x88'(\x01\xaa\x01\x02\b\x01R\x05limit\x120\n" +
 	"\x10include_archived\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x01R\x0fincludeArchived\x126\n" +
 	"\x04kind\x18\x03 \x01(\tB\"\xbaH\x1ar\x18R\x03ownR\n" +
 	"competitorR\x05niche\xaa\x01\x02\b\x01R\x04kind\x12*\n" +
-	"\bplatform\x18\x04 \x01(\tB\x0e\xbaH\x06r\x04\x10\x01\x18(\xaa\x01\x02\b\x01R\bplatform\"\xdb\x02\n" +
+	"\bplatform\x18\x04 \x01(\tB\x0e\xbaH\x06r\x04\x10\x01\x18(\xaa\x01\x02\b\x01R\bplatform\x12)\n" +
+	"\acreator\x18\x05 \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xc8\x01\xaa\x01\x02\b\x01R\acreator\x129\n" +
+	"\tmin_views\x18\x06 \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00\xaa\x01\x02\b\x01R\bminViews\x12?\n" +
+	"\fposted_after\x18\a \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?\xaa\x01\x02\b\x01R\vpostedAfter\x12A\n" +
+	"\rposted_before\x18\b \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?\xaa\x01\x02\b\x01R\fpostedBefore\x129\n" +
+	"\tmin_score\x18\t \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00\xaa\x01\x02\b\x01R\bminScore\x12\x1d\n" +
+	"\x01q\x18\n" +
+	" \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xc8\x01\xaa\x01\x02\b\x01R\x01q\x12(\n" +
+	"\ahashtag\x18\v \x01(\tB\x0e\xbaH\x06r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\ahashtag\x12*\n" +
+	"\blanguage\x18\f \x01(\tB\x0e\xbaH\x06r\x04\x10\x02\x18#\xaa\x01\x02\b\x01R\blanguage\x12#\n" +
+	"\tannotated\x18\r \x01(\bB\x05\xaa\x01\x02\b\x01R\tannotated\x12A\n" +
+	"\rmin_followers\x18\x0e \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?\xaa\x01\x02\b\x01R\fminFollowers\x12A\n" +
+	"\rmax_followers\x18\x0f \x01(\x01B\x1c\xbaH\x14\x12\x12\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?\xaa\x01\x02\b\x01R\fmaxFollowers\"\xc1\x03\n" +
 	"\x12ListScoresResponse\x12\x16\n" +
 	"\x06videos\x18\x01 \x01(\x05R\x06videos\x12\x14\n" +
 	"\x05kinds\x18\x02 \x03(\tR\x05kinds\x12\x19\n" +
@@ -1523,7 +1670,11 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	" \x03(\x01R\n" +
 	"observedAt\x12\x10\n" +
 	"\x03age\x18\v \x03(\x01R\x03age\x12\x1a\n" +
-	"\bdoubtful\x18\f \x03(\bR\bdoubtful\"=\n" +
+	"\bdoubtful\x18\f \x03(\bR\bdoubtful\x12\x16\n" +
+	"\x06listed\x18\r \x03(\bR\x06listed\x12\x16\n" +
+	"\x06scored\x18\x0e \x01(\x05R\x06scored\x12\x1a\n" +
+	"\boutliers\x18\x0f \x01(\x05R\boutliers\x12\x18\n" +
+	"\apartial\x18\x10 \x01(\bR\apartial\"=\n" +
 	"\x15GetTrendSeriesRequest\x12$\n" +
 	"\x03key\x18\x01 \x01(\tB\x12\xbaH\n" +
 	"\xc8\x01\x01r\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\x03key\"\xe4\x01\n" +

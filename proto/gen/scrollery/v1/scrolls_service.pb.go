@@ -1103,8 +1103,7 @@ type TemplateStage struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// `plan`, `source`, `screen` or `evidence`.
 	Kind string `protobuf:"bytes,2,opt,name=kind" json:"kind,omitempty"`
-	// Whether this server can use it now. A scroll leaves out the others and notes it; where
-	// a screen is refused or rests after crashes, it fails.
+	// Whether this server can use it now. A scroll leaves out the others; it fails without a screen.
 	Usable bool `protobuf:"varint,3,opt,name=usable" json:"usable,omitempty"`
 	// Platforms that it serves; empty for all.
 	Platforms     []string `protobuf:"bytes,4,rep,name=platforms" json:"platforms,omitempty"`
@@ -1243,10 +1242,9 @@ type EstimateScrollResponse struct {
 	// How many may be queued or running at once.
 	MaxActiveScrolls int32 `protobuf:"varint,8,opt,name=max_active_scrolls,json=maxActiveScrolls" json:"max_active_scrolls,omitempty"`
 	// What holds a scroll back now: `budget_spent`, `scroll_active_limit`, `no_sources`
-	// or `source_quota_exceeded`, which says that no source has the units that it needs.
+	// or `source_quota_exceeded`.
 	Obstacles []string `protobuf:"bytes,9,rep,name=obstacles" json:"obstacles,omitempty"`
-	// When a scroll can start and a source has what it needs, Unix milliseconds: now where nothing
-	// holds it back; null where no time is known.
+	// When a scroll can start and a source has what it needs; null where no time is known.
 	NextEligibleAt *float64 `protobuf:"fixed64,10,opt,name=next_eligible_at,json=nextEligibleAt" json:"next_eligible_at,omitempty"`
 	// What may differ in the scroll.
 	Notes         []string `protobuf:"bytes,11,rep,name=notes" json:"notes,omitempty"`

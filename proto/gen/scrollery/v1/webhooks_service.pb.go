@@ -161,8 +161,7 @@ type Delivery struct {
 	// From 1.
 	Attempt int32 `protobuf:"varint,4,opt,name=attempt" json:"attempt,omitempty"`
 	// `delivered`, `refused` (another status than 2xx), `redirected`, `timeout`,
-	// `unreachable`, `blocked` (the address is not public) or `expired` (the change was not
-	// kept any more).
+	// `unreachable`, `blocked` (not a public address) or `expired` (no longer kept).
 	Outcome string `protobuf:"bytes,5,opt,name=outcome" json:"outcome,omitempty"`
 	// Null without an answer.
 	StatusCode *int32 `protobuf:"varint,6,opt,name=status_code,json=statusCode" json:"status_code,omitempty"`

@@ -56,9 +56,7 @@ type KeysServiceClient interface {
 	CreateSessionKey(context.Context, *v1.CreateSessionKeyRequest) (*v1.CreateSessionKeyResponse, error)
 	// Lists the account's keys and session keys, newest first, ended ones too.
 	ListKeys(context.Context, *v1.ListKeysRequest) (*v1.ListKeysResponse, error)
-	// Ends a key, and with it its session keys. A key may end itself and its session
-	// keys; other keys of the account need the scope `keys:write`. Works with a spent
-	// budget too.
+	// Ends a key with its session keys. A key may end itself and its own; others need the scope `keys:write`.
 	RevokeKey(context.Context, *v1.RevokeKeyRequest) (*v1.RevokeKeyResponse, error)
 }
 
@@ -171,9 +169,7 @@ type KeysServiceHandler interface {
 	CreateSessionKey(context.Context, *v1.CreateSessionKeyRequest) (*v1.CreateSessionKeyResponse, error)
 	// Lists the account's keys and session keys, newest first, ended ones too.
 	ListKeys(context.Context, *v1.ListKeysRequest) (*v1.ListKeysResponse, error)
-	// Ends a key, and with it its session keys. A key may end itself and its session
-	// keys; other keys of the account need the scope `keys:write`. Works with a spent
-	// budget too.
+	// Ends a key with its session keys. A key may end itself and its own; others need the scope `keys:write`.
 	RevokeKey(context.Context, *v1.RevokeKeyRequest) (*v1.RevokeKeyResponse, error)
 }
 
