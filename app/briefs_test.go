@@ -58,8 +58,9 @@ func TestBriefsCite(t *testing.T) {
 			t.Errorf("without credits: got %d %s, want 402", refused.Status, refused.Body)
 		}
 		gift(t, running, account, 120)
-		account.Get(t, `POST /v1/briefs {"focus":"the first seconds"}`, &got)
-		if got.Status != "drafted" || got.Composer != "counts" || got.Credits != 50 || got.Outliers == 0 || got.Hooks == 0 || len(got.Notes) == 0 {
+		account.Do(t, `POST /v1/briefs {"focus":"the first seconds"}`, "").WantError(t, string(apierr.InvalidRequest))
+		account.Get(t, `POST /v1/briefs {}`, &got)
+		if got.Status != "drafted" || got.Composer != "counts" || got.Credits != 50 || got.Outliers == 0 || got.Hooks == 0 {
 			t.Errorf("got %+v, want a brief of counts for 50 credits", got)
 		}
 		shown := account.Read(t, "GET /v1/outliers") + account.Read(t, "GET /v1/hooks") + account.Read(t, "GET /v1/trends")
@@ -112,11 +113,12 @@ func TestBriefOfAModel(t *testing.T) {
 		Text  string `json:"text"`
 		Facts []int  `json:"facts"`
 	}
+	body := `{"focus":"water"}`
 	ask := func(t *testing.T, sentences ...sentence) (got draft) {
 		t.Helper()
 		text, _ := json.Marshal(map[string]any{"sentences": sentences})
 		answer <- string(text)
-		account.Get(t, `POST /v1/briefs {"focus":"water"}`, &got)
+		account.Get(t, "POST /v1/briefs "+body, &got)
 		return got
 	}
 	got := ask(t, sentence{"works", "Water first.", []int{1}}, sentence{"works", "Invented.", []int{1, 9999}}, sentence{"make", "Uncited.", nil})
@@ -126,6 +128,7 @@ func TestBriefOfAModel(t *testing.T) {
 	if asked := model.Asked(); len(asked) != 1 || !strings.Contains(asked[0].Data, `"wish":"water"`) {
 		t.Errorf("got %d questions, want one with the focus", len(asked))
 	}
+	body = `{}`
 	if got := ask(t, sentence{"make", "Uncited.", nil}); got.Composer != "counts" || got.Dropped != 1 || len(got.Sentences) < 2 || len(got.Notes) == 0 {
 		t.Errorf("without a valid sentence: got %+v, want the built-in composer", got)
 	}

@@ -21,13 +21,13 @@ const (
 const (
 	// quoted is the most characters of a creator's text in a sentence.
 	quoted = 140
-	// maxQuotes and maxRising bound the sentences about openings and trends.
-	maxQuotes, maxRising = 3, 3
-	// fewest openings that a share is stated of.
-	fewest = 3
+	// leastGrowth is the median growth from which views grew.
+	leastGrowth = 1.2
+	// format is how many times as long or as short a video of one format may be.
+	format = 1.5
 )
 
-// compose is the built-in composer: it counts, takes medians and quotes. Creators' words
+// compose is the built-in composer: it takes medians and quotes, of one thing. Creators' words
 // are between “ and ”, and nowhere else. The order of the facts is that of the lists.
 func compose(facts []stage.Fact) []stage.Sentence {
 	var b brief
@@ -43,9 +43,10 @@ func compose(facts []stage.Fact) []stage.Sentence {
 			b.trends = append(b.trends, &facts[i])
 		}
 	}
+	b.cluster, b.what = b.about()
 	b.works()
-	b.openings()
-	b.rising()
+	b.opens()
+	b.rises()
 	b.propose()
 	return b.said
 }
@@ -53,7 +54,12 @@ func compose(facts []stage.Fact) []stage.Sentence {
 // brief is one in the making.
 type brief struct {
 	outliers, hooks, trends []*stage.Fact
-	said                    []stage.Sentence
+	// cluster is what the brief is about, and what says so in words; like and trend are the
+	// opening and the trend of it, nil without one.
+	cluster     []*stage.Fact
+	what        string
+	like, trend *stage.Fact
+	said        []stage.Sentence
 }
 
 // say adds a sentence that rests on ids.
@@ -64,110 +70,128 @@ func (b *brief) say(part string, ids []string, format string, args ...any) {
 	}
 }
 
-func (b *brief) works() {
+// about chooses the one thing that the brief is about: the outliers that share the creator of
+// the highest ranked one, else its opening, else its platform and about its length, else it
+// alone. what says so.
+func (b *brief) about() (cluster []*stage.Fact, what string) {
 	if len(b.outliers) == 0 {
-		return
-	}
-	scores := make([]float64, 0, len(b.outliers))
-	for _, f := range b.outliers {
-		scores = append(scores, f.Score)
-	}
-	if n := len(b.outliers); n > 1 {
-		b.say(stage.PartWorks, ids(b.outliers), "%d videos beat their usual views, by a median of %s times.", n, number(median(scores)))
+		return nil, ""
 	}
 	top := b.outliers[0]
+	like := func(same func(f *stage.Fact) bool) []*stage.Fact {
+		return slices.DeleteFunc(slices.Clone(b.outliers), func(f *stage.Fact) bool { return f.Platform != top.Platform || !same(f) })
+	}
+	handle, said := oneLine(top.Handle), b.openingOf(top)
+	if cluster = like(func(f *stage.Fact) bool { return oneLine(f.Handle) == handle }); handle != "" && len(cluster) > 1 {
+		return cluster, "by " + quote(handle) + " on " + top.Platform
+	}
+	if cluster = like(func(f *stage.Fact) bool { return b.openingOf(f) == said }); said != "" && len(cluster) > 1 {
+		return cluster, "on " + top.Platform + " that begin with " + quote(said)
+	}
+	cluster = like(func(f *stage.Fact) bool {
+		return f == top || f.DurationSeconds >= top.DurationSeconds/format && f.DurationSeconds <= top.DurationSeconds*format
+	})
+	if top.DurationSeconds > 0 && len(cluster) > 1 {
+		return cluster, fmt.Sprintf("on %s of about %s seconds", top.Platform, number(math.Round(top.DurationSeconds)))
+	}
+	return []*stage.Fact{top}, ""
+}
+
+// works states what is known of the highest ranked video and of those like it.
+func (b *brief) works() {
+	if len(b.cluster) == 0 {
+		return
+	}
+	top := b.cluster[0]
 	by := ""
 	if handle := oneLine(top.Handle); handle != "" {
 		by = " by " + quote(handle)
 	}
 	if top.Views > 0 {
-		b.say(stage.PartWorks, []string{top.ID}, "The highest ranked one%s on %s has %s views where %s are usual: %s times, compared with %d videos.",
+		b.say(stage.PartWorks, []string{top.ID}, "The highest ranked video%s on %s has %s views where %s are usual: %s times, compared with %d videos.",
 			by, top.Platform, number(top.Views), number(top.BaselineViews), number(top.Score), top.Samples)
 	} else {
-		b.say(stage.PartWorks, []string{top.ID}, "The highest ranked one%s on %s has %s times the %s views that are usual, compared with %d videos.",
+		b.say(stage.PartWorks, []string{top.ID}, "The highest ranked video%s on %s has %s times the %s views that are usual, compared with %d videos.",
 			by, top.Platform, number(top.Score), number(top.BaselineViews), top.Samples)
 	}
-	if same := on(b.outliers, top.Platform); len(same) > 1 && len(same) < len(b.outliers) {
-		b.say(stage.PartWorks, ids(b.outliers), "%d of the %d are on %s.", len(same), len(b.outliers), top.Platform)
-	}
-	if known, seconds := length(b.outliers); len(known) > 1 {
-		b.say(stage.PartWorks, ids(known), "The median length of the %d whose length is known is %s seconds.", len(known), number(seconds))
+	if len(b.cluster) > 1 {
+		var scores []float64
+		for _, f := range b.cluster {
+			scores = append(scores, f.Score)
+		}
+		b.say(stage.PartWorks, ids(b.cluster), "Videos %s beat their usual views, by a median of %s times.", b.what, number(median(scores)))
 	}
 }
 
-func (b *brief) openings() {
-	for _, f := range b.opened()[:min(len(b.opened()), maxQuotes)] {
+// opens quotes the opening of the highest ranked video whose opening is known, without
+// outliers that of the newest hook.
+func (b *brief) opens() {
+	for _, f := range b.cluster {
+		if b.like = b.hookOf(f); b.like == nil {
+			continue
+		}
 		verb := "is spoken"
-		if oneLine(f.hook.Spoken) == "" {
+		if oneLine(b.like.Spoken) == "" {
 			verb = "is printed"
 		}
-		b.say(stage.PartOpening, []string{f.outlier.ID}, "%s %s at the start of a video with %s times its usual views.", quote(opening(f.hook)), verb, number(f.outlier.Score))
-	}
-	if len(b.hooks) < fewest {
+		b.say(stage.PartOpening, []string{f.ID}, "%s %s at the start of a video with %s times its usual views.", quote(opening(b.like)), verb, number(f.Score))
 		return
 	}
-	for _, one := range []struct {
-		what string
-		is   func(string) bool
-	}{
-		{"ask a question in their first sentence", func(s string) bool { return strings.ContainsAny(first(s), "?？؟") }},
-		{"have a number in their first sentence", func(s string) bool { return strings.ContainsFunc(first(s), unicode.IsDigit) }},
-	} {
-		n := 0
-		for _, f := range b.hooks {
-			if one.is(opening(f)) {
-				n++
-			}
-		}
-		if n > 0 {
-			b.say(stage.PartOpening, ids(b.hooks), "%d of the %d newest openings %s.", n, len(b.hooks), one.what)
-		}
+	if len(b.outliers) == 0 && len(b.hooks) > 0 {
+		b.like = b.hooks[0]
 	}
 }
 
-func (b *brief) rising() {
-	for _, f := range b.trends[:min(len(b.trends), maxRising)] {
-		b.say(stage.PartTrend, append([]string{f.ID}, f.Examples...), "%s is in %d videos of the newest scrolls, whose views grew by a median of %s times.",
-			quote(f.Label), f.Videos, number(f.Growth))
+// rises states a trend that one of the videos is an example of, without outliers and hooks
+// the first one. Less than leastGrowth is no growth.
+func (b *brief) rises() {
+	for _, f := range b.trends {
+		if !slices.ContainsFunc(b.cluster, func(v *stage.Fact) bool { return slices.Contains(f.Examples, v.ID) }) && len(b.outliers)+len(b.hooks) > 0 {
+			continue
+		}
+		b.trend = f
+		text, args := "%s is in %d videos of the newest scrolls", []any{quote(f.Label), f.Videos}
+		if f.Growth >= leastGrowth {
+			text, args = text+", whose views grew by a median of %s times", append(args, number(f.Growth))
+		}
+		b.say(stage.PartTrend, append([]string{f.ID}, f.Examples...), text+".", args...)
+		return
 	}
 }
 
-// propose puts the strongest of each together.
+// propose puts together what belongs together.
 func (b *brief) propose() {
 	var cites []string
 	text := "Make one video"
-	if len(b.outliers) > 0 {
-		if known, seconds := length(b.outliers); len(known) > 0 {
+	if len(b.cluster) > 0 {
+		if known, seconds := length(b.cluster); len(known) > 0 {
 			text, cites = text+fmt.Sprintf(" of about %s seconds", number(seconds)), append(cites, ids(known)...)
 		}
-		text, cites = text+" for "+b.outliers[0].Platform, append(cites, b.outliers[0].ID)
+		text, cites = text+" for "+b.cluster[0].Platform, append(cites, b.cluster[0].ID)
 	}
-	var like *stage.Fact
-	if opened := b.opened(); len(opened) > 0 {
-		like = opened[0].hook
-	} else if len(b.hooks) > 0 {
-		like = b.hooks[0]
+	if b.like != nil {
+		text, cites = text+" that begins like "+quote(opening(b.like)), append(cites, b.like.ID)
 	}
-	if like != nil {
-		text, cites = text+" that begins like "+quote(opening(like)), append(cites, like.ID)
-	}
-	if len(b.trends) > 0 {
-		text, cites = text+", about "+quote(b.trends[0].Label), append(cites, b.trends[0].ID)
+	if b.trend != nil {
+		text, cites = text+", about "+quote(b.trend.Label), append(cites, b.trend.ID)
 	}
 	b.say(stage.PartMake, cites, "%s.", text)
 }
 
-// pair is an outlier whose opening is known.
-type pair struct{ outlier, hook *stage.Fact }
-
-// opened are the outliers whose opening is known, in their order.
-func (b *brief) opened() (all []pair) {
-	for _, f := range b.outliers {
-		if at := slices.IndexFunc(b.hooks, func(h *stage.Fact) bool { return h.ID == f.ID }); at >= 0 {
-			all = append(all, pair{f, b.hooks[at]})
-		}
+// hookOf is the hook of a video, nil if its opening is not known.
+func (b *brief) hookOf(f *stage.Fact) *stage.Fact {
+	if at := slices.IndexFunc(b.hooks, func(h *stage.Fact) bool { return h.ID == f.ID }); at >= 0 {
+		return b.hooks[at]
 	}
-	return all
+	return nil
+}
+
+// openingOf is the first sentence of a video's opening, empty if it is not known.
+func (b *brief) openingOf(f *stage.Fact) string {
+	if hook := b.hookOf(f); hook != nil {
+		return oneLine(first(opening(hook)))
+	}
+	return ""
 }
 
 // opening is what the first seconds say, or else print.
@@ -197,15 +221,6 @@ func ids(facts []*stage.Fact) []string {
 		all = append(all, f.ID)
 	}
 	return all
-}
-
-func on(facts []*stage.Fact, platform string) (same []*stage.Fact) {
-	for _, f := range facts {
-		if f.Platform == platform {
-			same = append(same, f)
-		}
-	}
-	return same
 }
 
 // length is the median length of those whose length is known, in whole seconds.

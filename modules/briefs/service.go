@@ -108,12 +108,15 @@ type Draft struct {
 // Draft drafts a brief about the focus, which may be empty. The fee is taken first, and
 // returned if the call fails, or if there is nothing to state: an empty library, or hooks
 // without words. A call that the caller gives up while the model writes costs the fee. A
-// tenant drafts one at a time: it fails with RateLimited if no place is free in time, and
+// tenant drafts one at a time. A focus that no model reads is refused. It fails with RateLimited if no place is free in time, and
 // with PaymentRequired before anything is drafted if the credits do not suffice.
 func (s *Service) Draft(ctx context.Context, focus string) (*Draft, error) {
 	account, all, ok := viewer.Tenant(ctx)
 	if !ok || all {
 		return nil, fmt.Errorf("draft a brief: no account in the context")
+	}
+	if focus != "" && !s.ready() {
+		return nil, apierr.Invalid("focus", "is for servers with a model: without one no sentence would be about it. Nothing was charged")
 	}
 	run, err := s.run(ctx, focus)
 	if err != nil {
@@ -263,8 +266,8 @@ func (s *Service) compose(ctx context.Context, draft *Draft, run stage.Run) erro
 			return nil
 		}
 	}
-	if run.Prompt != "" {
-		draft.Notes = append(draft.Notes, "The built-in composer does not use `focus`.")
+	if run.Prompt != "" { // no one would write about it
+		return &apierr.Error{Kind: apierr.OperationError, Message: "The model could not write about `focus`. Nothing was charged: try again later, or without `focus`."}
 	}
 	draft.Sentences = compose(draft.Facts)
 	return nil

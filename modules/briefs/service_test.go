@@ -154,6 +154,27 @@ func TestWhatABriefCosts(t *testing.T) {
 	}
 }
 
+// TestAFocusThatNoOneUsesIsRefused: without a model, and where it fails, and costs nothing.
+func TestAFocusThatNoOneUsesIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		write func(context.Context, []stage.Fact) ([]stage.Sentence, error)
+		want  apierr.Kind
+	}{
+		"no model":           {nil, apierr.InvalidRequest},
+		"a model that fails": {func(context.Context, []stage.Fact) ([]stage.Sentence, error) { return nil, errors.New("broken") }, apierr.OperationError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &world{views: map[string]string{"outliers": oneOutlier}, credits: 60, write: c.write}
+			draft, err := w.service(t, storetest.SQLite(t)).Draft(viewer.As(t.Context(), 1), "water")
+			if draft != nil || !apierr.Is(err, c.want) || w.credits != 60 {
+				t.Errorf("got %+v, %v and %d credits, want %v and 60", draft, err, w.credits, c.want)
+			}
+		})
+	}
+}
+
 // TestAModelReadsAndSaysWhatPeopleSee: neither a creator's hidden words reach it, nor its own
 // the customer.
 func TestAModelReadsAndSaysWhatPeopleSee(t *testing.T) {

@@ -71,7 +71,7 @@ func (p *program) briefDraft() *cobra.Command {
 			return c.show(got, func() error { return c.draftWords(got) })
 		},
 	})
-	command.Flags().StringVar(&focus, "focus", "", "what the brief is to be about, in `WORDS`; a server without a model ignores it")
+	command.Flags().StringVar(&focus, "focus", "", "what the brief is to be about, in `WORDS`; a server without a model refuses it")
 	return command
 }
 

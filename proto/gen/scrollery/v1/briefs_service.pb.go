@@ -24,7 +24,8 @@ const (
 
 type DraftBriefRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The subject of the brief, in words, for a server with a model. Without a model it changes nothing, and `notes` say so.
+	// The subject of the brief, in words, for a server with a model. Without a model, or if it fails, the call is refused and
+	// costs nothing.
 	Focus         *string `protobuf:"bytes,1,opt,name=focus" json:"focus,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -280,13 +281,13 @@ const file_scrollery_v1_briefs_service_proto_rawDesc = "" +
 	"\x04text\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04text\x12!\n" +
 	"\tvideo_ids\x18\x03 \x03(\tB\x04\x88\xdb\x18\x01R\bvideoIds\x12\x1d\n" +
 	"\n" +
-	"trend_keys\x18\x04 \x03(\tR\ttrendKeys2\x8d\x02\n" +
-	"\rBriefsService\x12\xfb\x01\n" +
+	"trend_keys\x18\x04 \x03(\tR\ttrendKeys2\xec\x01\n" +
+	"\rBriefsService\x12\xda\x01\n" +
 	"\n" +
-	"DraftBrief\x12\x1f.scrollery.v1.DraftBriefRequest\x1a .scrollery.v1.DraftBriefResponse\"\xa9\x01\xca\xda\x18\xa4\x01\n" +
+	"DraftBrief\x12\x1f.scrollery.v1.DraftBriefRequest\x1a .scrollery.v1.DraftBriefResponse\"\x88\x01\xca\xda\x18\x83\x01\n" +
 	"\n" +
 	"draftBrief\x12\x04POST\x1a\n" +
-	"/v1/briefs \x02*\tagent:run0\x01B\x12workspace_requiredB\x10payment_requiredb#{\"focus\":\"the first three seconds\"}z'\n" +
+	"/v1/briefs \x02*\tagent:run0\x01B\x12workspace_requiredB\x10payment_requiredb\x02{}z'\n" +
 	"\x1cDraft a brief with citations\x12\adefault\x88\x01\x05BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
