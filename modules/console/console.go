@@ -21,10 +21,10 @@ import (
 // all answer the same document, and its script shows what they name.
 const Path = "/console/"
 
-// Policy is the console's Content-Security-Policy: its own script and style sheet, its
-// own origin, and no way to turn text into markup.
+// Policy is the console's Content-Security-Policy: its own script and style sheet, its own
+// origin, frames of the platforms' players alone, and no way to turn text into markup.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
-	"form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+	"frame-src https://www.youtube-nocookie.com https://www.tiktok.com https://www.instagram.com; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 const (
 	document         = "index.html"

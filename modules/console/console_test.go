@@ -18,7 +18,7 @@ import (
 )
 
 // firstPage is the bound of what the first page transfers, in bytes.
-const firstPage = 100 << 10
+const firstPage = 110_000
 
 func assets() fs.FS {
 	return fstest.MapFS{
@@ -92,7 +92,7 @@ func TestHeaders(t *testing.T) {
 		got[name] = header.Get(name)
 	}
 	want := map[string]string{
-		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-src https://www.youtube-nocookie.com https://www.tiktok.com https://www.instagram.com; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 		"Cache-Control":           "no-cache", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding", "Set-Cookie": "",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -24,7 +24,7 @@ function rowOf(item: Fields): Row {
   return {
     id: textOf(video.id), kind: textOf(video.platform), views: numberOf(video.views ?? objectOf(video.metrics)?.views) ?? 0,
     baseline: numberOf(item.baselineViews) ?? 0, score: numberOf(item.score) ?? 0, peers: numberOf(item.sampleCount) ?? 0,
-    listed: true, doubtful: item.doubtful === true,
+    listed: true, postedAt: numberOf(video.postedAt), doubtful: item.doubtful === true,
     name: textOf(words.title) || textOf(words.caption) || textOf(strange.handle) || textOf(video.id),
   };
 }

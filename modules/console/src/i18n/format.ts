@@ -44,8 +44,8 @@ export function duration(milliseconds: number): string {
 
 /** A time on an axis that covers so many milliseconds. */
 export function moment(at: number, span: number): string {
-  if (span < 300_000) return new Intl.DateTimeFormat(locale(), { timeStyle: "medium" }).format(at);
-  if (span < 172_800_000) return time(at);
+  if (span < 300_000) return new Intl.DateTimeFormat(locale(), { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(at);
+  if (span < 172_800_000) return new Intl.DateTimeFormat(locale(), { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }).format(at);
   return new Intl.DateTimeFormat(locale(), { day: "numeric", month: "short" }).format(at);
 }
 

@@ -5,6 +5,7 @@ import { dateTime, number } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { to } from "../shell/router";
 import { Badge, Card, Link, Progress, type Tone } from "../ui/parts";
+import { allowPlayers, players } from "../ui/play";
 import { Empty, Show, ShowPages } from "../ui/states";
 import { Table } from "../ui/table";
 
@@ -34,6 +35,9 @@ export function Usage() {
           </div>
         )}
       </Show>
+      <Card title={t("play.setting")}>
+        <label class="choice"><input type="checkbox" checked={players.value} onChange={(event) => allowPlayers(event.currentTarget.checked)} /><span>{t("play.settingText")}</span></label>
+      </Card>
       <Card title={t("usage.events")}>
         <ShowPages of={events} empty={<Empty title={t("usage.noEvents")} />}>
           {(items) => (

@@ -2,13 +2,14 @@
 import { t } from "../i18n/t";
 import { to } from "../shell/router";
 import { Link, PageHead } from "../ui/parts";
+import { Agents } from "./account-agents";
 import { Keys } from "./account-keys";
 import { Usage } from "./account-usage";
 import { OneWebhook } from "./account-webhook";
 import { Webhooks } from "./account-webhooks";
 import type { PageProps } from "./index";
 
-const parts = ["usage", "keys", "webhooks"] as const;
+const parts = ["usage", "keys", "agents", "webhooks"] as const;
 
 export function Account({ rest }: PageProps) {
   const part = parts.find((one) => one === rest[0]) ?? "usage";
@@ -20,6 +21,7 @@ export function Account({ rest }: PageProps) {
       </nav>
       {part === "usage" && <Usage />}
       {part === "keys" && <Keys />}
+      {part === "agents" && <Agents />}
       {part === "webhooks" && (rest[1] ? <OneWebhook key={rest[1]} id={rest[1]} /> : <Webhooks />)}
     </>
   );

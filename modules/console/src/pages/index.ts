@@ -3,6 +3,7 @@
 import type { FunctionComponent } from "preact";
 import type { Key } from "../i18n/t";
 import { Account } from "./account";
+import { BriefPage } from "./brief";
 import { Creators } from "./creators";
 import { Hooks } from "./hooks";
 import { Library } from "./library";
@@ -33,6 +34,7 @@ export const pages: PageEntry[] = [
   { path: "outliers", title: "nav.outliers", icon: "M4 20h16M4 20V4M8 15h.01M11 12h.01M13 15h.01M18 6h.01M15 10h.01", view: Outliers },
   { path: "hooks", title: "nav.hooks", icon: "M5 5h14v10H10l-5 4zM9 9h6M9 12h4", view: Hooks },
   { path: "trends", title: "nav.trends", icon: "M4 17l6-6 4 4 6-8M15 7h5v5", view: Trends },
+  { path: "brief", title: "nav.brief", icon: "M6 3h9l4 4v14H6zM14 3v5h5M9 12h7M9 16h5", view: BriefPage },
   { path: "rules", title: "nav.rules", icon: "M4 6h10M4 12h7M4 18h10M17 10l2 2 3-4", view: RulesPage },
   { path: "library", title: "nav.library", icon: "M5 4v16M10 4v16M14 5l5 15M3 20h18", view: Library },
   { path: "account", title: "nav.account", icon: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 20c1.5-3.5 4.5-5 8-5s6.500 1.500 8 5", view: Account },

@@ -1,11 +1,13 @@
 // Library: all videos in a table, with search, filters, archive, notes and a CSV file.
 import { useState } from "preact/hooks";
+import type { Deletion } from "../../gen/scrollery/v1/library_deletion_pb";
 import type { Video } from "../../gen/scrollery/v1/library_pb";
 import { usePages } from "../api/query";
 import { date, number } from "../i18n/format";
 import { t } from "../i18n/t";
 import { to } from "../shell/router";
 import { CheckFilter, ChoiceFilter, Filters, InputFilter, dayFilter, filter, kinds, numberFilter, platforms } from "../ui/filters";
+import { Grid, ViewSwitch, asGrid } from "../ui/card";
 import { Badge, Button, Card, Link, PageHead } from "../ui/parts";
 import { Empty, ProblemView, ShowPages } from "../ui/states";
 import { Table } from "../ui/table";
@@ -15,6 +17,7 @@ import type { PageProps } from "./index";
 import { saveCsv } from "./library-csv";
 import { readVideos, type Entry } from "./library-read";
 import { VideoPage } from "./video";
+import { Delete, Deleted } from "./video-delete";
 import { Annotate, useArchive } from "./video-actions";
 
 const names = ["q", "creator", "platform", "kind", "tag", "minViews", "from", "until", "noted", "archived"];
@@ -40,6 +43,8 @@ function Overview() {
   const [moved, setMoved] = useState(new Map<string, boolean>());
   const [changed, setChanged] = useState(new Map<string, Video>());
   const [annotating, setAnnotating] = useState<Video | null>(null);
+  const [deleting, setDeleting] = useState<Video | null>(null);
+  const [deletion, setDeletion] = useState<Deletion | null>(null);
   const archive = useArchive((video, archived) => setMoved((before) => new Map(before).set(video.id, archived)));
   const archived = (entry: Entry) => moved.get(entry.video.id) ?? entry.archived;
   const columns = [
@@ -55,6 +60,7 @@ function Overview() {
         return (
           <div class="row tight nowrap">
             <Button onClick={() => void archive.run(video, !archived(entry))} disabled={archive.busy} aria-label={`${t(archived(entry) ? "video.restore" : "video.archive")}: ${name}`}>{t(archived(entry) ? "video.restore" : "video.archive")}</Button>
+            <Button kind="danger" onClick={() => setDeleting(video)} aria-label={`${t("delete.open")}: ${name}`}>{t("delete.open")}</Button>
             <Button kind="quiet" onClick={() => setAnnotating(video)} aria-label={`${t("video.annotate")}: ${name}`}>{t("video.annotate")}</Button>
           </div>
         );
@@ -76,6 +82,7 @@ function Overview() {
         <CheckFilter name="noted" label={t("filter.noted")} />
         <CheckFilter name="archived" label={t("filter.archived")} />
       </Filters>
+      {deletion && <Deleted deletion={deletion} undone={() => { setDeletion(null); list.reload(); }} />}
       <Card>
         {archive.problem && <ProblemView problem={archive.problem} />}
         <ShowPages of={list} lines={10} empty={<Empty title={t("library.none")} text={t(names.some((name) => filter(name)) ? "filter.none" : "library.noneText")} />}>
@@ -83,15 +90,17 @@ function Overview() {
             <>
               <div class="row between">
                 <p class="muted" role="status">{t(list.unfinished ? "library.loaded" : "library.all", { n: entries.length })}</p>
+                <ViewSwitch />
                 <Button onClick={() => saveCsv(entries.map((entry) => ({ video: changed.get(entry.video.id) ?? entry.video, archived: archived(entry) })))}>{t("library.csv")}</Button>
               </div>
-              <Table caption={t("nav.library")} rows={entries} id={(entry) => entry.video.id} columns={columns} />
+              {asGrid() ? <Grid items={entries.map(({ video }) => ({ video, page: "library" as const }))} /> : <Table caption={t("nav.library")} rows={entries} id={(entry) => entry.video.id} columns={columns} />}
             </>
           )}
         </ShowPages>
         <p class="muted small">{t("library.export")} <Link href={to("account")}>{t("library.exportLink")}</Link></p>
       </Card>
       <ImportFile briefed done={list.reload} />
+      {deleting && <Delete video={deleting} close={() => setDeleting(null)} done={(made) => { setDeletion(made); list.reload(); }} />}
       {annotating && <Annotate video={annotating} close={() => setAnnotating(null)} done={(video) => setChanged((before) => new Map(before).set(video.id, video))} />}
     </>
   );

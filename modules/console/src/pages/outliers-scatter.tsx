@@ -8,7 +8,7 @@ import { announce } from "../shell/announce";
 import { navigate, to } from "../shell/router";
 import { Plot, axis, logAxis, plotColours, type Colours, type Drawing, type uPlot, zoom } from "../ui/plot";
 
-export type Point = { id: string; kind: string; views: number; baseline: number; score: number; peers: number; listed: boolean; doubtful: boolean };
+export type Point = { id: string; kind: string; views: number; baseline: number; score: number; peers: number; listed: boolean; doubtful: boolean; postedAt: number | undefined };
 
 /** A part of the plot, in views. */
 export type Area = { x: [number, number]; y: [number, number] };
@@ -19,7 +19,7 @@ export function pointsOf(scores: ListScoresResponse): Point[] {
     .map((id, i) => {
       return {
         id, kind: scores.kinds[scores.kind[i] ?? 0] ?? "", views: scores.views[i] ?? 0, baseline: scores.baselineViews[i] ?? 0,
-        score: scores.score[i] ?? 0, peers: scores.sampleCount[i] ?? 0, listed: scores.listed[i] ?? false, doubtful: scores.doubtful[i] ?? false,
+        score: scores.score[i] ?? 0, peers: scores.sampleCount[i] ?? 0, listed: scores.listed[i] ?? false, postedAt: (scores.age[i] ?? -1) < 0 ? undefined : (scores.observedAt[i] ?? 0) - (scores.age[i] ?? 0), doubtful: scores.doubtful[i] ?? false,
       };
     })
     .sort((a, b) => b.score - a.score);

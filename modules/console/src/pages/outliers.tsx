@@ -1,19 +1,20 @@
 // Outliers: all scored videos in a plot, and those above their baseline in a list.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { Outlier } from "../../gen/scrollery/v1/library_pb";
 import { api } from "../api/client";
 import { usePages, useQuery } from "../api/query";
-import { compact, number } from "../i18n/format";
+import { number } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { announce } from "../shell/announce";
 import { to } from "../shell/router";
 import { CheckFilter, ChoiceFilter, Filters, InputFilter, dayFilter, filter, kinds, numberFilter, platforms } from "../ui/filters";
+import { Grid, ViewSwitch, asGrid } from "../ui/card";
 import { Button, Card, Link, PageHead } from "../ui/parts";
 import { Empty, Show, ShowPages } from "../ui/states";
 import { preparePlots } from "../ui/plot";
 import { Twin } from "../ui/twin";
-import { Byline, Name, nameOf } from "../ui/video";
+import { nameOf, nameless } from "../ui/video";
 import type { PageProps } from "./index";
+import { Row } from "./outliers-row";
 import { Scatter, inside, pointsOf, summaryOf, type Area, type Point } from "./outliers-scatter";
 import { VideoPage } from "./video";
 
@@ -70,32 +71,17 @@ function Overview() {
             )}
         </Show>
       </Card>
-      <Card title={t("outliers.list")}>
+      <Card title={t("outliers.list")} aside={<ViewSwitch />}>
         <ShowPages of={list} lines={6} empty={<Empty title={t("outliers.none")} text={none} />}>
-          {(items) => <ol class="ranked">{items.map((item) => <Row key={item.video?.id} outlier={item} />)}</ol>}
+          {(items) => asGrid() ? <Grid items={items.flatMap(({ video, score }) => (video ? [{ video, score, page: "outliers" as const }] : []))} /> : <ol class="ranked">{items.map((item) => <Row key={item.video?.id} outlier={item} />)}</ol>}
         </ShowPages>
       </Card>
     </>
   );
 }
 
-function Row({ outlier }: { outlier: Outlier }) {
-  const { video } = outlier;
-  if (!video) return null;
-  return (
-    <li>
-      <p class="score"><span class="figure">{number(outlier.score, outlier.score < 10 ? 1 : 0)}×</span></p>
-      <div class="ranked-body">
-        <Link class="name" href={to("outliers", video.id)}><Name video={video} /></Link>
-        <Byline video={video} />
-        <p class="muted">{t("outliers.point", { score: number(outlier.score, 1), views: compact(video.metrics?.views ?? 0), baseline: compact(outlier.baselineViews ?? 0), n: outlier.sampleCount })}</p>
-      </div>
-    </li>
-  );
-}
-
 const columns = (known: Map<string, string>) => [
-  { title: t("table.video"), head: true, cell: (point: Point) => <Link href={to("outliers", point.id)}><bdi>{known.get(point.id)?.slice(0, 80) ?? point.id}</bdi></Link> },
+  { title: t("table.video"), head: true, cell: (point: Point) => <Link href={to("outliers", point.id)}><bdi>{known.get(point.id)?.slice(0, 80) ?? nameless(word("platform", point.kind), point.postedAt)}</bdi></Link> },
   { title: t("table.format"), cell: (point: Point) => word("platform", point.kind) },
   { title: t("outliers.score"), number: true, cell: (point: Point) => number(point.score, 2) },
   { title: t("outliers.views"), number: true, cell: (point: Point) => number(point.views) },

@@ -75,7 +75,7 @@ export function Effect({ answer }: { answer: PreviewRulesResponse }) {
         <Table<PreviewExample>
           caption={t("rules.examples")} captioned rows={answer.examples} id={(one) => one.videoId}
           columns={[
-            { title: t("table.video"), head: true, cell: (one) => <Link href={to("library", one.videoId)}>{word("platform", one.platform)} <bdi>{one.externalId}</bdi></Link> },
+            { title: t("table.video"), head: true, cell: (one) => <Link href={to("library", one.videoId)}>{t("rules.video", { platform: word("platform", one.platform) })}</Link> },
             { title: t("rules.change"), cell: (one) => <Badge tone={tones[one.change] ?? "plain"}>{word("verdict", one.change)}</Badge> },
             { title: t("rules.rule"), cell: (one) => <bdi>{one.rule}</bdi> },
             { title: t("table.why"), cell: (one) => <bdi class="reason">{one.reason.slice(0, 300)}</bdi> },

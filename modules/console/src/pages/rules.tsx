@@ -7,6 +7,7 @@ import { useAction, useQuery } from "../api/query";
 import { draftKey, researchScopes } from "../api/session";
 import { t } from "../i18n/t";
 import { announce } from "../shell/announce";
+import { Dialog } from "../ui/dialog";
 import { TextArea } from "../ui/input";
 import { Button, Card, Field, PageHead } from "../ui/parts";
 import { ProblemView, Show } from "../ui/states";
@@ -41,7 +42,7 @@ function useDraft(workspace: string, saved: string): [string, (text: string) => 
 type Preview = { text: string; answer?: PreviewRulesResponse; problem?: Problem; busy: boolean };
 
 /** Judges the text a moment after it changed. The last answer stays while the next is read. */
-function usePreview(text: string): Preview & { again: () => void } {
+export function usePreview(text: string): Preview & { again: () => void } {
   const [state, setState] = useState<Preview>({ text: "", busy: false });
   const [turn, setTurn] = useState(0);
   const first = useRef(true);
@@ -81,10 +82,16 @@ function Editor({ current, saved }: { current: GetRulesResponse; saved: () => vo
     announce(t("rules.saved"));
     saved();
   });
+  const fresh = preview.answer !== undefined && !preview.busy && preview.text === text ? preview.answer : undefined;
+  const [asking, setAsking] = useState(false);
+  const ask = () => {
+    if (fresh && fresh.dropped * 2 > fresh.judged) setAsking(true);
+    else void save.run();
+  };
   const rows = Math.max(8, Math.min(24, text.split("\n").length + 2));
   return (
     <>
-      <form class="rules" onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
+      <form class="rules" onSubmit={(event) => { event.preventDefault(); ask(); }}>
         <Card title={t("rules.text")}>
           <Field label={t("rules.text")} hint={t("rules.hint")}>
             {(ids) => <TextArea class="editor" rows={rows} required maxLength={20000} spellcheck value={text} placeholder={t("rules.example")} onText={setText} {...ids} />}
@@ -101,6 +108,15 @@ function Editor({ current, saved }: { current: GetRulesResponse; saved: () => vo
           <Readings text={text} answer={preview.answer} fresh={!preview.busy && preview.text === text} />
         </Card>
       </form>
+      {asking && fresh && (
+        <Dialog title={t("rules.half")} onClose={() => setAsking(false)}>
+          <p>{t("rules.halfText", { n: fresh.dropped, of: fresh.judged })}</p>
+          <div class="row">
+            <Button kind="danger" busy={save.busy} onClick={() => { setAsking(false); void save.run(); }}>{t("rules.halfSave")}</Button>
+            <Button kind="quiet" onClick={() => setAsking(false)}>{t("state.cancel")}</Button>
+          </div>
+        </Dialog>
+      )}
       {preview.answer && <Effect answer={preview.answer} />}
       {current.rules && <Versions current={current.rules} use={setText} />}
     </>

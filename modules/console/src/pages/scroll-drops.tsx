@@ -51,7 +51,7 @@ function Examples({ scroll, rule }: { scroll: string; rule: string }) {
     <Show of={verdicts} lines={2}>
       {(found) => found.length === 0 ? <p class="muted">{t("drops.noExamples")}</p> : (
         <ul class="examples">
-          {found.map((verdict) => <li key={verdict.platform + verdict.externalId}><span>{word("platform", verdict.platform)} <code><bdi>{verdict.externalId}</bdi></code></span> <Quote text={verdict.reason} lines={2} /></li>)}
+          {found.map((verdict) => <li key={verdict.platform + verdict.externalId}><span>{word("platform", verdict.platform)}</span> <Quote text={verdict.reason} lines={2} /></li>)}
         </ul>
       )}
     </Show>

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Progress as ScrollProgress, Scroll } from "../../gen/scrollery/v1/scroll_pb";
 import { allow, api } from "../api/client";
-import { useAction } from "../api/query";
+import { useAction, useQuery } from "../api/query";
 import { researchScopes } from "../api/session";
 import { ended, useScroll } from "../api/watch";
 import { dateTime, duration, number } from "../i18n/format";
@@ -10,10 +10,11 @@ import { t, word } from "../i18n/t";
 import { announce } from "../shell/announce";
 import { to } from "../shell/router";
 import { Badge, Button, Card, Link, PageHead, Progress } from "../ui/parts";
-import { Empty, Loading, ProblemView } from "../ui/states";
+import { Empty, Loading, ProblemView, Show } from "../ui/states";
+import { Row } from "./outliers-row";
 import { Coverage } from "./scroll-coverage";
 import { Drops } from "./scroll-drops";
-import { StatusBadge } from "./scroll-parts";
+import { PoorResult, StatusBadge } from "./scroll-parts";
 
 const steps = ["plan", "collect", "observe", "screen", "evidence", "archive", "score"];
 
@@ -42,6 +43,7 @@ export function OneScroll({ id }: { id: string }) {
       {missing && <Empty title={t("problem.not_found")} />}
       {!scroll && !missing && !problem && <Loading lines={5} />}
       {scroll && <Steps scroll={scroll} by={by} />}
+      {scroll?.status === "completed" && (scroll.resultCounts?.videos ?? 0) > 0 && <FirstOutliers />}
       {scroll?.progress && <Details scroll={scroll} progress={scroll.progress} />}
     </>
   );
@@ -57,7 +59,7 @@ function Steps({ scroll, by }: { scroll: Scroll; by: string }) {
   return (
     <Card>
       <div class="row">
-        <StatusBadge status={scroll.status} />
+        <StatusBadge scroll={scroll} />
         {!over && <span>{t("scroll.percent", { n: Math.floor(percent) })}</span>}
         {!over && <Remaining scroll={scroll} percent={percent} />}
         {!over && by === "poll" && <Badge>{t("scroll.polled")}</Badge>}
@@ -76,6 +78,7 @@ function Steps({ scroll, by }: { scroll: Scroll; by: string }) {
         })}
       </ol>
       {scroll.status === "failed" && <Failed scroll={scroll} />}
+      <PoorResult scroll={scroll} />
     </Card>
   );
 }
@@ -107,13 +110,27 @@ function Failed({ scroll }: { scroll: Scroll }) {
   );
 }
 
+/** How many outliers a scroll leads to; the list has the others. */
+const firstOutliers = 5;
+
+function FirstOutliers() {
+  const list = useQuery(async (signal) => (await api.library.listOutliers({ limit: firstOutliers }, { signal })).outliers, []);
+  return (
+    <Card title={t("scroll.outliers")} aside={<Link href={to("outliers")}>{t("scroll.allOutliers")}</Link>}>
+      <Show of={list} lines={4}>
+        {(items) => items.length === 0 ? <p class="muted">{t("scroll.noOutliers")}</p> : <ol class="ranked">{items.map((item) => <Row key={item.video?.id} outlier={item} />)}</ol>}
+      </Show>
+    </Card>
+  );
+}
+
 function Details({ scroll, progress }: { scroll: Scroll; progress: ScrollProgress }) {
   const notes = [...progress.screenNotes, ...(progress.plan?.notes ?? [])];
   return (
     <>
       <dl class="figures">
         <div><dt>{t("scroll.collected")}</dt><dd class="figure">{number(progress.collected)}</dd></div>
-        <div><dt>{t("scroll.videos")}</dt><dd class="figure">{number(scroll.resultCounts?.videos ?? 0)}</dd></div>
+        <div><dt>{t("scroll.videos")}</dt><dd class="figure">{scroll.resultCounts ? number(scroll.resultCounts.videos) : "–"}</dd></div>
         <div><dt>{t("scroll.reobserved")}</dt><dd class="figure">{number(progress.reobserved)}</dd></div>
         <div><dt>{t("scroll.dropped")}</dt><dd class="figure">{number(progress.dropped)}</dd></div>
       </dl>

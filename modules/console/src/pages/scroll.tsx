@@ -64,10 +64,10 @@ function History() {
       {(items) => (
         <Table caption={t("scroll.history")} rows={items} id={(scroll) => scroll.id} columns={[
           { title: t("scroll.started"), head: true, cell: (scroll) => <Link href={to("scroll", scroll.id)}>{dateTime(scroll.startedAt ?? scroll.createdAt)}</Link> },
-          { title: t("scroll.status"), cell: (scroll) => <StatusBadge status={scroll.status} /> },
+          { title: t("scroll.status"), cell: (scroll) => <StatusBadge scroll={scroll} /> },
           { title: t("scroll.took"), number: true, cell: (scroll) => scroll.startedAt && scroll.completedAt ? duration(scroll.completedAt - scroll.startedAt) : "–" },
-          { title: t("scroll.videos"), number: true, cell: (scroll) => scroll.resultCounts?.videos ?? 0 },
-          { title: t("scroll.dropped"), number: true, cell: (scroll) => scroll.progress?.dropped ?? 0 },
+          { title: t("scroll.videos"), number: true, cell: (scroll) => scroll.resultCounts?.videos ?? "–" },
+          { title: t("scroll.dropped"), number: true, cell: (scroll) => scroll.progress?.dropped ?? "–" },
         ]} />
       )}
     </ShowPages>

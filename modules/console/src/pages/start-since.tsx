@@ -10,7 +10,7 @@ import { t, word } from "../i18n/t";
 import { to } from "../shell/router";
 import { Badge, Button, Card, Link } from "../ui/parts";
 import { Empty, Show } from "../ui/states";
-import { StatusBadge } from "./scroll-parts";
+import { PoorResult, StatusBadge } from "./scroll-parts";
 
 const pageSize = 500;
 const mostPages = 4;
@@ -65,7 +65,8 @@ export function Since({ workspace, newest }: { workspace: string; newest: Scroll
   return (
     <>
       <Card title={t("start.newest")} aside={<Link href={to("scroll", newest.id)}>{t("start.open")}</Link>}>
-        <p><StatusBadge status={newest.status} /> {t("start.newestText", { n: newest.resultCounts?.videos ?? 0, when: relative(newest.completedAt ?? newest.updatedAt) })}</p>
+        <p><StatusBadge scroll={newest} /> {newest.resultCounts ? t("start.newestText", { n: newest.resultCounts.videos, when: relative(newest.completedAt ?? newest.updatedAt) }) : relative(newest.updatedAt)}</p>
+        <PoorResult scroll={newest} />
       </Card>
       <Show of={state}>{(read) => <Changes {...read} />}</Show>
     </>

@@ -6,8 +6,10 @@ import { t } from "../i18n/t";
 import { PageHead } from "../ui/parts";
 import { Show } from "../ui/states";
 import { ImportFile } from "./import-file";
+import { Findings } from "./start-findings";
 import { Since } from "./start-since";
 import { Steps } from "./start-steps";
+import { Watch } from "./start-watch";
 
 export function Start() {
   const state = useQuery(async (signal) => {
@@ -22,9 +24,9 @@ export function Start() {
     <>
       <PageHead title={state.data?.workspace?.name || t("nav.start")} lead={state.data?.scroll ? undefined : t("start.lead")} />
       <Show of={state}>
-        {({ workspace, rules, scroll }) => workspace && rules && scroll
-          ? <Since workspace={workspace.id} newest={scroll} />
-          : <Steps workspace={workspace} rules={rules} done={state.reload} />}
+        {({ workspace, rules, scroll }) => workspace && scroll
+          ? <><Findings workspace={workspace.id} scroll={scroll} /><Since workspace={workspace.id} newest={scroll} /></>
+          : <>{!workspace && <Watch />}<Steps workspace={workspace} rules={rules} done={state.reload} /></>}
       </Show>
       {state.data && <ImportFile briefed={state.data.workspace !== undefined} />}
     </>

@@ -10,6 +10,7 @@ import { Lines } from "../ui/lines";
 import { Badge, Card, Link, PageHead } from "../ui/parts";
 import { Empty, Show } from "../ui/states";
 import { Long } from "../ui/twin";
+import { nameless } from "../ui/video";
 import { labelOf, sortOf } from "./trends";
 
 export function TrendPage({ trendKey }: { trendKey: string }) {
@@ -99,7 +100,7 @@ function Carriers({ explanation: e }: { explanation: TrendExplanation }) {
       <Long
         title={t("trends.carriersTitle")} rows={ordered} id={(video) => video.videoId}
         columns={[
-          { title: t("table.video"), head: true, cell: (video) => <Link href={to("outliers", video.videoId)}>{video.videoId}</Link> },
+          { title: t("table.video"), head: true, cell: (video) => <Link href={to("outliers", video.videoId)}><bdi>{nameless(video.creator ? t("trends.creatorN", { n: video.creator }) : t("trends.someone"), video.postedAt)}</bdi></Link> },
           { title: t("trends.creator"), number: true, cell: (video) => (video.creator ? number(video.creator) : "–") },
           { title: t("table.posted"), cell: (video) => <>{posted(video)} <Badge tone={video.when === "recent" ? "good" : "plain"}>{word("when", video.when)}</Badge></> },
           { title: t("trends.first"), number: true, cell: (video) => views(video, "first") },

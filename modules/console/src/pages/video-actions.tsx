@@ -2,6 +2,7 @@
 import { fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { useState } from "preact/hooks";
+import type { Deletion } from "../../gen/scrollery/v1/library_deletion_pb";
 import type { Video } from "../../gen/scrollery/v1/library_pb";
 import { allow, api } from "../api/client";
 import { useAction } from "../api/query";
@@ -13,6 +14,7 @@ import { TextArea } from "../ui/input";
 import { Button, Field } from "../ui/parts";
 import { ProblemView } from "../ui/states";
 import { nameOf } from "../ui/video";
+import { Delete, Deleted } from "./video-delete";
 
 /** Archives a video or restores it. */
 export function useArchive(done: (video: Video, archived: boolean) => void) {
@@ -28,14 +30,19 @@ export function useArchive(done: (video: Video, archived: boolean) => void) {
 export function VideoActions({ video, archived, done }: { video: Video; archived: boolean; done: () => void }) {
   const archive = useArchive(done);
   const [annotating, setAnnotating] = useState(false);
+  const [deleting, setDeleting] = useState(false);
+  const [deletion, setDeletion] = useState<Deletion | null>(null);
+  if (deletion) return <Deleted deletion={deletion} undone={() => { setDeletion(null); done(); }} />;
   return (
     <>
       <div class="row">
         <Button onClick={() => void archive.run(video, !archived)} busy={archive.busy}>{t(archived ? "video.restore" : "video.archive")}</Button>
         <Button onClick={() => setAnnotating(true)}>{t("video.annotate")}</Button>
+        <Button kind="danger" onClick={() => setDeleting(true)}>{t("delete.open")}</Button>
       </div>
       {archive.problem && <ProblemView problem={archive.problem} />}
       {video.agentMetadata && <Notes notes={video.agentMetadata} />}
+      {deleting && <Delete video={video} close={() => setDeleting(false)} done={setDeletion} />}
       {annotating && <Annotate video={video} close={() => setAnnotating(false)} done={done} />}
     </>
   );

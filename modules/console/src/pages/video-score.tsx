@@ -5,6 +5,7 @@ import { t, word } from "../i18n/t";
 import { to } from "../shell/router";
 import { Badge, Card, Link } from "../ui/parts";
 import { Long } from "../ui/twin";
+import { nameless } from "../ui/video";
 
 /** A field of a video in words, or a dash. */
 function known(video: ConsideredVideo, name: "age" | "postedAt" | "views" | "expectedViews", text: (value: number) => string): string {
@@ -60,16 +61,17 @@ export function Steps({ explanation: e }: { explanation: OutlierExplanation }) {
   );
 }
 
-export function Peers({ explanation: e }: { explanation: OutlierExplanation }) {
+export function Peers({ explanation: e, by }: { explanation: OutlierExplanation; by: string }) {
   return (
     <>
-      <PeerTable title={t("peers.own")} of={e.peers} />
+      <PeerTable title={t("peers.own")} of={e.peers} by={by} />
       {e.niche && e.niche.videos.length > 0 && <PeerTable title={t("peers.niche")} of={e.niche} />}
     </>
   );
 }
 
-function PeerTable({ title, of }: { title: string; of: ConsideredVideos | undefined }) {
+/** `by`: who made all of them, if that is known. */
+function PeerTable({ title, of, by = "" }: { title: string; of: ConsideredVideos | undefined; by?: string }) {
   const videos = of?.videos ?? [];
   return (
     <Card title={title}>
@@ -77,7 +79,7 @@ function PeerTable({ title, of }: { title: string; of: ConsideredVideos | undefi
         <Long<ConsideredVideo>
           title={title} rows={videos} id={(peer) => peer.videoId}
           columns={[
-            { title: t("table.video"), head: true, cell: (peer) => <Link href={to("outliers", peer.videoId)}>{peer.videoId}</Link> },
+            { title: t("table.video"), head: true, cell: (peer) => <Link href={to("outliers", peer.videoId)}><bdi>{nameless(by || word("platform", peer.kind), peer.postedAt)}</bdi></Link> },
             { title: t("table.use"), cell: (peer) => <Badge tone={peer.reason === "used" ? "good" : "plain"}>{word("reason", peer.reason)}</Badge> },
             { title: t("table.posted"), cell: (peer) => known(peer, "postedAt", date) },
             { title: t("count.views"), number: true, cell: (peer) => known(peer, "views", number) },

@@ -7,10 +7,11 @@ import { compact, dateTime, number } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { to } from "../shell/router";
 import { Lines, type Line } from "../ui/lines";
+import { PlayHere } from "../ui/play";
 import { Badge, Card, Copy, Link, PageHead, Quote } from "../ui/parts";
 import { Empty, Show } from "../ui/states";
 import { Table } from "../ui/table";
-import { Byline, nameOf, textOf } from "../ui/video";
+import { Byline, nameOf, nameless, textOf } from "../ui/video";
 import { visualOf } from "./hooks-parts";
 import { VideoActions } from "./video-actions";
 import { Peers, Steps } from "./video-score";
@@ -40,6 +41,7 @@ export function VideoPage({ id, back }: { id: string; back: "outliers" | "librar
 function Found({ video: { video, hook }, explanation, reload }: { video: GetVideoResponse; explanation: OutlierExplanation | undefined; reload: () => void }) {
   if (!video) return null;
   const name = nameOf(video);
+  const by = video.source?.handle ? `@${video.source.handle.replace(/^@/, "").slice(0, 80)}` : "";
   const visual = hook ? visualOf(hook.visual) : "";
   const openings: [string, string][] = [[t("hooks.spoken"), hook?.spoken ?? ""], [t("hooks.screen"), hook?.onScreenText ?? ""], [t("hooks.seen"), visual]];
   const said = openings.filter(([, text]) => text);
@@ -54,10 +56,11 @@ function Found({ video: { video, hook }, explanation, reload }: { video: GetVide
           return value === undefined ? null : <div key={count}><dt>{t(`count.${count}`)}</dt><dd class="figure">{compact(value)}</dd></div>;
         })}
       </dl>
+      <PlayHere video={video} />
       <VideoActions video={video} archived={explanation?.archived ?? false} done={reload} />
-      <Readings id={video.id} postedAt={video.postedAt} name={name} explanation={explanation} />
+      <Readings id={video.id} postedAt={video.postedAt} name={name} by={by} explanation={explanation} />
       {explanation && <Steps explanation={explanation} />}
-      {explanation && <Peers explanation={explanation} />}
+      {explanation && <Peers explanation={explanation} by={by} />}
       {said.length > 0 && (
         <Card title={t("video.opening")} aside={<Copy text={said.map(([, text]) => text).join("\n")} />}>
           <dl class="said">{said.map(([title, text]) => <div key={title}><dt>{title}</dt><dd><Quote text={text} lines={6} /></dd></div>)}</dl>
@@ -73,9 +76,9 @@ function counted(reading: Observation, name: "views" | "likes" | "comments"): st
   return value === undefined ? "–" : number(value);
 }
 
-type ReadingsProps = { id: string; postedAt: number | undefined; name: string; explanation: OutlierExplanation | undefined };
+type ReadingsProps = { id: string; postedAt: number | undefined; name: string; by: string; explanation: OutlierExplanation | undefined };
 
-function Readings({ id, postedAt, name, explanation }: ReadingsProps) {
+function Readings({ id, postedAt, name, by, explanation }: ReadingsProps) {
   const peers = (explanation?.basis === "creator" ? explanation.peers : explanation?.niche)?.videos.filter((peer) => peer.reason === "used").slice(0, drawnPeers) ?? [];
   const read = useQuery((signal) => Promise.all([id, ...peers.map((peer) => peer.videoId)].map(async (videoId) => {
     const page = await api.library.listObservations({ videoId, limit: 100 }, { signal });
@@ -92,14 +95,17 @@ function Readings({ id, postedAt, name, explanation }: ReadingsProps) {
             id: videoId, name: title, faint: videoId !== id,
             points: of.flatMap((one) => (one.views === undefined || (byAge && posted === undefined) ? [] : [{ x: byAge ? (one.observedAt - (posted ?? 0)) / day : one.observedAt, y: one.views }])),
           });
-          const lines = [line(id, name.slice(0, 60), postedAt, readings), ...others.map((one) => line(one.videoId, one.videoId, peers.find((peer) => peer.videoId === one.videoId)?.postedAt, one.readings))];
+          const lines = [line(id, name.slice(0, 60), postedAt, readings), ...others.map((one) => {
+            const peer = peers.find((peer) => peer.videoId === one.videoId);
+            return line(one.videoId, nameless((explanation?.basis === "creator" && by) || word("platform", peer?.kind ?? ""), peer?.postedAt), peer?.postedAt, one.readings);
+          })];
           if (readings.length === 0) return <Empty title={t("video.noReadings")} />;
           const [last, first] = [readings[0], readings.at(-1)];
           return (
             <>
               <Lines
                 title={t("video.readings")} lines={lines} x={byAge ? "days" : "time"} yTitle={t("outliers.views")}
-                summary={t("video.readingsSummary", { n: readings.length, first: compact(first?.views ?? 0), last: compact(last?.views ?? 0) })}
+                summary={t("video.readingsSummary", { n: readings.length, first: first?.views === undefined ? "–" : compact(first.views), last: last?.views === undefined ? "–" : compact(last.views) })}
               />
               <details class="twin">
                 <summary>{t("video.allReadings")}</summary>

@@ -23,17 +23,24 @@ type Props = {
   height?: number;
 };
 
+const halfDay = 43_200_000;
 const dashes = [[], [8, 4], [2, 4], [10, 4, 2, 4], [], [8, 4]];
 
 export function Lines({ title, summary, lines, x, yTitle, height = 300 }: Props) {
   const xs = lines.flatMap((line) => line.points.map((point) => point.x));
-  const span = xs.length ? Math.max(...xs) - Math.min(...xs) : 0;
+  const ends: [number, number] = xs.length ? [Math.min(...xs), Math.max(...xs)] : [0, 0];
+  if (ends[0] === ends[1]) { // a single point stands in the middle
+    const around = x === "time" ? halfDay : 1;
+    ends[0] -= around;
+    ends[1] += around;
+  }
+  const span = ends[1] - ends[0];
   const xText = (value: number) => (x === "time" ? moment(value, span) : number(value, span < 3 ? 1 : 0));
   const rows = lines.flatMap((line) => line.points.map((point, i) => ({ id: `${line.id} ${i}`, line, point })));
   return (
     <div class="figure-box">
       <p class="summary">{summary}</p>
-      <Plot label={`${title}. ${summary}`} height={height} draw={(colours, library) => drawing(lines, x, xText, colours, library)} inputs={[lines, x]} />
+      <Plot label={`${title}. ${summary}`} height={height} draw={(colours, library) => drawing(lines, x, ends, xText, colours, library)} inputs={[lines, x]} />
       <Legend lines={lines} />
       <Twin
         title={title} rows={rows} id={(row) => row.id}
@@ -58,7 +65,7 @@ function Legend({ lines }: { lines: Line[] }) {
   );
 }
 
-function drawing(lines: Line[], x: "time" | "days", xText: (value: number) => string, colours: Colours, library: typeof uPlot): Drawing {
+function drawing(lines: Line[], x: "time" | "days", ends: [number, number], xText: (value: number) => string, colours: Colours, library: typeof uPlot): Drawing {
   const ordered = [...lines].sort((a, b) => Number(b.faint ?? false) - Number(a.faint ?? false));
   const tables = ordered.map((line): uPlot.AlignedData => {
     const byX = new Map(line.points.map((point) => [point.x, Math.max(1, point.y)]));
@@ -84,12 +91,12 @@ function drawing(lines: Line[], x: "time" | "days", xText: (value: number) => st
       cursor: { show: false },
       padding: [12, 20, 0, 0],
       scales: {
-        x: { time: false, range: (_u, min, max) => (min === max ? [min - 1, max + 1] : [min, max]) },
+        x: { time: false, range: () => ends },
         y: { distr: 3, range: () => [lowest / 1.5, highest * 1.6] },
       },
       series: [{}, ...series],
       axes: [
-        axis(colours, { values: (_u, splits) => splits.map(xText), space: x === "time" ? 90 : 50, label: x === "days" ? t("plot.days") : undefined, labelSize: 20 }),
+        axis(colours, { values: (_u, splits) => splits.map(xText), space: x === "time" ? 130 : 50, label: x === "days" ? t("plot.days") : undefined, labelSize: 20 }),
         axis(colours, { ...logAxis, values: (_u, splits) => splits.map((value) => compact(value)), size: 56 }),
       ],
     },

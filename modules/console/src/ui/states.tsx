@@ -25,6 +25,9 @@ export function Empty({ title, text, children }: { title: string; text?: string;
   );
 }
 
+/** Problems whose message says more than the name; the messages of others are for programs. */
+const ownWords = ["invalid_request", "operation_error", "payment_required"];
+
 /** A problem in words. The server's own message, which is English, stands below where there is no better one. */
 export function ProblemView({ problem, retry }: { problem: Problem; retry?: () => void }) {
   if (problem.kind === "cancelled") return null;
@@ -32,8 +35,8 @@ export function ProblemView({ problem, retry }: { problem: Problem; retry?: () =
   return (
     <div class="problem" role="alert">
       <p class="strong">{known === problem.kind ? t("problem.operation_error") : known}</p>
-      {problem.kind !== "offline" && <p>{problem.message}</p>}
-      {problem.issues.length > 0 && <ul>{problem.issues.map((issue) => <li key={issue.path + issue.message}><code>{issue.path}</code> {issue.message}</li>)}</ul>}
+      {problem.issues.length === 0 && (known === problem.kind || ownWords.includes(problem.kind)) && <p>{problem.message}</p>}
+      {problem.issues.length > 0 && <ul>{problem.issues.map((issue) => <li key={issue.path + issue.message}>{word("field", issue.path.replace(/[[.].*$/, ""))}: {issue.message}</li>)}</ul>}
       {retry && <Button onClick={retry}>{t("state.retry")}</Button>}
     </div>
   );

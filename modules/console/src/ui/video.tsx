@@ -12,9 +12,15 @@ export function textOf(metadata: JsonObject | undefined, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** What a video is called: its title, its caption, or its id on the platform. */
+/** What a video without a caption is called: by whom it is, and of when. */
+export function nameless(by: string, postedAt: number | undefined): string {
+  return postedAt === undefined ? by : `${by}, ${date(postedAt)}`;
+}
+
+/** What a video is called: its title, its caption, or who made it and when. */
 export function nameOf(video: Video): string {
-  return textOf(video.metadata, "title") || textOf(video.metadata, "caption") || `${word("platform", video.platform)} ${video.externalId}`;
+  const handle = video.source?.handle?.replace(/^@/, "").slice(0, 80);
+  return textOf(video.metadata, "title") || textOf(video.metadata, "caption") || nameless(handle ? `@${handle}` : word("platform", video.platform), video.postedAt);
 }
 
 /** The longest handle that the API takes. */

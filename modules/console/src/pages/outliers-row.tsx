@@ -1,0 +1,24 @@
+// An outlier in a list: its score, what it is called, and what the score is made of.
+import type { Outlier } from "../../gen/scrollery/v1/library_pb";
+import { compact, number } from "../i18n/format";
+import { t } from "../i18n/t";
+import { to } from "../shell/router";
+import { Link } from "../ui/parts";
+import { Byline, Name } from "../ui/video";
+
+const count = (value: number | undefined) => (value === undefined ? "–" : compact(value));
+
+export function Row({ outlier }: { outlier: Outlier }) {
+  const { video } = outlier;
+  if (!video) return null;
+  return (
+    <li>
+      <p class="score"><span class="figure">{number(outlier.score, outlier.score < 10 ? 1 : 0)}×</span></p>
+      <div class="ranked-body">
+        <Link class="name" href={to("outliers", video.id)}><Name video={video} /></Link>
+        <Byline video={video} />
+        <p class="muted">{t("outliers.point", { score: number(outlier.score, 1), views: count(video.metrics?.views), baseline: count(outlier.baselineViews), n: outlier.sampleCount })}</p>
+      </div>
+    </li>
+  );
+}

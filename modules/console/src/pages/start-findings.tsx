@@ -1,0 +1,116 @@
+// At most five findings, made by rules from the newest outliers, trends and the newest scroll.
+// Each says its arithmetic and leads to its videos. Without one, the page says so.
+import type { JSX } from "preact";
+import type { ChangedTrend, SummarizeChangesResponse } from "../../gen/scrollery/v1/changes_service_pb";
+import type { Outlier } from "../../gen/scrollery/v1/library_pb";
+import type { Scroll } from "../../gen/scrollery/v1/scroll_pb";
+import { api } from "../api/client";
+import { useQuery } from "../api/query";
+import { age, compact, date, number } from "../i18n/format";
+import { t } from "../i18n/t";
+import { to } from "../shell/router";
+import { Card, Link } from "../ui/parts";
+import { Empty, Show } from "../ui/states";
+import { nameOf } from "../ui/video";
+
+const most = 5;
+const day = 86_400_000;
+/** How far back news reach if nobody was here for longer. */
+const longest = 49 * day;
+const usual = 7 * day;
+/** From this share of what came on, what a rule keeps out is news. */
+const kept = 0.2;
+
+export type Finding = { id: string; text: string; proof: string; links: { name: string; address: string }[] };
+
+/** When the visit before this one was; the tab keeps it, so that a reload shows the same. */
+function visited(workspace: string): number | undefined {
+  const last = `scrollery.visited.${workspace}`;
+  const since = `scrollery.since.visit.${workspace}`;
+  const begin = sessionStorage.getItem(since) ?? localStorage.getItem(last) ?? "";
+  sessionStorage.setItem(since, begin);
+  localStorage.setItem(last, String(Date.now()));
+  return Number(begin) || undefined;
+}
+
+const linkOf = ({ video }: Outlier) => (video ? [{ name: nameOf(video).slice(0, 100), address: to("outliers", video.id) }] : []);
+const handleOf = ({ video }: Outlier) => video?.source?.handle?.replace(/^@/, "").slice(0, 80) ?? "";
+
+type News = { fresh: Outlier[]; rising: Outlier[]; changes: SummarizeChangesResponse; scroll: Scroll };
+
+/** The findings of what is new, the most telling first. A number that is unknown makes none. */
+export function findingsOf({ fresh, rising, changes, scroll }: News): Finding[] {
+  const found: Finding[] = [];
+  const sure = fresh.filter((one) => !one.doubtful && one.video?.metrics?.views !== undefined && one.baselineViews !== undefined);
+  const best = [...sure].sort((a, b) => b.score - a.score)[0];
+  if (best) {
+    const [views, baseline] = [best.video?.metrics?.views ?? 0, best.baselineViews ?? 0];
+    found.push({
+      id: "record", text: t("finding.record", { who: handleOf(best) ? `@${handleOf(best)}` : t("trends.someone"), score: number(best.score, 1) }),
+      proof: t("finding.recordProof", { n: best.sampleCount, views: number(views), baseline: number(baseline, 1) }), links: linkOf(best),
+    });
+  }
+  const by = new Map<string, Outlier[]>();
+  for (const one of sure) if (handleOf(one)) by.set(handleOf(one), [...(by.get(handleOf(one)) ?? []), one]);
+  const several = [...by].sort((a, b) => b[1].length - a[1].length)[0];
+  if (several && several[1].length > 1) {
+    found.push({ id: "several", text: t("finding.several", { who: `@${several[0]}`, n: several[1].length }), proof: t("finding.severalProof", { scores: several[1].map((one) => `${number(one.score, 1)}×`).join(", ") }), links: several[1].slice(0, 3).flatMap(linkOf) });
+  }
+  const next = rising.find((one) => !one.doubtful && one.sevenDayViews !== undefined && one.observedAt !== undefined && one.video?.postedAt !== undefined && one.video.metrics?.views !== undefined);
+  if (next) {
+    found.push({
+      id: "rising", text: t("finding.rising", { who: handleOf(next) ? `@${handleOf(next)}` : t("trends.someone"), views: compact(next.sevenDayViews ?? 0) }),
+      proof: t("finding.risingProof", { views: number(next.video?.metrics?.views ?? 0), age: age((next.observedAt ?? 0) - (next.video?.postedAt ?? 0)) }), links: linkOf(next),
+    });
+  }
+  if (changes.trendsEntered.length > 0) {
+    found.push({ id: "trends", text: t("finding.trends", { n: changes.trendsEntered.length }), proof: t("finding.trendsProof", { left: changes.trendsLeft }), links: changes.trendsEntered.slice(0, 3).map((one: ChangedTrend) => ({ name: one.label || one.key, address: to("trends", one.key) })) });
+  }
+  const fell = changes.outliersLeft.filter((one) => one.old !== undefined && one.new !== undefined);
+  const first = fell[0];
+  if (first) {
+    found.push({
+      id: "fell", text: t("finding.fell", { n: fell.length }), proof: t("finding.fellProof", { old: number(first.old ?? 0, 1), now: number(first.new ?? 0, 1) }),
+      links: fell.slice(0, 3).map((one) => ({ name: (one.caption || (one.handle ? `@${one.handle.replace(/^@/, "")}` : t("trends.someone"))).slice(0, 100), address: to("outliers", one.videoId) })),
+    });
+  }
+  const { progress } = scroll;
+  const rule = [...(progress?.droppedByRule ?? [])].sort((a, b) => b.videos - a.videos)[0];
+  if (progress && rule && progress.collected > 0 && rule.videos >= kept * progress.collected) {
+    found.push({ id: "rule", text: t("finding.rule", { n: rule.videos, of: progress.collected }), proof: rule.rule === "prompt" ? t("drops.prompt") : `“${rule.rule.slice(0, 200)}”`, links: [{ name: t("drops.edit"), address: to("rules") }, { name: t("start.open"), address: to("scroll", scroll.id) }] });
+  }
+  return found.slice(0, most);
+}
+
+export function Findings({ workspace, scroll }: { workspace: string; scroll: Scroll }): JSX.Element {
+  const read = useQuery(async (signal) => {
+    const last = visited(workspace);
+    const since = Math.max(last ?? Date.now() - usual, Date.now() - longest);
+    const [fresh, rising, changes] = await Promise.all([
+      api.library.listOutliers({ order: "new", since, limit: 25 }, { signal }),
+      api.library.listOutliers({ order: "rising", limit: 5 }, { signal }),
+      api.changes.summarizeChanges({ since }, { signal }),
+    ]);
+    return { since, findings: findingsOf({ fresh: fresh.outliers, rising: rising.outliers, changes, scroll }) };
+  }, [workspace, scroll.id]);
+  return (
+    <Card title={t("finding.title")}>
+      <Show of={read} lines={5}>
+        {({ since, findings }) => findings.length === 0 ? <Empty title={t("finding.none")} text={t("finding.noneText", { since: date(since) })} /> : (
+          <>
+            <p class="muted">{t("finding.since", { since: date(since) })}</p>
+            <ol class="findings">
+              {findings.map((one) => (
+                <li key={one.id}>
+                  <p class="strong"><bdi>{one.text}</bdi></p>
+                  <p class="muted"><bdi>{one.proof}</bdi></p>
+                  <p class="row tight">{one.links.map((link) => <Link key={link.address} href={link.address}><bdi>{link.name}</bdi></Link>)}</p>
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
+      </Show>
+    </Card>
+  );
+}
