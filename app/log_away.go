@@ -86,7 +86,7 @@ func (s sparing) again(component string) {
 	}
 	s.said.mu.Unlock()
 	if n > 0 {
-		slog.New(s.Handler).Warn(fmt.Sprintf("the database was away: %d more lines that said so were left out", n), "component", component)
+		slog.New(s.Handler).Warn(fmt.Sprintf("the database or its disk could not work: %d more lines that said so were left out", n), "component", component)
 		time.AfterFunc(sayAgain, func() { s.again(component) })
 	}
 }
