@@ -37,6 +37,7 @@ var withoutPage = map[string]string{
 	"writeSandboxFile":     "the sandbox is for programs",
 	"runAgent":             "the sandbox is for programs",
 	"listTemplates":        "missing: a scroll is started by its prompt",
+	"getVideos":            "missing: a page of one video names its peers by creator and date, not by captions",
 	"getHealth":            "for programs that watch the server",
 }
 
