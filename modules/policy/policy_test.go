@@ -172,9 +172,9 @@ the video with its annotations unless another source or an import has read it to
 again comes back. Imports, files and sources without a row have no end. Readings from before version 2 of this table do not say
 which source they came from, and stay.
 
-Only a scroll reads again: at most `+"`scrolls.max_refresh`"+` videos, first those that are due soon. Where scrolls are rarer than the days
-between `+"`refresh_from` and `days`"+`, or more videos fall due between two of them, set `+"`refresh_from`"+` lower in a table of your own or
-`+"`max_refresh`"+` higher; the rest is deleted and comes back when it is seen again. The other demands an operator meets with the commands below. A table of your own takes the
+Only a scroll reads again: at most ` + "`scrolls.max_refresh`" + ` videos, first those that are due soon. Where scrolls are rarer than the days
+between ` + "`refresh_from` and `days`" + `, or more videos fall due between two of them, set ` + "`refresh_from`" + ` lower in a table of your own or
+` + "`max_refresh`" + ` higher; the rest is deleted and comes back when it is seen again. The other demands an operator meets with the commands below. A table of your own takes the
 place of this one: name its file, with ` + "`version` and `sources`" + ` as in the shipped one, in ` + "`SCROLLERY_POLICY_FILE`" + `.
 
 | Source | What is asked | What is refreshed | What is deleted by itself | Command |
