@@ -18,7 +18,7 @@ const MostPoints, mostLooked = 5000, 100_000
 
 // Plot is what a plot of scores shows of the videos that a filter chooses.
 type Plot struct {
-	// Points are the scored videos: all of them, or a sample.
+	// Points are the scored videos: all of them in the order of their ids, or a sample.
 	Points []score.Outlier
 	// Videos counts the chosen ones, Scored those with a score, and Outliers those that the
 	// list of outliers has by the same filter.
@@ -60,6 +60,7 @@ func (s *Service) Plot(ctx context.Context, p Page) (plot Plot, err error) {
 		return Plot{}, fmt.Errorf("read scores: %w", err)
 	}
 	plot.Scored = len(plot.Points)
+	slices.SortFunc(plot.Points, func(a, b score.Outlier) int { return cmp.Compare(a.ID, b.ID) })
 	plot.Points = sample(plot.Points, p.Limit)
 	return plot, nil
 }
