@@ -26,8 +26,8 @@ const (
 	beats = 5
 	// patience bounds the time to settle, which goes on after the end of the call.
 	patience = 10 * time.Second
-	// retry is the first pause between two tries to close a charge.
-	retry = 20 * time.Millisecond
+	// retry is the first pause between two tries to close a charge, and mostRetry the longest.
+	retry, mostRetry = 20 * time.Millisecond, 320 * time.Millisecond
 )
 
 // ErrClosed is the error of a charge that another process has closed, since its own
@@ -196,7 +196,7 @@ func (c *Charge) Close(ctx context.Context, answered bool) (owed bool, err error
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	sent := false // a commit whose reply was lost
-	for pause := retry; ; pause *= 2 {
+	for pause := retry; ; pause = min(2*pause, mostRetry) {
 		err = c.change(ctx, func(ctx context.Context, tx *store.Tx, row charged) error {
 			err := c.service.strike(ctx, tx, row, answered)
 			sent = sent || err == nil
