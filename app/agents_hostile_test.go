@@ -157,6 +157,8 @@ func TestHostileCreators(t *testing.T) {
 					if tool.Name == "getScroll" {
 						arguments[name] = last.ID
 					}
+				case "ids":
+					arguments[name] = []string{library.Videos[0].ID}
 				case "key":
 					arguments[name] = key
 				case "text":
@@ -175,14 +177,14 @@ func TestHostileCreators(t *testing.T) {
 			shown[tool.Name] += check(tool.Name+" "+detail, []byte(text), refused)
 		}
 	}
-	for _, name := range []string{"getLibrary", "getOutliers", "getHooks", "getVideo", "listOutliers", "draftBrief", "listVerdicts", "annotateLibraryVideo"} {
+	for _, name := range []string{"getLibrary", "getOutliers", "getHooks", "getVideo", "getVideos", "listOutliers", "draftBrief", "listVerdicts", "annotateLibraryVideo"} {
 		if shown[name] == 0 {
 			t.Errorf("%s shows no text of a creator, which proves nothing, want shown[name] not 0", name)
 		}
 	}
 	t.Run("errors", func(t *testing.T) {
 		for tool, arguments := range map[string]string{
-			"getVideo": `{"id":5}`, "explainTrend": `{"key":1}`, "getLibrary": `{"limit":99}`, "listVerdicts": `{"cursor":"x"}`, "archiveLibraryVideo": `{"videoId":"vid_1"}`,
+			"getVideo": `{"id":5}`, "explainTrend": `{"key":1}`, "getLibrary": `{"limit":101}`, "listVerdicts": `{"cursor":"x"}`, "archiveLibraryVideo": `{"videoId":"vid_1"}`,
 		} {
 			t.Run("refused "+tool, func(t *testing.T) {
 				text, refused := a.try(t, tool, arguments)

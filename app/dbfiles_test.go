@@ -73,7 +73,7 @@ func TestCallsWithPathsOfTheDatabaseAreFound(t *testing.T) {
 	got, err := databasePathCalls("a.go", []byte(`package a
 
 func (db *DB) look(dir string) {
-	file, _ := os.Open(f.database() + "-shm")
+	file, _ := os.Open(f.Path() + "-shm")
 	path := filepath.Join(dir, "scrollery.db")
 	other := path + "-wal"
 	unix.Open(other, 0, 0)
@@ -91,7 +91,7 @@ func (db *DB) look(dir string) {
 }
 
 // databasePathCalls returns the calls of a file that get the path of one of SQLite's files:
-// by its name, by database, or by a variable that was made of these in the same function.
+// by its name, by Path, or by a variable that was made of these in the same function.
 func databasePathCalls(path string, text []byte) (found map[string]string, err error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
@@ -143,7 +143,7 @@ func isDatabasePath(e ast.Expr, paths map[string]bool) bool {
 		return isDatabasePath(e.X, paths) || isDatabasePath(e.Y, paths)
 	case *ast.CallExpr:
 		switch name := calledName(e.Fun); name {
-		case "f.database":
+		case "f.Path", "lite.Path":
 			return true
 		case "filepath.Join", "filepath.Clean", "fmt.Sprintf":
 			for _, arg := range e.Args {

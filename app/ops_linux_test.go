@@ -62,7 +62,10 @@ func TestReadinessNoticesAFullDisk(t *testing.T) {
 			answered = text
 			continue
 		}
-		answer.WantError(t, "operation_error")
+		answer.WantError(t, "temporary_service_error")
+		if answer.Status != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
+			t.Errorf("a write without room: got %d, Retry-After %q, want %d and when to try again", answer.Status, answer.Header.Get("Retry-After"), http.StatusServiceUnavailable)
+		}
 		if refused++; refused == 3 {
 			break
 		}

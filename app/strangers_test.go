@@ -55,7 +55,9 @@ func keyedOps(t *testing.T) (ops []op) {
 }
 
 // isID reports whether a field of an input is the id of something that a tenant has.
-func isID(field string) bool { return field == "id" || strings.HasSuffix(field, "Id") }
+func isID(field string) bool {
+	return field == "id" || field == "ids" || strings.HasSuffix(field, "Id")
+}
 
 // fill are values of fields that an operation needs beside an id.
 var fill = map[string]any{"archived": true, "agentMetadata": map[string]any{"mine": "yes"}, "key": "hashtag:espresso"}
