@@ -109,8 +109,9 @@ bench: ## Run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
 
 # The most bytes of the program. The bar is missed: it is held to what it is, but by strict. A
-# library for spreadsheets took 5 million more, and deletions, feeds and the units of text 2.5.
-MOST = $(if $(filter strict,$(BENCH)),55000000,82500000)
+# library for spreadsheets took 5 million more, deletions, feeds and the units of text 2.5, and
+# sweeps, the rotation of the key and the console's first page 0.2.
+MOST = $(if $(filter strict,$(BENCH)),55000000,82700000)
 
 .PHONY: floors
 floors: build ## Check the bars of speed, one package at a time, with nothing else running; BENCH=strict fails on known misses
