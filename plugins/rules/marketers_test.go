@@ -37,8 +37,9 @@ func dropped(reading string) string {
 
 // TestMarketersSentences reads sentences that were labelled before the compiler saw them.
 // A label is what the sentence drops, a second one behind "or" what it may drop as well,
-// and ? that nobody can say. The first 198 taught the grammar. The others came in four lots,
-// each read once before it taught: of 63, 63, 66 and 65 it misread 7, 4, 3 and 5.
+// and ? marks a sentence whose meaning is unclear. The first 198 taught the grammar. The
+// others came in four lots, each read once before it taught: of 63, 63, 66 and 65 it misread
+// 7, 4, 3 and 5.
 func TestMarketersSentences(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/marketers.txt")

@@ -12,8 +12,8 @@ import (
 	"github.com/scrollery/scrollery/modules/library/score"
 )
 
-// MostPoints is the most points of a plot. mostLooked bounds the videos that a plot looks
-// at: each costs a row of an answer that nobody sees.
+// MostPoints is the most points of a plot. mostLooked bounds the videos that a plot reads to
+// choose them.
 const MostPoints, mostLooked = 5000, 100_000
 
 // Plot is what a plot of scores shows of the videos that a filter chooses.
