@@ -63,7 +63,7 @@ func TestStopEndsTheSharedProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); took >= host.SessionIdle {
-		t.Errorf("the stop took %v, want less than a session's idle time: nobody calls the process", took)
+		t.Errorf("the stop took %v, want less than a session's idle time: no one calls the process", took)
 	}
 	if alive(pid) {
 		t.Errorf("got process %d alive after the stop, want it ended", pid)

@@ -170,7 +170,7 @@ func TestACreatorHasFacts(t *testing.T) {
 				return b.explainer.CreatorByHandle(b.ctx, "youtube", "ann")
 			}, nil},
 			{"of an unknown video there is none", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorOf(b.ctx, "vid_0") }, nil},
-			{"of a video of nobody there is none", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorOf(b.ctx, b.idOf("g")) }, nil},
+			{"a video without a creator has none", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorOf(b.ctx, b.idOf("g")) }, nil},
 			{"an empty handle is none", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorByHandle(b.ctx, "tiktok", "@") }, nil},
 			{"by a handle without an id", func(b *bundle) (*insight.Creator, error) { return b.explainer.CreatorByHandle(b.ctx, "tiktok", "bob") }, &insight.Creator{
 				Platform: "tiktok", Handle: "bob", Videos: 1, LookedAt: 1,

@@ -15,7 +15,7 @@ import { nameOf } from "../ui/video";
 
 const most = 5;
 const day = 86_400_000;
-/** How far back news reach if nobody was here for longer. */
+/** How far back news reach if no one was here for longer. */
 const longest = 49 * day;
 const usual = 7 * day;
 /** From this share of what came on, what a rule keeps out is news. */
