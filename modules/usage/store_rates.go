@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/api/limit"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -20,7 +20,7 @@ const (
 )
 
 // Rates shares request rates between processes by rows of PostgreSQL. It implements
-// api.Leases.
+// limit.Leases.
 type Rates struct {
 	db                   *store.DB
 	lease, minute, sweep *store.Hot
@@ -52,16 +52,16 @@ func NewRates(db *store.DB) *Rates {
 	}
 }
 
-// Lease implements api.Leases.
-func (r *Rates) Lease(ctx context.Context, subject string, each time.Duration, burst, most int) (api.Lease, error) {
+// Lease implements limit.Leases.
+func (r *Rates) Lease(ctx context.Context, subject string, each time.Duration, burst, most int) (limit.Lease, error) {
 	row, err := oneRate[struct {
 		Granted int
 		Spent   int64
 	}](ctx, r.lease, subject, each.Microseconds(), int64(burst), int64(most))
-	return api.Lease{Granted: row.Granted, Spent: time.Duration(row.Spent) * time.Microsecond}, err
+	return limit.Lease{Granted: row.Granted, Spent: time.Duration(row.Spent) * time.Microsecond}, err
 }
 
-// Minute implements api.Leases.
+// Minute implements limit.Leases.
 func (r *Rates) Minute(ctx context.Context, subject string, quota int) (left int, wait time.Duration, err error) {
 	row, err := oneRate[struct {
 		Granted, Remaining int

@@ -63,12 +63,19 @@ func (m *Mux) AgentScopes() []string {
 // no foreign web page. The caller is viewer.Known in the request's context, which Invoke
 // and SpendRate need. An error of h is answered as on REST. h must write one short answer.
 func (m *Mux) ServeAgents(h func(w http.ResponseWriter, r *http.Request) error) {
-	m.agents, m.protection = h, http.NewCrossOriginProtection()
+	m.agents = &agentDoor{mux: m, handle: h, protection: http.NewCrossOriginProtection()}
 	for _, origin := range m.config.Origins {
-		if err := m.protection.AddTrustedOrigin(origin); err != nil {
+		if err := m.agents.protection.AddTrustedOrigin(origin); err != nil {
 			m.fail("trust origin %s: %w", origin, err)
 		}
 	}
+}
+
+// agentDoor is where the requests of agents come in.
+type agentDoor struct {
+	mux        *Mux
+	handle     func(w http.ResponseWriter, r *http.Request) error
+	protection *http.CrossOriginProtection
 }
 
 // carried are the calls of operations that one request of an agent carries. They may run
@@ -91,7 +98,7 @@ func (a *carried) rest() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.lent++
-		a.outer.end()
+		a.outer.place.end()
 	}
 }
 
@@ -116,14 +123,14 @@ func (a *carried) giveBack() {
 	a.lent--
 }
 
-func (m *Mux) serveAgents(ctx context.Context, w http.ResponseWriter, c *call) {
+func (d *agentDoor) serve(ctx context.Context, w http.ResponseWriter, c *call) {
 	r, all := c.request, &carried{outer: c}
 	c.header["Cache-Control"] = cachePrivate
 	out := &held{header: http.Header{}}
-	err := m.admitAgent(ctx, c)
+	err := d.admit(ctx, c)
 	if err == nil {
 		ctx = context.WithValue(viewer.WithKnown(ctx, c.viewer), carriedKey{}, all)
-		err = m.agents(out, r.WithContext(ctx))
+		err = d.handle(out, r.WithContext(ctx))
 	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -132,7 +139,7 @@ func (m *Mux) serveAgents(ctx context.Context, w http.ResponseWriter, c *call) {
 	case all.lost:
 		panic(http.ErrAbortHandler)
 	case err != nil:
-		m.refuseREST(w, c, err)
+		d.mux.refuseREST(w, c, err)
 		return
 	}
 	for _, name := range []string{"Content-Type", "Allow"} {
@@ -150,15 +157,15 @@ func (m *Mux) serveAgents(ctx context.Context, w http.ResponseWriter, c *call) {
 	}
 }
 
-// admitAgent finds the caller of a request. What the request asks for is not known yet:
+// admit finds the caller of a request. What the request asks for is not known yet:
 // its operations are admitted by Invoke.
-func (m *Mux) admitAgent(ctx context.Context, c *call) error {
+func (d *agentDoor) admit(ctx context.Context, c *call) error {
 	if c.request.Method != http.MethodPost {
 		c.set("Allow", http.MethodPost)
 		c.showRate()
 		return c.turnAway(apierr.New(apierr.MethodNotAllowed, "%s takes POST.", AgentsPath))
 	}
-	if err := m.sameSite(c.request); err != nil {
+	if err := d.sameSite(c.request); err != nil {
 		c.showRate()
 		return c.turnAway(err)
 	}
@@ -166,17 +173,17 @@ func (m *Mux) admitAgent(ctx context.Context, c *call) error {
 		c.showRate()
 		return c.turnAway(err)
 	}
-	if err := c.enterNetwork(); err != nil {
+	if err := c.place.enterNetwork(); err != nil {
 		return err
 	}
-	return c.enterAccount()
+	return c.place.enterAccount(c.viewer.AccountID)
 }
 
 // sameSite refuses requests of web pages of other origins, and those that name another
 // host to a server on this machine (DNS rebinding).
-func (m *Mux) sameSite(r *http.Request) error {
-	foreign := m.protection.Check(r) != nil
-	if base, err := url.Parse(m.config.BaseURL); err == nil && !strings.EqualFold(base.Host, r.Host) {
+func (d *agentDoor) sameSite(r *http.Request) error {
+	foreign := d.protection.Check(r) != nil
+	if base, err := url.Parse(d.mux.config.BaseURL); err == nil && !strings.EqualFold(base.Host, r.Host) {
 		local, known := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		foreign = foreign || known && loopback(local.String()) && !loopback(r.Host)
 	}
@@ -202,7 +209,7 @@ func SpendRate(ctx context.Context, what string) error {
 	all := ctx.Value(carriedKey{}).(*carried)
 	c := all.outer
 	c.asked = shorten(what)
-	if err := c.enter(); err != nil {
+	if err := c.place.enter(); err != nil {
 		return err
 	}
 	return c.spendRate(ctx)
@@ -241,16 +248,16 @@ type Invoked struct {
 // admission, the decoder, the event and the log line of a call over REST. arguments is a
 // JSON object; faults are those that were found in it before.
 func Invoke(ctx context.Context, id string, arguments []byte, faults ...apierr.Issue) Invoked {
-	return carry(ctx, id, arguments, faults, (*call).answer)
+	return carry(ctx, id, arguments, faults, answerTool)
 }
 
 // Watch is Invoke for a stream: the answer is its last message, once it has ended or has
 // run so long.
 func Watch(ctx context.Context, id string, arguments []byte, long time.Duration) Invoked {
-	return carry(ctx, id, arguments, nil, func(c *call, ctx context.Context, b *binding, request proto.Message) (last []byte, err error) {
+	return carry(ctx, id, arguments, nil, func(ctx context.Context, c *call, b *binding, request proto.Message) (last []byte, err error) {
 		ctx, cancel := context.WithTimeout(ctx, long)
 		defer cancel()
-		err = c.mux.runStream(ctx, c, b, request, func(_ context.Context, message proto.Message) (err error) {
+		err = c.runStream(ctx, b, request, func(_ context.Context, message proto.Message) (err error) {
 			last, err = appendMessage(last[:0], message.ProtoReflect(), b.op.output)
 			return err
 		}, nil)
@@ -270,18 +277,18 @@ func carry(ctx context.Context, id string, arguments []byte, faults []apierr.Iss
 		panic("invoke " + id + ": no such operation")
 	}
 	c := &call{
-		mux: m, protocol: agentProtocol, code: "ok", requestID: all.outer.requestID, start: time.Now(), carriedBy: all,
+		mux: m, place: place{mux: m, carriedBy: all}, protocol: agentProtocol, code: "ok", requestID: all.outer.requestID, start: time.Now(),
 		request: all.outer.request, writer: all.outer.writer, header: http.Header{},
 	}
 	ctx = within{apierr.WithPatience(c.request.Context(), m.config.MaxWait), c}
 	defer func() {
 		lost := recover() != nil // of hangUp: whether it was done cannot be said
-		c.end()
+		c.place.end()
 		c.report(ctx)
 		all.add(c, lost)
 	}()
 	c.open(b.op)
-	body, err := c.run(ctx, b, arguments, faults, do)
+	body, err := runTool(ctx, c, b, arguments, faults, do)
 	if err = c.settle(ctx, err); err == nil {
 		c.sent = c.status
 		return Invoked{Body: body, RetryAfter: c.header.Get("Retry-After")}
@@ -294,8 +301,8 @@ func carry(ctx context.Context, id string, arguments []byte, faults []apierr.Iss
 	return Invoked{Body: body, Refused: true, RetryAfter: r.retryAfter}
 }
 
-// run is the part of a call between its start and its event.
-func (c *call) run(ctx context.Context, b *binding, arguments []byte, faults []apierr.Issue, do handling) (body []byte, err error) {
+// runTool is the part of a call between its start and its event.
+func runTool(ctx context.Context, c *call, b *binding, arguments []byte, faults []apierr.Issue, do handling) (body []byte, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
@@ -306,16 +313,16 @@ func (c *call) run(ctx context.Context, b *binding, arguments []byte, faults []a
 	}
 	ctx = c.join(c.withViewer(ctx))
 	request := b.op.newInput()
-	if err := c.readArguments(ctx, b, request.ProtoReflect(), arguments, faults); err != nil {
+	if err := readArguments(ctx, c, b, request.ProtoReflect(), arguments, faults); err != nil {
 		return nil, err
 	}
-	return do(c, ctx, b, request)
+	return do(ctx, c, b, request)
 }
 
 // handling is how the JSON of an answer is made.
-type handling func(c *call, ctx context.Context, b *binding, request proto.Message) ([]byte, error)
+type handling func(ctx context.Context, c *call, b *binding, request proto.Message) ([]byte, error)
 
-func (c *call) answer(ctx context.Context, b *binding, request proto.Message) ([]byte, error) {
+func answerTool(ctx context.Context, _ *call, b *binding, request proto.Message) ([]byte, error) {
 	result, err := b.invoke(ctx, request)
 	if err != nil {
 		return nil, err
@@ -328,7 +335,7 @@ func (c *call) answer(ctx context.Context, b *binding, request proto.Message) ([
 }
 
 // readArguments fills a request from a JSON object, as readREST from a body.
-func (c *call) readArguments(ctx context.Context, b *binding, message protoreflect.Message, arguments []byte, faults []apierr.Issue) error {
+func readArguments(ctx context.Context, c *call, b *binding, message protoreflect.Message, arguments []byte, faults []apierr.Issue) error {
 	d := c.mux.decoders.Get().(*decoder)
 	defer c.mux.decoders.Put(d)
 	d.reset()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/limit"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
@@ -18,8 +19,16 @@ const (
 
 var errBodies = errors.New("bodies take as much memory as they may")
 
+// intake is how the body of a call comes in, and the room that it takes.
+type intake struct {
+	call   *call
+	room   int         // in bytes
+	sender limit.Whose // whose share of the room that is
+	unread error       // why the body was not read to its end; nil: it was
+}
+
 // awaited is a request's body. While the call waits for it, its place is another's; it is
-// served only if there is one once the body has come, see served.
+// served only if there is one once the body has come, see place.served.
 type awaited struct {
 	io.ReadCloser
 	call *call
@@ -28,7 +37,8 @@ type awaited struct {
 
 // await has the call wait for its body, in a copy of the request: the server looks at its own
 // for what was not read.
-func (c *call) await() *http.Request {
+func (i *intake) await() *http.Request {
+	c := i.call
 	if c.request.Body != http.NoBody {
 		own := *c.request
 		own.Body = &awaited{ReadCloser: own.Body, call: c}
@@ -39,13 +49,13 @@ func (c *call) await() *http.Request {
 
 func (a *awaited) Read(p []byte) (int, error) {
 	c := a.call
-	if c.counted {
+	if c.place.counted {
 		c.mux.inFlight.Add(-1)
-		defer func() { c.crowded = c.mux.inFlight.Add(1) > int64(c.mux.config.MaxInFlight) }()
+		defer func() { c.place.crowded = c.mux.inFlight.Add(1) > int64(c.mux.config.MaxInFlight) }()
 	}
 	n, err := a.ReadCloser.Read(p)
 	a.came += n
-	if refused := c.buffer(a.came); refused != nil {
+	if refused := c.body.take(a.came); refused != nil {
 		return n, refused
 	}
 	return n, err
@@ -57,15 +67,15 @@ const uploadPause = 30 * time.Second
 // uploaded is the body of an upload, which its handler stores as it comes: it takes no room,
 // and may take longer than other requests. While the call waits for it, its place is
 // another's.
-func (c *call) uploaded(w http.ResponseWriter) io.Reader {
-	body := c.request.Body
+func (i *intake) uploaded(w http.ResponseWriter) io.Reader {
+	body := i.call.request.Body
 	if waiting, ok := body.(*awaited); ok {
 		body = waiting.ReadCloser
 	}
 	control := http.NewResponseController(w)
 	return readerFunc(func(p []byte) (int, error) {
 		_ = control.SetReadDeadline(time.Now().Add(uploadPause))
-		defer c.aside()()
+		defer i.call.place.aside()()
 		return body.Read(p)
 	})
 }
@@ -74,9 +84,10 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// buffer takes room for a body of which so many bytes came, or refuses the call: anyone can send
+// take takes room for a body of which so many bytes came, or refuses the call: anyone can send
 // the most of a large body and leave out its end.
-func (c *call) buffer(came int) error {
+func (i *intake) take(came int) error {
+	c := i.call
 	if came <= freeBody || c.recorded { // a refused call's body is read to be dropped
 		return nil
 	}
@@ -84,44 +95,38 @@ func (c *call) buffer(came int) error {
 	if c.overRPC() {
 		room = 2 * came // its buffer doubles
 	}
-	if m.limiter.on {
+	if m.config.RateLimit {
 		share = max(share/8, largestBody)
 	}
-	more := room - c.buffered
-	if c.buffered == 0 {
-		c.sender = c.sends()
+	more := room - i.room
+	if i.room == 0 {
+		if i.sender = (limit.Whose{Client: c.client()}); c.viewer != nil {
+			i.sender = limit.Whose{Account: c.viewer.AccountID}
+		}
 	}
 	switch {
-	case !m.bodies.Add(c.sender, more, share):
-		c.unread = c.tooManyUnderWay("Too much is sent at once. Wait for the answers.")
-	case !m.bodies.Add(rated{}, more, m.config.BodyBytes):
-		m.bodies.Remove(c.sender, more)
-		c.unread = apierr.Busy(errBodies)
+	case !m.bodies.Add(i.sender, more, share):
+		i.unread = tooManyUnderWay("Too much is sent at once. Wait for the answers.")
+	case !m.bodies.Add(limit.Whose{}, more, m.config.BodyBytes):
+		m.bodies.Remove(i.sender, more)
+		i.unread = apierr.Busy(errBodies)
 	default:
-		c.buffered = room
+		i.room = room
 		return nil
 	}
 	if c.overRPC() {
-		return c.refuse(c.settle(c.request.Context(), c.unread)).connectError()
+		return c.refuse(c.settle(c.request.Context(), i.unread)).connectError()
 	}
-	return c.unread
+	return i.unread
 }
 
-// releaseBody gives back the room of the body.
-func (c *call) releaseBody() {
-	if c.buffered > 0 {
-		c.mux.bodies.Remove(c.sender, c.buffered)
-		c.mux.bodies.Remove(rated{}, c.buffered)
-		c.buffered = 0
+// release gives back the room of the body.
+func (i *intake) release() {
+	if i.room > 0 {
+		i.call.mux.bodies.Remove(i.sender, i.room)
+		i.call.mux.bodies.Remove(limit.Whose{}, i.room)
+		i.room = 0
 	}
-}
-
-// sends is whose share of the room a body takes.
-func (c *call) sends() rated {
-	if c.viewer != nil {
-		return rated{account: c.viewer.AccountID}
-	}
-	return rated{client: c.client()}
 }
 
 func (c *call) overRPC() bool {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strconv"
 	"time"
@@ -71,6 +70,8 @@ type Joined interface {
 // call is one request on its way through the kernel. It belongs to one goroutine.
 type call struct {
 	mux       *Mux
+	place     place
+	body      intake
 	op        *operation // nil: the request maps to none
 	protocol  string
 	requestID string
@@ -87,22 +88,11 @@ type call struct {
 	recorded  bool
 	overRate  bool        // refused for its rate
 	preflight bool        // a browser asks what it may ask
-	counted   bool        // among those in flight
-	crowded   bool        // its body came when as many were served as may be
-	buffered  int         // bytes of room that its body takes
-	sender    rated       // whose share of the room that is
-	unread    error       // why its body was not read to its end; nil: it was
-	beyond    bool        // its address has as many requests under way as it may
-	ofAccount bool        // among those of the account
-	lent      bool        // has the account's place of the request that carries it
-	address   netip.Addr  // see client; invalid until it is asked for
-	proxied   bool        // the address is that of a trusted proxy
 	joined    Joined      // nil where the event goes with no write
 	code      string      // of the answer: `ok` or an error code
 	cause     error       // for the log only
 	notes     []slog.Attr // further members of the log line
 	asked     string      // what an agent asked for that is no operation
-	carriedBy *carried    // nil for a call that no agent's request carries
 	quiet     bool        // the calls that it carried have lines of their own
 	sent      int         // HTTP status of the answer; 0: not sent yet
 	// values holds the header values that the kernel itself sets.
@@ -144,19 +134,9 @@ func (w within) Value(key any) any {
 	case callKey:
 		return w.call
 	case fair.AsideKey:
-		return fair.Aside(w.call.aside)
+		return fair.Aside(w.call.place.aside)
 	}
 	return w.Context.Value(key)
-}
-
-// aside gives the call's place to others while it waits for a place of another kind: those
-// that wait would be all that may be served.
-func (c *call) aside() (back func()) {
-	if !c.counted {
-		return func() {}
-	}
-	c.mux.inFlight.Add(-1)
-	return func() { c.mux.inFlight.Add(1) }
 }
 
 func callFrom(ctx context.Context) *call {
@@ -195,13 +175,13 @@ func Waiting(ctx context.Context, do func(ctx context.Context) error) error {
 	if c == nil {
 		return do(ctx)
 	}
-	leave, err := c.mux.enterStream(c)
+	leave, err := c.enterStream()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	c.end()
-	c.carriedBy.rest()
+	c.place.end()
+	c.place.carriedBy.rest()
 	return c.bounded(ctx, nil, do)
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/api/limit"
 )
 
 // Config configures the API.
@@ -74,7 +76,7 @@ type Config struct {
 	Tiers map[string]string `yaml:"tiers"`
 	// Leases shares the rates with other processes; nil, the default, where one process
 	// serves.
-	Leases Leases `yaml:"-"`
+	Leases limit.Leases `yaml:"-"`
 	// Lost reports whether an error means that the database or a disk cannot work now:
 	// the answer is 503 then. Default: never.
 	Lost func(error) bool `yaml:"-"`

@@ -73,7 +73,7 @@ func (c *call) refuse(err error) refusal {
 	if kind == apierr.TemporaryServiceError && c.op != nil && c.op.older() {
 		kind = apierr.UpstreamError
 	}
-	c.code, c.cause = string(kind), f.Cause
+	c.code, c.cause, c.overRate = string(kind), f.Cause, c.overRate || f.OverRate
 	r := refusal{answerForm: formOf(kind), body: &scrolleryv1.Error{Error: string(kind), Message: f.Message}}
 	if apierr.IsBusy(f) {
 		r.status, r.retryAfter = http.StatusServiceUnavailable, strconv.FormatInt(wholeSeconds(f.RetryAfter), 10)

@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/api/limit"
 )
 
 // leases grants what a test sets, and counts how often it was asked.
 type leases struct {
 	mu    sync.Mutex
 	asked int
-	lease api.Lease
+	lease limit.Lease
 	wait  time.Duration
 	fail  error
 }
 
-func (l *leases) Lease(context.Context, string, time.Duration, int, int) (api.Lease, error) {
+func (l *leases) Lease(context.Context, string, time.Duration, int, int) (limit.Lease, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked++
@@ -47,13 +48,13 @@ func TestSharedRates(t *testing.T) {
 	}
 	t.Run("a block is spent without asking again", func(t *testing.T) {
 		t.Parallel()
-		l := &leases{lease: api.Lease{Granted: 10}}
+		l := &leases{lease: limit.Lease{Granted: 10}}
 		check(t, "statuses", map[int]int{200: 20}, start(t, l)(20, "/v1/workspace", "good"))
 		check(t, "leases", 2, l.asked)
 	})
 	t.Run("a refusal asks once", func(t *testing.T) {
 		t.Parallel()
-		l := &leases{lease: api.Lease{Spent: 50 * 100 * time.Second}} // burst 50 at 0.01 a second: empty
+		l := &leases{lease: limit.Lease{Spent: 50 * 100 * time.Second}} // burst 50 at 0.01 a second: empty
 		check(t, "statuses", map[int]int{429: 20}, start(t, l)(20, "/v1/workspace", "good"))
 		check(t, "leases", 1, l.asked)
 	})
@@ -67,7 +68,7 @@ func TestSharedRates(t *testing.T) {
 	})
 	t.Run("addresses lease as accounts do", func(t *testing.T) {
 		t.Parallel()
-		l := &leases{lease: api.Lease{Granted: 10}}
+		l := &leases{lease: limit.Lease{Granted: 10}}
 		check(t, "statuses", map[int]int{200: 20}, start(t, l)(20, "/v1/health", ""))
 		check(t, "leases", 2, l.asked)
 	})

@@ -16,6 +16,7 @@ import (
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/limit"
 	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/page"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
@@ -32,22 +33,21 @@ type Mux struct {
 	admitter   Admitter
 	recorder   Recorder
 	log        *slog.Logger
-	limiter    *limiter
+	rates      rates
 	operations map[string]*operation // by rpc name
 	document   func() page.Fixed     // the OpenAPI document
 	errorShape *shape
 	rest       map[string]*route   // by path
 	rpc        map[string]*binding // by procedure
 	reflection map[string]http.Handler
-	agents     func(w http.ResponseWriter, r *http.Request) error // nil: none
-	protection *http.CrossOriginProtection                        // of agents
-	mistakes   []error                                            // of mounts
+	agents     *agentDoor // nil: none
+	mistakes   []error    // of mounts
 	buffers    sync.Pool
 	decoders   sync.Pool
 	inFlight   atomic.Int64 // calls that are served now, without streams
 	clients    fair.Counts[netip.Addr]
-	accounts   fair.Counts[int64] // their calls, without streams
-	bodies     fair.Counts[rated] // room of bodies in bytes; that of all is of the zero rated
+	accounts   fair.Counts[int64]       // their calls, without streams
+	bodies     fair.Counts[limit.Whose] // room of bodies in bytes; that of all is of no one
 	// The open streams of each key, and of all keys of each account: an account makes as
 	// many session keys as it likes.
 	keyStreams, accountStreams fair.Counts[int64]
@@ -78,14 +78,14 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	limiter, err := newLimiter(cfg)
+	rates, err := newRates(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("prepare rates: %w", err)
 	}
 	cfg.BaseURL = strings.TrimRight(cfg.BaseURL, "/")
 	m := &Mux{
 		config: cfg, admitter: admit, recorder: record, log: log,
-		limiter: limiter, operations: operations,
+		rates: rates, operations: operations,
 		document:   sync.OnceValue(func() page.Fixed { return describe(cfg.BaseURL) }),
 		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
 		rest:       map[string]*route{}, rpc: map[string]*binding{},
@@ -129,7 +129,7 @@ func (m *Mux) add(b *binding) {
 		b.invoke = m.computed(b.invoke)
 	}
 	m.rpc[b.op.procedure] = b
-	b.rpc = m.rpcHandler(b)
+	b.rpc = b.rpcHandler()
 	if b.op.Path == "" {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/limit"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/page"
 	"github.com/scrollery/scrollery/proto/gen/openapi"
@@ -53,30 +54,6 @@ func describe(base string) page.Fixed {
 	return fixed
 }
 
-// describedAMinute is how often one client address may ask what the service is.
-const describedAMinute = 300
-
-// spendDescription takes one request of a client address for what describes the service.
-func (c *call) spendDescription(name string) error {
-	if err := c.enterNetwork(); err != nil {
-		return err
-	}
-	if wait := c.spendHere(name, describedAMinute); wait > 0 {
-		return c.tooMany(wait)
-	}
-	return nil
-}
-
-// spendHere takes one request of a client address from a rate a minute of this process, which
-// is also how many may come at once.
-func (c *call) spendHere(name string, aMinute float64) (wait time.Duration) {
-	if l := c.mux.limiter; l.on {
-		p, now := policy{rate: aMinute / minute.Seconds(), burst: aMinute}, time.Now()
-		_, wait = bucketOf(l.pages, rated{client: c.client(), op: name}, p, now).take(p, 1, now)
-	}
-	return wait
-}
-
 // serveReflection serves a stream of questions, which ends with the time for one answer.
 func (m *Mux) serveReflection(ctx context.Context, w http.ResponseWriter, c *call, h http.Handler) {
 	if err := c.spendDescription("reflection"); err != nil {
@@ -88,11 +65,6 @@ func (m *Mux) serveReflection(ctx context.Context, w http.ResponseWriter, c *cal
 	c.mustBeRead()
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(m.config.UnreadFor))
 	h.ServeHTTP(w, c.request.WithContext(ctx))
-}
-
-// ClientOf is ClientAddress for a request to a page of the service.
-func (m *Mux) ClientOf(r *http.Request) string {
-	return (&call{mux: m, request: r}).client().String()
 }
 
 // mustRead is a writer whose client must read what is written.
@@ -114,25 +86,22 @@ func (w *mustRead) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// pagesAMinute is how often one client address asks one process for a page of a name; a page
-// of the console is many files, and a payment service calls from few addresses.
-const pagesAMinute = 3000
-
 // Held serves what is in memory, beside the operations: it bounds what one client address
 // has under way and how often it asks, and how long an answer waits to be read.
 func (m *Mux) Held(name string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{mux: m, request: r, writer: w}
+		c := m.begin(w, r)
 		w = &mustRead{w, c}
-		r = c.await()
-		defer c.releaseBody()
-		leave, ok := c.enterClient()
+		r = c.body.await()
+		defer c.body.release()
+		client := c.client()
+		leave, ok := c.place.enterClient(client)
 		if !ok {
 			refusePage(w, underWay)
 			return
 		}
 		defer leave()
-		if wait := c.spendHere(name, pagesAMinute); wait > 0 {
+		if _, wait := m.rates.pages.Take(r.Context(), limit.Whose{Client: client, Name: name}, time.Now()); wait > 0 {
 			refusePage(w, wait)
 			return
 		}
@@ -143,9 +112,8 @@ func (m *Mux) Held(name string, next http.Handler) http.Handler {
 // SpendMinute takes one request to a page from a quota a minute of its client address. A
 // page may share the quota of an operation, by its id. wait is above 0 where it is spent.
 func (m *Mux) SpendMinute(r *http.Request, name string, quota int) (wait time.Duration) {
-	if m.limiter.on {
-		_, wait = m.limiter.takeMinute(r.Context(), name, (&call{mux: m, request: r}).client(), quota, time.Now())
-	}
+	client, _ := m.config.client(r)
+	_, wait = m.rates.minutes.Take(r.Context(), limit.Whose{Client: client, Name: name}, quota, time.Now())
 	return wait
 }
 

@@ -121,7 +121,7 @@ func (m *Mux) serveDownload(ctx context.Context, w http.ResponseWriter, c *call,
 		if err = m.readREST(ctx, w, c, b, request); err == nil {
 			// The server's read timeout is for requests; it would end the download.
 			_ = control.SetReadDeadline(time.Time{})
-			err = m.runStream(ctx, c, b, request, send, nil)
+			err = c.runStream(ctx, b, request, send, nil)
 		}
 	}
 	switch {
@@ -146,11 +146,11 @@ func (m *Mux) answerREST(ctx context.Context, w http.ResponseWriter, c *call, b 
 	if err := m.readREST(ctx, w, c, b, request); err != nil {
 		return answer{}, err
 	}
-	if err := c.served(); err != nil {
+	if err := c.place.served(); err != nil {
 		return answer{}, err
 	}
 	if b.op.Upload {
-		return b.upload(ctx, request, c.uploaded(w))
+		return b.upload(ctx, request, c.body.uploaded(w))
 	}
 	return b.invoke(ctx, request)
 }
@@ -170,8 +170,8 @@ func (m *Mux) readREST(ctx context.Context, w http.ResponseWriter, c *call, b *b
 		if d.contentType(r.Header) && d.read(w, r, c.op.maxBody()) {
 			d.body(message, c.op.input)
 		}
-		if c.unread != nil {
-			return c.unread
+		if c.body.unread != nil {
+			return c.body.unread
 		}
 	} else if !c.op.Upload && d.sentBody(r) {
 		d.report("", "a %s request takes no body", r.Method)

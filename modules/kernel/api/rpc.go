@@ -74,7 +74,7 @@ func inner(message any) proto.Message {
 }
 
 // rpcHandler serves an operation over Connect, gRPC and gRPC-Web.
-func (m *Mux) rpcHandler(b *binding) http.Handler {
+func (b *binding) rpcHandler() http.Handler {
 	options := []connect.HandlerOption{
 		connect.WithSchema(b.op.desc),
 		connect.WithReadMaxBytes(int(b.op.maxBody())),
@@ -104,9 +104,9 @@ func (m *Mux) rpcHandler(b *binding) http.Handler {
 		options = append(options, connect.WithIdempotency(connect.IdempotencyNoSideEffects))
 	}
 	if b.stream != nil {
-		return connect.NewServerStreamHandlerSimple(b.op.procedure, m.streamRPC(b), options...)
+		return connect.NewServerStreamHandlerSimple(b.op.procedure, b.streamRPC, options...)
 	}
-	return connect.NewUnaryHandlerSimple(b.op.procedure, m.unaryRPC(b), options...)
+	return connect.NewUnaryHandlerSimple(b.op.procedure, b.unaryRPC, options...)
 }
 
 func (b *binding) readOnly() bool {
@@ -114,28 +114,26 @@ func (b *binding) readOnly() bool {
 	return options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS
 }
 
-func (m *Mux) unaryRPC(b *binding) func(context.Context, *envelope) (*envelope, error) {
-	return func(ctx context.Context, request *envelope) (response *envelope, err error) {
-		c := callFrom(ctx)
-		defer func() {
-			if err = c.settleRPC(ctx, err, recover()); err != nil {
-				response = nil
-			}
-		}()
-		if err := m.checkRPC(ctx, c, b, request); err != nil {
-			return nil, err
+func (b *binding) unaryRPC(ctx context.Context, request *envelope) (response *envelope, err error) {
+	c := callFrom(ctx)
+	defer func() {
+		if err = c.settleRPC(ctx, err, recover()); err != nil {
+			response = nil
 		}
-		result, err := b.invoke(ctx, request.Message)
-		if err != nil {
-			return nil, err
-		}
-		if result.page == nil {
-			return &envelope{Message: result.message}, nil
-		}
-		defer result.page.release()
-		message, err := b.op.decodePage(result.page)
-		return &envelope{Message: message}, err
+	}()
+	if err := b.checkRPC(ctx, c, request); err != nil {
+		return nil, err
 	}
+	result, err := b.invoke(ctx, request.Message)
+	if err != nil {
+		return nil, err
+	}
+	if result.page == nil {
+		return &envelope{Message: result.message}, nil
+	}
+	defer result.page.release()
+	message, err := b.op.decodePage(result.page)
+	return &envelope{Message: message}, err
 }
 
 // settleRPC settles a call that ended with err or with a panic, and returns the error
@@ -152,31 +150,28 @@ func (c *call) settleRPC(ctx context.Context, err error, panicked any) error {
 
 // streamRPC settles a stream with its first message: an answer whose event is not
 // recorded must not be released.
-func (m *Mux) streamRPC(b *binding) func(context.Context, *envelope, *connect.ServerStream[envelope]) error {
-	return func(ctx context.Context, request *envelope, out *connect.ServerStream[envelope]) (err error) {
-		c := callFrom(ctx)
-		defer func() {
-			err = c.settleRPC(ctx, err, recover())
-			c.mustBeRead() // the end of the stream, too
-		}()
-		if err := m.checkRPC(ctx, c, b, request); err != nil {
+func (b *binding) streamRPC(ctx context.Context, request *envelope, out *connect.ServerStream[envelope]) (err error) {
+	c := callFrom(ctx)
+	defer func() {
+		err = c.settleRPC(ctx, err, recover())
+		c.mustBeRead() // the end of the stream, too
+	}()
+	if err := b.checkRPC(ctx, c, request); err != nil {
+		return err
+	}
+	return c.runStream(ctx, b, request.Message, func(ctx context.Context, message proto.Message) error {
+		if err := c.settle(ctx, nil); err != nil {
 			return err
 		}
-		send := func(ctx context.Context, message proto.Message) error {
-			if err := c.settle(ctx, nil); err != nil {
-				return err
-			}
-			c.mustBeRead()
-			defer c.mayRest()
-			return out.Send(&envelope{Message: message})
-		}
-		return m.runStream(ctx, c, b, request.Message, send, nil)
-	}
+		c.mustBeRead()
+		defer c.mayRest()
+		return out.Send(&envelope{Message: message})
+	}, nil)
 }
 
 // checkRPC checks a decoded request against the same bounds as REST does.
-func (m *Mux) checkRPC(ctx context.Context, c *call, b *binding, request *envelope) error {
-	if err := c.served(); err != nil {
+func (b *binding) checkRPC(ctx context.Context, c *call, request *envelope) error {
+	if err := c.place.served(); err != nil {
 		return err
 	}
 	if request.broken != nil {
@@ -189,7 +184,7 @@ func (m *Mux) checkRPC(ctx context.Context, c *call, b *binding, request *envelo
 			found.add(path, badText)
 		}
 	})
-	if err := m.judge(ctx, c, b, &found, request.Message); err != nil {
+	if err := c.mux.judge(ctx, c, b, &found, request.Message); err != nil {
 		return err
 	}
 	eachFree(message, func(path string, value *structpb.Value) {
@@ -255,7 +250,7 @@ func (w *rpcWriter) begin(status int) {
 	w.call.mustBeRead()
 	if !w.call.recorded {
 		if w.call.viewer == nil { // refused before its caller was looked up
-			w.call.overRate = w.call.spendStranger() > 0
+			w.call.overRate = w.call.spendStranger() != nil
 		}
 		w.call.code = "protocol_error"
 		_ = w.call.settle(w.ctx, errProtocol)

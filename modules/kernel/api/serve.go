@@ -26,7 +26,7 @@ func (m *Mux) Handler() http.Handler {
 
 // serve opens a call and always closes it, with one event and one log line.
 func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
-	c := &call{mux: m, protocol: "other", code: "ok", start: time.Now(), request: r, writer: w, header: w.Header()}
+	c := m.begin(w, r)
 	defer func(r *http.Request) {
 		if c.sent != 0 { // else there must be no answer, not even its head
 			readOn(w, r, r.Body)
@@ -34,10 +34,10 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 	}(r)
 	c.requestID = requestID(r.Header["X-Request-Id"])
 	c.set("X-Request-Id", c.requestID)
-	r = c.await()
-	defer c.releaseBody()
+	r = c.body.await()
+	defer c.body.release()
 	ctx := context.Context(within{apierr.WithPatience(r.Context(), m.config.MaxWait), c})
-	defer c.end()
+	defer c.place.end()
 	defer func() {
 		if cause := recover(); cause != nil {
 			if cause == http.ErrAbortHandler {
@@ -53,10 +53,16 @@ func (m *Mux) serve(w http.ResponseWriter, r *http.Request) {
 	if m.shareWith(w, c) {
 		return
 	}
-	leave, ok := c.enterClient()
+	leave, _ := c.place.enterClient(c.client())
 	defer leave()
-	c.beyond = !ok
 	m.dispatch(ctx, w, c)
+}
+
+// begin returns the call of a request.
+func (m *Mux) begin(w http.ResponseWriter, r *http.Request) *call {
+	c := &call{mux: m, place: place{mux: m}, protocol: "other", code: "ok", start: time.Now(), request: r, writer: w, header: w.Header()}
+	c.body.call = c
+	return c
 }
 
 // How much of a body is read on after the answer, and for how long. The HTTP server itself
@@ -118,7 +124,7 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 	}
 	if path == AgentsPath && m.agents != nil {
 		c.protocol = agentProtocol
-		m.serveAgents(ctx, w, c)
+		m.agents.serve(ctx, w, c)
 		return
 	}
 	if path == "/openapi.json" {

@@ -21,7 +21,7 @@ func (c *call) join(ctx context.Context) context.Context {
 
 // event is the usage event of the call when it ends with err.
 func (c *call) event(err error) Event {
-	event := Event{Op: c.op.Id, Status: eventStatus(err), Viewer: c.viewer, At: c.start, OverRate: c.overRate}
+	event := Event{Op: c.op.Id, Status: eventStatus(err), Viewer: c.viewer, At: c.start, OverRate: c.overRate || overRate(err)}
 	if err == nil && c.viewer != nil {
 		event.Units = c.units
 	}
@@ -81,4 +81,10 @@ func (c *call) settleWritten(ctx context.Context, written Event, err error, away
 func (c *call) hangUp(cause error) {
 	c.code, c.cause = "no_answer", cause
 	panic(http.ErrAbortHandler)
+}
+
+// overRate reports whether a refusal is of those of which there can be any number.
+func overRate(err error) bool {
+	f := apierr.As(err)
+	return f != nil && f.OverRate
 }

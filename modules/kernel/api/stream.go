@@ -20,17 +20,17 @@ import (
 
 // enterStream counts a stream, or refuses it where its key or its account has as many as
 // it may.
-func (m *Mux) enterStream(c *call) (leave func(), err error) {
+func (c *call) enterStream() (leave func(), err error) {
 	if c.viewer == nil {
 		return func() {}, nil
 	}
-	key, account := c.viewer.KeyID, c.viewer.AccountID
+	m, key, account := c.mux, c.viewer.KeyID, c.viewer.AccountID
 	if !m.keyStreams.Enter(key, m.config.MaxStreams) {
-		return nil, m.tooManyStreams("key", m.config.MaxStreams)
+		return nil, m.config.tooManyStreams("key", m.config.MaxStreams)
 	}
 	if most := max(m.config.MaxStreams, m.config.MaxAccountStreams); !m.accountStreams.Enter(account, most) {
 		m.keyStreams.Leave(key)
-		return nil, m.tooManyStreams("account", most)
+		return nil, m.config.tooManyStreams("account", most)
 	}
 	return func() {
 		m.keyStreams.Leave(key)
@@ -38,9 +38,9 @@ func (m *Mux) enterStream(c *call) (leave func(), err error) {
 	}, nil
 }
 
-func (m *Mux) tooManyStreams(of string, most int) error {
+func (cfg Config) tooManyStreams(of string, most int) error {
 	message := fmt.Sprintf("The %s may have %d open streams. End one first.", of, most)
-	return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: m.config.UnreadFor, Message: message}
+	return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: cfg.UnreadFor, Message: message}
 }
 
 // refusedError ends the context of a stream whose caller would not be admitted any more.
@@ -94,7 +94,7 @@ func (c *call) readmit(ctx context.Context) error {
 // nothing, too: mayRest lifts it after each message. The call waits for its client from now
 // on, and has no place any more.
 func (c *call) mustBeRead() {
-	c.leave()
+	c.place.leave()
 	if c.request.ProtoMajor >= 2 {
 		_ = http.NewResponseController(c.writer).SetWriteDeadline(time.Now().Add(c.mux.config.UnreadFor))
 	}
@@ -138,15 +138,15 @@ var errStreamEnded = errors.New("the process is stopping")
 
 // runStream runs the handler of a stream within the bounds of every stream. beside, if
 // it is not nil, starts what runs as long as the handler.
-func (m *Mux) runStream(ctx context.Context, c *call, b *binding, request proto.Message,
+func (c *call) runStream(ctx context.Context, b *binding, request proto.Message,
 	send func(context.Context, proto.Message) error, beside func(context.Context, context.CancelCauseFunc) (stop func()),
 ) (err error) {
-	leave, err := m.enterStream(c)
+	leave, err := c.enterStream()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	c.carriedBy.rest()
+	c.place.carriedBy.rest()
 	return c.bounded(ctx, beside, func(ctx context.Context) error {
 		return b.stream(ctx, request, func(message proto.Message) error { return send(ctx, message) })
 	})
@@ -243,7 +243,7 @@ func (e *events) run(ctx context.Context, b *binding) (err error) {
 	}
 	// The server's read timeout is for requests; it would end the stream.
 	_ = e.control.SetReadDeadline(time.Time{})
-	return e.mux.runStream(ctx, e.call, b, request, e.send, e.beside)
+	return e.call.runStream(ctx, b, request, e.send, e.beside)
 }
 
 // beside sends comments until stop is called.

@@ -58,6 +58,9 @@ type Error struct {
 	// RetryAfter: with RateLimited; shown in whole seconds, rounded up. With
 	// TemporaryServiceError it makes the answer a 503: the service is busy.
 	RetryAfter time.Duration
+	// OverRate: with RateLimited, if the caller calls too often or has too many calls under
+	// way. There can be any number of such refusals.
+	OverRate bool
 	// Retryable: with UpstreamError.
 	Retryable bool
 	// RequiredTier and CurrentTier: with TierRequired.
