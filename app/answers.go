@@ -71,6 +71,10 @@ func (p siteQuotas) Spend(ctx context.Context, plugin string, a stage.Allowance,
 	return answer.Granted, answer.RetryAt, err
 }
 
+func (p siteQuotas) GiveBack(ctx context.Context, plugin string, a stage.Allowance, units int64, since time.Time) error {
+	return p.ledger.GiveBack(ctx, quotaOf(plugin, a), units, since)
+}
+
 func quotaOf(plugin string, a stage.Allowance) quota.Allowance {
 	return quota.Allowance{Plugin: plugin, Name: a.Name, Limit: a.Limit, Window: quota.Window(a.Window)}
 }

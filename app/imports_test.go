@@ -46,7 +46,7 @@ var rules = []rule{
 	{"plugins/programs/reader", []string{"plugins/stage", "plugins/formats", "proto/gen"}, "the reader knows the formats of files and its host, and nothing of the server"},
 	{"plugins/programs", []string{"plugins/stage/peer", "plugins/internal", "modules/kernel/files", "proto/gen"}, "a program knows an account's files or an endpoint, its host, and nothing of the server"},
 	{"plugins/internal", []string{"plugins/stage", "plugins/internal", "plugins/plugintest"}, "helpers know the SDK alone"},
-	{"plugins", []string{"plugins/stage", "plugins/internal", "plugins/plugintest", "plugins/formats", "modules/kernel/weburl"}, "a stage knows the SDK, its helpers and the formats of files, and nothing of the server"},
+	{"plugins", []string{"plugins/stage", "plugins/internal", "plugins/plugintest", "plugins/formats", "modules/kernel/weburl", "modules/kernel/nearest"}, "a stage knows the SDK, its helpers and the formats of files, and nothing of the server"},
 	{"ent", []string{"ent", "modules/kernel/viewer"}, "the schema's tenant rule reads the caller"},
 	{"docs", []string{"plugins/stage", "plugins/feed", "modules", "app", "proto/gen"}, "examples of the docs are compiled, and run on the sample library"},
 	{"proto", nil, "generated"},

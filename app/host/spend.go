@@ -16,6 +16,9 @@ type Quotas interface {
 	// that counts. With an item, units that were granted for it within the window
 	// are granted again for nothing.
 	Spend(ctx context.Context, plugin string, allowance stage.Allowance, units int64, item string) (granted bool, retryAt time.Time, err error)
+	// GiveBack returns units that were granted to the tenant of the context at or after a
+	// time, if their window has not ended since.
+	GiveBack(ctx context.Context, plugin string, allowance stage.Allowance, units int64, since time.Time) error
 }
 
 // maxItem bounds the name of what a quota is spent on, in bytes.
@@ -28,7 +31,11 @@ func allowance(spec stage.Spec, settings map[string]string, name string) (stage.
 		if a.Name != name {
 			continue
 		}
-		if own, err := strconv.ParseInt(settings[a.Setting], 10, 64); a.Setting != "" && err == nil && own > 0 {
+		parse := func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }
+		if a.Money {
+			parse = stage.ParseMoney
+		}
+		if own, err := parse(settings[a.Setting]); a.Setting != "" && err == nil && own > 0 {
 			a.Limit = own
 		}
 		return a, true
@@ -42,6 +49,9 @@ type spender struct {
 	spec     stage.Spec
 	settings map[string]string
 	quotas   Quotas // nil grants everything
+	// granted are the units of money, by quota, that the call may give back, and since when.
+	granted map[string]int64
+	since   time.Time
 }
 
 func (s *spender) spend(ctx context.Context, m *stagev1.Spend) (*stagev1.Grant, error) {
@@ -53,18 +63,53 @@ func (s *spender) spend(ctx context.Context, m *stagev1.Spend) (*stagev1.Grant, 
 		return nil, protocol("asked for %d units of a quota", m.GetUnits())
 	case len(m.GetItem()) > maxItem:
 		return nil, protocol("spends a quota on an item of more than %d bytes", maxItem)
-	case s.quotas == nil:
+	case m.GetBack() && (!a.Money || m.GetUnits() > s.granted[a.Name]):
+		return nil, protocol("gives back %d units of a quota that it was not granted", m.GetUnits())
+	case s.quotas == nil && !a.Money:
 		return &stagev1.Grant{Granted: true}, nil
+	case m.GetBack():
+		return s.giveBack(ctx, a, m.GetUnits())
+	}
+	if s.quotas == nil {
+		s.note(a, m.GetUnits())
+		return &stagev1.Grant{Granted: true}, nil
+	}
+	if s.since.IsZero() {
+		s.since = time.Now()
 	}
 	granted, retryAt, err := s.quotas.Spend(ctx, s.plugin, a, m.GetUnits(), m.GetItem())
 	if err != nil {
 		return nil, &callerError{err}
+	}
+	if granted {
+		s.note(a, m.GetUnits())
 	}
 	grant := &stagev1.Grant{Granted: granted}
 	if !granted && !retryAt.IsZero() {
 		grant.RetryAt = retryAt.UnixMilli()
 	}
 	return grant, nil
+}
+
+// note remembers money that was granted.
+func (s *spender) note(a stage.Allowance, units int64) {
+	if !a.Money {
+		return
+	}
+	if s.granted == nil {
+		s.granted = map[string]int64{}
+	}
+	s.granted[a.Name] += units
+}
+
+func (s *spender) giveBack(ctx context.Context, a stage.Allowance, units int64) (*stagev1.Grant, error) {
+	s.granted[a.Name] -= units
+	if s.quotas != nil {
+		if err := s.quotas.GiveBack(ctx, s.plugin, a, units, s.since); err != nil {
+			return nil, &callerError{err}
+		}
+	}
+	return &stagev1.Grant{Granted: true}, nil
 }
 
 // Quota is an allowance of a plugin, with the limit that counts.

@@ -35,6 +35,14 @@ func (p *ledger) Spend(_ context.Context, plugin string, a stage.Allowance, unit
 	return true, time.Time{}, nil
 }
 
+func (p *ledger) GiveBack(_ context.Context, plugin string, a stage.Allowance, units int64, _ time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, fmt.Sprintf("%s %s back: %d", plugin, a.Name, units))
+	p.left += units
+	return p.err
+}
+
 func withQuota(p *ledger, daily string) func(*host.Config) {
 	return func(c *host.Config) {
 		c.Quotas = p

@@ -20,7 +20,8 @@
 // week after what it rests on.
 //
 // The ledger counts what was granted, not what was used: a call that failed was
-// asked of the site all the same. Nothing is given back.
+// asked of the site all the same. Only money is given back, within the day: a price is
+// granted for the most records of an answer, and paid for those that came.
 package quota
 
 import "go.uber.org/fx"

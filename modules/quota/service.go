@@ -88,6 +88,37 @@ func (s *Service) Spend(ctx context.Context, a Allowance, units int64, item stri
 	return answer, nil
 }
 
+// GiveBack takes units off what the context's tenant was granted at or after a time, since they
+// were not used after all. It does nothing once the day of that time has ended: they no longer
+// count then, and another day's must not lose them.
+func (s *Service) GiveBack(ctx context.Context, a Allowance, units int64, since time.Time) error {
+	account, _, ok := viewer.Tenant(ctx)
+	if !ok {
+		return fmt.Errorf("give back %s of %s: %w", a.Name, a.Plugin, errNoViewer)
+	}
+	if units < 1 || a.Window == Week {
+		return fmt.Errorf("give back %d %s of %s: %w", units, a.Name, a.Plugin, errUnits)
+	}
+	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.Lock(ctx, "quota/"+a.Plugin+"/"+a.Name, 0); err != nil {
+			return err
+		}
+		p, err := a.Window.at(s.now(), s.pacific)
+		if err != nil {
+			return err
+		}
+		began, err := a.Window.at(since, s.pacific)
+		if err != nil || !began.end.Equal(p.end) {
+			return err
+		}
+		return s.entries.take(ctx, tx, request{Allowance: a, period: p, account: account, units: units})
+	})
+	if err != nil {
+		return fmt.Errorf("give back %d %s of %s: %w", units, a.Name, a.Plugin, err)
+	}
+	return nil
+}
+
 // request is one request, at one moment.
 type request struct {
 	Allowance

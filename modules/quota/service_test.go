@@ -326,3 +326,43 @@ func TestSweep(t *testing.T) {
 		}
 	})
 }
+
+// What a request did not cost can be spent again the same day, and changes no other day.
+func TestMoneyIsGivenBack(t *testing.T) {
+	each(t, func(t *testing.T, b *bundle) {
+		a := Allowance{Plugin: "shop", Name: "cost", Limit: 1_000_000, Window: UTCDay}
+		back := func(units int64, since time.Time) {
+			t.Helper()
+			if err := b.GiveBack(viewer.As(t.Context(), 1), a, units, since); err != nil {
+				t.Fatal(err)
+			}
+		}
+		used := func(want int64) {
+			t.Helper()
+			if status, err := b.Status(t.Context(), a); err != nil || status.Used != want {
+				t.Errorf("%d used, error %v; want %d", status.Used, err, want)
+			}
+		}
+		b.ask(t, 1, a, 600_000, "")
+		b.ask(t, 2, a, 300_000, "")
+		began := b.clock
+		back(250_000, began)
+		used(650_000)
+		back(400_000, began) // more than the tenant has left
+		used(650_000)
+		if !b.ask(t, 1, a, 150_000, "").Granted || !b.ask(t, 2, a, 200_000, "").Granted || b.ask(t, 1, a, 1, "").Granted {
+			t.Error("want exactly what is left of the budget")
+		}
+		b.clock = b.clock.Add(24 * time.Hour)
+		b.ask(t, 1, a, 500_000, "")
+		back(400_000, began) // of the day before
+		used(500_000)
+		week := weekly(10)
+		if err := b.GiveBack(viewer.As(t.Context(), 1), week, 1, b.clock); err == nil {
+			t.Error("a week takes something back, want an error")
+		}
+		if err := b.GiveBack(t.Context(), a, 1, b.clock); err == nil {
+			t.Error("nobody gives something back, want an error")
+		}
+	})
+}

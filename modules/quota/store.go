@@ -82,6 +82,17 @@ func (e entries) add(ctx context.Context, tx *store.Tx, r request, granted int64
 	return nil
 }
 
+// take lowers what the account was granted in the present window, never below zero.
+func (e entries) take(ctx context.Context, tx *store.Tx, r request) error {
+	_, err := tx.Ent().QuotaEntry.Update().Where(
+		of(r.Allowance, r.now), quotaentry.EndsAt(r.ends(r.Window, "").UnixMilli()), quotaentry.AccountID(r.account), quotaentry.Item(""), quotaentry.UnitsGTE(r.units),
+	).AddUnits(-r.units).Save(ctx)
+	if err != nil {
+		return fmt.Errorf("lower quota entry: %w", err)
+	}
+	return nil
+}
+
 // freed returns when so many of the units that count now stop counting; for 0,
 // when the first entry of any kind ends.
 func (e entries) freed(ctx context.Context, tx *store.Tx, r request, units int64) (time.Time, error) {

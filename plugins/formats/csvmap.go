@@ -69,6 +69,9 @@ var fields = []string{
 	"spoken", "onScreenText", "visual",
 }
 
+// Fields are the names that a column map gives columns or constants.
+func Fields() []string { return slices.Clone(fields) }
+
 // ParseMap reads and checks a column map; all its faults are reported at once.
 func ParseMap(text []byte) (*Map, error) {
 	var m Map

@@ -24,6 +24,8 @@ type Call struct {
 	Transport http.RoundTripper
 	// Grant answers Spend; a test may set its own. Nil grants everything.
 	Grant func(ctx context.Context, quota string, units int64, item string) error
+	// Return answers GiveBack; a test may set its own. Nil takes nothing back.
+	Return func(ctx context.Context, quota string, units int64) error
 
 	// Keep answers KeepToken; a test may set its own. Nil keeps nothing.
 	Keep func(ctx context.Context, name, value string) error

@@ -263,7 +263,7 @@ func (s *service) call(open *stagev1.Open, in *input) *Call {
 	call := &Call{
 		Run: DecodeRun(open.GetRun()), Settings: map[string]string{}, Secrets: map[string]string{},
 		Scratch: open.GetScratch(), Log: s.log,
-		Transport: transport(open.GetProxy()), Grant: host.spend, Keep: host.keep,
+		Transport: transport(open.GetProxy()), Grant: host.spend, Return: host.giveBack, Keep: host.keep,
 		Memory:   hostMemory{host, in.sender.note},
 		progress: in.sender.note,
 	}

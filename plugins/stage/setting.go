@@ -20,6 +20,8 @@ func (s Setting) Check(value string) error {
 		return within(s, value, "a whole number", func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) })
 	case Duration:
 		return within(s, value, "a time such as 90s or 1h30m", time.ParseDuration)
+	case Money:
+		return within(s, value, "an amount of US dollars such as 2.50", ParseMoney)
 	case List:
 		items := strings.Split(value, ",")
 		for _, item := range items {
@@ -77,13 +79,13 @@ func (s Setting) bounds() string {
 // sound says what is wrong with the setting itself.
 func (s Setting) sound() error {
 	switch s.Type {
-	case "", Number, Duration, List:
+	case "", Number, Duration, Money, List:
 	case Choice:
 		if len(s.Values) == 0 {
 			return errors.New("a choice of nothing")
 		}
 	default:
-		return fmt.Errorf("type %q: want number, duration, choice or list", s.Type)
+		return fmt.Errorf("type %q: want number, duration, money, choice or list", s.Type)
 	}
 	for _, bound := range []string{s.Min, s.Max} {
 		if bound == "" {

@@ -111,7 +111,7 @@ type Setting struct {
 	// Type is the form of the value; empty is any text. What the operator set is checked
 	// before a call, for stages that come with the server when it starts.
 	Type SettingType
-	// Min and Max bound a number or a duration, written as the value is, and the number of
+	// Min and Max bound a number, a duration or an amount, written as the value is, and the number of
 	// items of a list; both are within, and empty is no bound.
 	Min, Max string
 	// Values are the only ones of a choice, and of the items of a list; none means any.
@@ -139,6 +139,8 @@ const (
 	Number SettingType = "number"
 	// Duration is a time as `90s` or `1h30m`.
 	Duration SettingType = "duration"
+	// Money is an amount of US dollars as `2.50`.
+	Money SettingType = "money"
 	// Choice is one of Setting.Values.
 	Choice SettingType = "choice"
 	// List has items with a comma between two.
@@ -159,6 +161,9 @@ type Allowance struct {
 	Window Window
 	// Cost is the units that one seed usually takes, for estimates.
 	Cost Cost
+	// Money: the units are millionths of a US dollar, and Call.GiveBack returns what a request
+	// did not cost. For stages that come with the server.
+	Money bool
 }
 
 // Cost is what one seed of a source usually takes, by what the seed has. Zero is

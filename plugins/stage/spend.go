@@ -23,6 +23,15 @@ func (c *Call) SpendOn(ctx context.Context, quota, item string) error {
 	return c.grant(ctx, quota, 1, item)
 }
 
+// GiveBack returns units of a quota of money which this call spent and a request then did not
+// cost. It never returns more than the call was granted. It is safe for concurrent use.
+func (c *Call) GiveBack(ctx context.Context, quota string, units int64) error {
+	if c.Return == nil {
+		return nil
+	}
+	return c.Return(ctx, quota, units)
+}
+
 func (c *Call) grant(ctx context.Context, quota string, units int64, item string) error {
 	if c.Grant == nil {
 		return nil
@@ -51,6 +60,16 @@ func (s *spender) spend(ctx context.Context, quota string, units int64, item str
 		until = time.UnixMilli(at)
 	}
 	return Quotaf(until, "quota %s is used up", quota)
+}
+
+func (s *spender) giveBack(ctx context.Context, quota string, units int64) error {
+	_, err := s.ask(&stagev1.CallResponse{Message: &stagev1.CallResponse_Spend{
+		Spend: &stagev1.Spend{Quota: quota, Units: units, Back: true},
+	}})
+	if err != nil {
+		return fmt.Errorf("give back %s: %w", quota, err)
+	}
+	return ctx.Err()
 }
 
 func (s *spender) keep(ctx context.Context, name, value string) error {

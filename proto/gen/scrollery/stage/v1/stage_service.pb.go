@@ -1138,7 +1138,10 @@ type Spend struct {
 	Units int64                  `protobuf:"varint,2,opt,name=units" json:"units,omitempty"`
 	// What the units are spent on, if repeating the same call within the window costs
 	// nothing; else empty.
-	Item          string `protobuf:"bytes,3,opt,name=item" json:"item,omitempty"`
+	Item string `protobuf:"bytes,3,opt,name=item" json:"item,omitempty"`
+	// Returns units of a quota of money that a request did not cost, of those that were granted in
+	// this call. Only stages that come with the server have such quotas.
+	Back          bool `protobuf:"varint,4,opt,name=back" json:"back,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1192,6 +1195,13 @@ func (x *Spend) GetItem() string {
 		return x.Item
 	}
 	return ""
+}
+
+func (x *Spend) GetBack() bool {
+	if x != nil {
+		return x.Back
+	}
+	return false
 }
 
 // Progress reports that the stage is still working. The host ends a stage that sends
@@ -1458,11 +1468,12 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\bFindings\x127\n" +
 	"\bfindings\x18\x01 \x03(\v2\x1b.scrollery.stage.v1.FindingR\bfindings\"7\n" +
 	"\x05Files\x12.\n" +
-	"\x05files\x18\x01 \x03(\v2\x18.scrollery.stage.v1.FileR\x05files\"G\n" +
+	"\x05files\x18\x01 \x03(\v2\x18.scrollery.stage.v1.FileR\x05files\"[\n" +
 	"\x05Spend\x12\x14\n" +
 	"\x05quota\x18\x01 \x01(\tR\x05quota\x12\x14\n" +
 	"\x05units\x18\x02 \x01(\x03R\x05units\x12\x12\n" +
-	"\x04item\x18\x03 \x01(\tR\x04item\"2\n" +
+	"\x04item\x18\x03 \x01(\tR\x04item\x12\x12\n" +
+	"\x04back\x18\x04 \x01(\bR\x04back\"2\n" +
 	"\bProgress\x12\x12\n" +
 	"\x04note\x18\x01 \x01(\tR\x04note\x12\x12\n" +
 	"\x04want\x18\x02 \x01(\x05R\x04want\"\xe4\x01\n" +
