@@ -155,6 +155,13 @@ func retention(p *policy.Service) (all []videos.Retention) {
 	return all
 }
 
+// thinning is how readings grow fewer.
+func thinning(p *policy.Service) videos.Thinning {
+	const day = 24 * time.Hour
+	r := p.Readings()
+	return videos.Thinning{All: time.Duration(r.All) * day, Daily: time.Duration(r.Daily) * day, Except: r.Except}
+}
+
 // consoleFiles are nil in a binary without the console.
 func consoleFiles(c Config) (console.Assets, error) {
 	if c.Console != nil {

@@ -55,6 +55,7 @@ var bindings = fx.Options(
 		func(h *scrolls.History) library.Scrolls { return h },
 		func(r *imports.Readings) library.Imports { return r },
 		retention,
+		thinning,
 		scrollNeeds,
 		sandboxNeeds,
 		briefNeeds,

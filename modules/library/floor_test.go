@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // The bars: a read, and a write, of the largest library against that of the smallest.
@@ -60,7 +61,7 @@ func TestReadsStayOnTheFloorAtAnySize(t *testing.T) {
 	small, large := grown(t, 10_000), grown(t, size)
 	for _, list := range []lists.Page{{List: lists.Hooks, Limit: 25}, {List: lists.Outliers, Limit: 25}, {List: lists.Trends, Limit: 25}} {
 		call := func(b *bundle) func() {
-			bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs, nil)
+			bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs, nil, videos.Thinning{})
 			if err != nil {
 				t.Fatal(err)
 			}

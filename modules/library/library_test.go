@@ -82,6 +82,9 @@ const account = int64(7)
 // retention is the policy of the tests: what the source api reads is kept for 30 days.
 var retention = []videos.Retention{{Source: "api", Platform: "tiktok", Keep: 30 * 24 * time.Hour, Refresh: 25 * 24 * time.Hour}}
 
+// thinning is that of the shipped policy.
+var thinning = videos.Thinning{All: 90 * 24 * time.Hour, Daily: 365 * 24 * time.Hour, Except: []string{"import"}}
+
 func setup(t testing.TB, db *store.DB) *bundle {
 	t.Helper()
 	b := &bundle{t: t, db: db, ctx: viewer.As(t.Context(), account), runs: &runs{subject: "website:a.com", subjects: map[int64]string{}}}
@@ -92,7 +95,7 @@ func setup(t testing.TB, db *store.DB) *bundle {
 // open makes the parts of the library anew.
 func (b *bundle) open(cfg Config) {
 	b.t.Helper()
-	l, err := New(cfg, b.db, b.runs, b.runs, b.runs, retention)
+	l, err := New(cfg, b.db, b.runs, b.runs, b.runs, retention, thinning)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // searchBar is what a page of a search may cost, in pages of the list without a filter.
@@ -35,7 +36,7 @@ func TestSearchesStayNearTheFloorOfTheList(t *testing.T) {
 		}
 		b.archive(1, now+int64(from), records...)
 	}
-	bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs, nil)
+	bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs, nil, videos.Thinning{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,8 +36,8 @@ type Library struct {
 	Removal *removal.Service
 }
 
-// New returns the module's parts. retention is what the policy deletes for its age.
-func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports Imports, retention []videos.Retention) (*Library, error) {
+// New returns the module's parts. retention and thinning are what the policy deletes for its age.
+func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports Imports, retention []videos.Retention, thinning videos.Thinning) (*Library, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("library: %w", err)
 	}
@@ -58,7 +58,8 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 		Runs: l.Scoring.Runs, Window: l.Scoring.Window, Past: l.Scoring.Past, Stored: l.Scoring.Stored, IsGeneric: isGeneric,
 		Carriers: l.Scoring.Carriers, Niche: l.Scoring.Niche,
 	})
-	l.Removal = removal.New(db, videos.Deletions{Service: l.Videos}, imports, retention)
+	thinning.Unneeded = l.Scoring.Unneeded
+	l.Removal = removal.New(db, videos.Deletions{Service: l.Videos}, imports, retention, thinning)
 	return l, nil
 }
 

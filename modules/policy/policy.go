@@ -19,9 +19,20 @@ var shipped []byte
 // Table is what is kept, and for how long.
 type Table struct {
 	// Version rises with every change of the table; the first is 1.
-	Version int      `yaml:"version"`
-	Kept    []Kept   `yaml:"kept"`
-	Sources []Source `yaml:"sources"`
+	Version  int       `yaml:"version"`
+	Kept     []Kept    `yaml:"kept"`
+	Readings *Readings `yaml:"readings"`
+	Sources  []Source  `yaml:"sources"`
+}
+
+// Readings is how observations of videos grow fewer with their age.
+type Readings struct {
+	// All is for how many days all are kept, and Daily for how many one a day; after that it is
+	// one a week. 0 is no end.
+	All   int `yaml:"all"`
+	Daily int `yaml:"daily"`
+	// Except are sources whose observations all stay; `import` for what accounts import.
+	Except []string `yaml:"except"`
 }
 
 // Kept is one kind of data.
@@ -86,6 +97,9 @@ func Read(text []byte) (*Table, error) {
 		}
 		seen[k.Data] = true
 	}
+	if r := t.Readings; r != nil && (r.All < 0 || r.Daily < 0 || r.Daily > 0 && r.Daily < r.All) {
+		fault("readings: want days of 0 or more, and daily not before all")
+	}
 	for _, s := range t.Sources {
 		if s.Source == "" || s.Asks == "" || s.Refreshed == "" || s.Deleted == "" || s.Command == "" {
 			fault("source %q: a member is empty", s.Source)
@@ -119,7 +133,7 @@ func isDeleted(what string) bool {
 
 // Config is what the server does, and the operator's part of it.
 type Config struct {
-	// File has the operator's own table, whose rows of kept data may be left out; empty for
+	// File has the operator's own table, whose kept and readings may be left out; empty for
 	// the shipped one.
 	File string `yaml:"file"`
 	// Accepted has the settings by which the operator has said "yes" to agreements.
@@ -133,6 +147,9 @@ type Config struct {
 // check compares a table with what the server does.
 func (c Config) check(t *Table) error {
 	var faults []error
+	if t.Readings == nil {
+		faults = append(faults, errors.New("policy: no word on readings"))
+	}
 	left := maps.Clone(c.Lives)
 	for _, k := range t.Kept {
 		does, known := left[k.Data]
@@ -167,7 +184,7 @@ func New(cfg Config) (*Service, error) {
 	return &Service{table, cfg}, err
 }
 
-// replaced is the table of a file, with the rows of kept data of this one if it has none.
+// replaced is the table of a file, with kept and readings of this one if it has none.
 func (t *Table) replaced(file string) (*Table, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -180,8 +197,14 @@ func (t *Table) replaced(file string) (*Table, error) {
 	if len(own.Kept) == 0 {
 		own.Kept = t.Kept
 	}
+	if own.Readings == nil {
+		own.Readings = t.Readings
+	}
 	return own, nil
 }
+
+// Readings is how observations grow fewer.
+func (s *Service) Readings() Readings { return *s.table.Readings }
 
 // Ends are the rows of sources of which something is deleted for its age, with what it is.
 func (s *Service) Ends() (ends []Source) {

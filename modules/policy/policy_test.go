@@ -27,6 +27,7 @@ func TestFaultsOfATable(t *testing.T) {
 		row + "]\nsources: [{source: x, asks: X.}]":                              `policy: source "x": a member is empty`,
 		row + "]\nsources: [{source: x, days: 3}]":                               `policy: source "x": want days of 0 or more with a platform`,
 		row + "]\nsources: [{source: x, platform: y, days: 3, refresh_from: 4}]": "refresh_from not after them",
+		row + "]\nreadings: {all: 9, daily: 3}":                                  "readings: want days of 0 or more, and daily not before all",
 		row + "]\nsources: [{source: x, deletes: y}]":                            "deletes and with are all, texts or nothing",
 		row + "]\nsources: [{source: x, with: texts}]":                           "with goes with accepted",
 		row + "]\nsources: [{source: x}, {source: x}]":                           `policy: source "x" has two rows`,
@@ -42,7 +43,7 @@ func TestFaultsOfATable(t *testing.T) {
 func TestTheTableIsWhatTheServerDoes(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
-	table := &Table{Version: 1, Kept: []Kept{{Data: "a", Days: 2}, {Data: "b", Hours: 1, Setting: "b.keep"}}}
+	table := &Table{Version: 1, Readings: &Readings{}, Kept: []Kept{{Data: "a", Days: 2}, {Data: "b", Hours: 1, Setting: "b.keep"}}}
 	for _, c := range []struct {
 		lives map[string]time.Duration
 		want  string
@@ -164,8 +165,23 @@ file keep old text until [it is cleaned](operations.md#erase-a-creator).
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", k.Data, life, k.Description)
 	}
-	b.WriteString(`
-## By source
+	fmt.Fprintf(&b, `
+## Observations grow fewer
+
+All observations of the last %d days are kept. Of older ones a day of each video and source has one: the last that scoring can
+use, and the last if it can not. Days are those of UTC. Once they are older than %d days, so has a week, which begins on
+Monday. A table of your own says otherwise with `+"`readings: {all: 90, daily: 365, except: [import]}`"+`; 0 is no end, and what is
+read by a source of `+"`except`"+` all stays, as imports do.
+
+These stay whatever their age: the first and the newest observation of a video by each source; one with which a video entered
+or left the outliers; those of the newest 60 scrolls of each brief; those of scrolls in the window of its trends; and those of
+scrolls that failed before they were scored. What is needed when its day is 90 days old stays until its week is 365 days old. So nothing listed changes: outliers, trends, plots, their explanations and the
+backtest are the same before and after, to the last digit. Scores of a scroll for observations that went go with them. Two
+things notice later: `+"`listObservations`"+` and the export have what is left, and if no one scrolls for months, so that the window of
+trends grows beyond %[1]d days, growth in it counts from the observation that is left of a day: up to a day less of it.
+
+`, table.Readings.All, table.Readings.Daily)
+	b.WriteString(`## By source
 
 What a source read and did not read again in time is deleted by housekeeping, every hour, the oldest first: its readings, and
 the video with its annotations unless another source or an import has read it too. It leaves no tombstone: a video that is seen

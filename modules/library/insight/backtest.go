@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// mostRuns and mostRunPoints bound the scrolls that a backtest compares.
-	mostRuns, mostRunPoints = 30, 50_000
+	// MostRuns and mostRunPoints bound the scrolls that a backtest compares.
+	MostRuns, mostRunPoints = 30, 50_000
 	// mostLater is how many scrolls later a backtest looks.
 	mostLater = 10
 )

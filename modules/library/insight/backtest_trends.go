@@ -22,7 +22,7 @@ func (s *Service) BacktestTrends(ctx context.Context, days int) (runs []TrendRun
 	if err != nil || !exists {
 		return nil, all, err
 	}
-	past, err := s.Past(ctx, subject, mostRuns, mostRunPoints)
+	past, err := s.Past(ctx, subject, MostRuns, mostRunPoints)
 	if err != nil {
 		return nil, all, err
 	}

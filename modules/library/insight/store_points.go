@@ -126,14 +126,14 @@ type run struct {
 type reading struct{ VideoID, ObservedAt int64 }
 
 // scoredRuns are the newest scrolls of a subject with their points, newest first: at most
-// mostRuns, and as many as have at most mostRunPoints together.
+// MostRuns, and as many as have at most mostRunPoints together.
 func (s *Service) scoredRuns(ctx context.Context, subject string) (runs []run, err error) {
 	scrolls, err := s.Runs(ctx, subject)
 	if err != nil {
 		return nil, err
 	}
 	left := mostRunPoints
-	for _, scroll := range scrolls[:min(len(scrolls), mostRuns)] {
+	for _, scroll := range scrolls[:min(len(scrolls), MostRuns)] {
 		found, err := s.DB.Ent().ScorePoint.Query().Where(scorepoint.ScrollID(scroll)).
 			Order(scorepoint.ByVideoID()).Limit(left + 1).All(ctx)
 		if err != nil {

@@ -96,14 +96,15 @@ type Service struct {
 	db      *store.DB
 	videos  videos.Deletions
 	imports Imports
-	// retention is what Sweep deletes.
+	// retention and thinning are what Sweep deletes.
 	retention []videos.Retention
+	thinning  videos.Thinning
 	now       func() time.Time
 }
 
-// New returns the service. retention is what the policy deletes for its age.
-func New(db *store.DB, v videos.Deletions, imports Imports, retention []videos.Retention) *Service {
-	return &Service{db: db, videos: v, imports: imports, retention: retention, now: time.Now}
+// New returns the service. retention and thinning are what the policy deletes for its age.
+func New(db *store.DB, v videos.Deletions, imports Imports, retention []videos.Retention, thinning videos.Thinning) *Service {
+	return &Service{db: db, videos: v, imports: imports, retention: retention, thinning: thinning, now: time.Now}
 }
 
 // Order is a request of a caller: one of the four is set.

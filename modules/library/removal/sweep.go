@@ -10,11 +10,11 @@ import (
 )
 
 // Sweep deletes, from the libraries of all tenants, what sources have not read again in the time
-// that the policy gives them. It takes a short transaction of each library, the oldest readings
+// that the policy gives them, and thins out old readings. It takes a short transaction of each library, the oldest readings
 // first, and then another one of those where more is due. It can be stopped at any time and goes
 // on where it was.
 func (s *Service) Sweep(ctx context.Context, now time.Time) error {
-	if len(s.retention) == 0 {
+	if len(s.retention) == 0 && s.thinning.All == 0 {
 		return nil
 	}
 	var more []int64
@@ -62,5 +62,9 @@ func (s *Service) sweepSome(ctx context.Context, now time.Time) (done bool, err 
 			}
 		}
 	}
-	return done, nil
+	thinned, end, err := s.videos.Thin(ctx, s.thinning, now)
+	if err == nil && thinned > 0 {
+		err = rest(ctx)
+	}
+	return done && end, err
 }

@@ -183,6 +183,52 @@ func (s *Service) observations(ctx context.Context, read videos.Reader, runs []s
 	return found, nil
 }
 
+// Unneeded returns those of some scrolls, whose readings were scored, that no trend of their
+// subjects is made of and no backtest reads: twice as many scrolls as a backtest compares stay, so
+// that deletions leave it enough.
+func (s *Service) Unneeded(ctx context.Context, scrolls []int64) (map[int64]bool, error) {
+	read := s.videos.Outside()
+	free, needed := map[int64]bool{}, map[string]int64{}
+	for part := range slices.Chunk(scrolls, videosAtOnce) {
+		runs, err := read.LibraryRun.Query().Where(libraryrun.ScrollIDIn(part...)).All(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read runs: %w", err)
+		}
+		for _, run := range runs {
+			from, known := needed[run.Subject]
+			if !known {
+				if from, err = s.neededFrom(ctx, read, run.Subject); err != nil {
+					return nil, err
+				}
+				needed[run.Subject] = from
+			}
+			free[run.ScrollID] = run.LastAt < from
+		}
+	}
+	return free, nil
+}
+
+// neededFrom is the last reading of the oldest scroll of a subject whose readings are needed.
+func (s *Service) neededFrom(ctx context.Context, read videos.Reader, subject string) (int64, error) {
+	last, err := read.LibraryRun.Query().Where(libraryrun.Subject(subject)).Order(libraryrun.ByLastAt(entsql.OrderDesc())).
+		Offset(2*insight.MostRuns - 1).Limit(1).Select(libraryrun.FieldLastAt).Ints(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read runs: %w", err)
+	}
+	if len(last) == 0 {
+		return math.MinInt64, nil
+	}
+	from := int64(last[0])
+	windows, err := read.TrendWindow.Query().Where(trendwindow.Subject(subject)).All(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the trend window: %w", err)
+	}
+	for _, w := range windows {
+		from = min(from, w.NewestAt-2*w.Span+1) // what is as old as that is before the window
+	}
+	return from, nil
+}
+
 // Past is what the newest scrolls of a subject read: of at most so many scrolls, and of no
 // more than have at most so many readings together. It is nil where there is none.
 func (s *Service) Past(ctx context.Context, subject string, scrolls, readings int) (*insight.Past, error) {

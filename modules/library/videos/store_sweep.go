@@ -81,18 +81,9 @@ func (s *Service) look(ctx context.Context, source string, after reached, until 
 // what is seen again comes back. done is true once nothing is due. It goes on where the last
 // call ended, so that it looks at each reading once.
 func (s Deletions) Sweep(ctx context.Context, r Retention, now time.Time) (videos, readings int, done bool, err error) {
-	row, err := s.db.Ent().Library.Query().Select(library.FieldSwept).Only(ctx)
-	if ent.IsNotFound(err) {
-		return 0, 0, true, nil
-	}
-	if err != nil {
-		return 0, 0, false, fmt.Errorf("read how far sweeps came: %w", err)
-	}
-	places := map[string]reached{}
-	if row.Swept != "" {
-		if err := json.Unmarshal([]byte(row.Swept), &places); err != nil {
-			return 0, 0, false, fmt.Errorf("read how far sweeps came: %w", err)
-		}
+	swept, places, err := s.places(ctx)
+	if err != nil || places == nil {
+		return 0, 0, true, err
 	}
 	name, forget := r.Source, s.forgetSource
 	if r.Texts {
@@ -104,10 +95,6 @@ func (s Deletions) Sweep(ctx context.Context, r Retention, now time.Time) (video
 		return 0, 0, done, err
 	}
 	places[name] = at
-	text, err := json.Marshal(places)
-	if err != nil {
-		return 0, 0, false, err
-	}
 	write := s.Hold
 	if len(ids) == 0 { // no list changes
 		write = s.db.Write
@@ -116,12 +103,41 @@ func (s Deletions) Sweep(ctx context.Context, r Retention, now time.Time) (video
 		if videos, readings, err = forget(ctx, tx, r.Source, ids, until); err != nil {
 			return err
 		}
-		return tx.Ent().Library.Update().SetSwept(string(text)).Exec(ctx)
+		return s.savePlaces(ctx, tx, swept, places)
 	})
 	if err != nil {
 		return 0, 0, false, fmt.Errorf("sweep what %s read: %w", r.Source, err)
 	}
 	return videos, readings, done, nil
+}
+
+// places are how far the sweeps of the tenant's library came, by what they delete, and as they are
+// stored; nil if there is no library.
+func (s *Service) places(ctx context.Context) (stored string, places map[string]reached, err error) {
+	row, err := s.db.Ent().Library.Query().Select(library.FieldSwept).Only(ctx)
+	if ent.IsNotFound(err) {
+		return "", nil, nil
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("read how far sweeps came: %w", err)
+	}
+	places = map[string]reached{}
+	if row.Swept != "" {
+		if err := json.Unmarshal([]byte(row.Swept), &places); err != nil {
+			return "", nil, fmt.Errorf("read how far sweeps came: %w", err)
+		}
+	}
+	return row.Swept, places, nil
+}
+
+// savePlaces stores how far the sweeps came, unless that changed since it was read: what came back
+// meanwhile is older than these places.
+func (s *Service) savePlaces(ctx context.Context, tx *store.Tx, stored string, places map[string]reached) error {
+	text, err := json.Marshal(places)
+	if err != nil {
+		return err
+	}
+	return tx.Ent().Library.Update().Where(library.Swept(stored)).SetSwept(string(text)).Exec(ctx)
 }
 
 // dueRows reads the readings of videos that a source has not read again after a time: its own,
