@@ -56,11 +56,15 @@ type sampleColumn struct {
 // maxSampleRows is how many rows decide about a table.
 const maxSampleRows = 1000
 
-// noTotals are the rows of a sample without those that begin with a word for a total.
+// noTotals are the rows of a sample without those that have a word for a total in one of their
+// first cells.
 func (v *vocabulary) noTotals(rows [][]string) (kept [][]string) {
 	for _, row := range rows {
-		first := slices.IndexFunc(row, func(cell string) bool { return strings.TrimSpace(cell) != "" })
-		if first < 0 || len(row[first]) > 60 || !v.total[foldName(row[first])] {
+		total := func(cell string) bool {
+			return cell != "" && len(cell) < 60 && !strings.ContainsAny(cell, "0123456789/") && v.total[foldName(cell)]
+		}
+		rule := strings.Trim(strings.Join(row, ""), "-: ") == "" // of a table in Markdown
+		if !rule && !slices.ContainsFunc(row[:min(3, len(row))], total) {
 			kept = append(kept, row)
 		}
 	}
@@ -111,6 +115,7 @@ func (r *reading) understand(header []string, rows [][]string) *understanding {
 	u.takeFields()
 	style := numberStyle{languages: u.languages, words: v.count}
 	u.takeViews()
+	u.takeIDs()
 	u.takeTimes()
 	u.takeCreator()
 	u.leaveGains()
@@ -198,18 +203,14 @@ func (u *understanding) takeTool() {
 	u.layouts, u.dateOrder = t.columns.TimeLayouts, t.DateOrder
 }
 
-// takeLinks finds the column of addresses by its values.
+// takeLinks finds the column of addresses by its values: the most of them, or, under a name
+// for addresses, some among profiles and other sites.
 func (u *understanding) takeLinks() {
-	best := -1
-	for i := range u.columns {
-		c := &u.columns[i]
-		if c.Field != "" || len(c.values) == 0 || !c.mostly(c.links) || c.meaning.field == "externalId" {
-			continue
-		}
-		named := c.meaning.field == "sourceUrl"
-		if best < 0 || named && u.columns[best].meaning.field != "sourceUrl" || named && c.meaning.rank < u.columns[best].meaning.rank {
-			best = i
-		}
+	best := u.bestLinks(func(c *sampleColumn) bool { return c.mostly(c.links) })
+	if best < 0 {
+		best = u.bestLinks(func(c *sampleColumn) bool {
+			return c.meaning.field == "sourceUrl" && c.links > 0 && c.mostly(c.links+c.profiles+c.addresses)
+		})
 	}
 	if best < 0 || u.has("sourceUrl") {
 		return
@@ -221,6 +222,46 @@ func (u *understanding) takeLinks() {
 			return
 		}
 	}
+}
+
+// bestLinks is the column of addresses with the best name among those that pass; -1 without one.
+func (u *understanding) bestLinks(pass func(*sampleColumn) bool) int {
+	best := -1
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field != "" || len(c.values) == 0 || !pass(c) || c.meaning.field == "externalId" {
+			continue
+		}
+		named := c.meaning.field == "sourceUrl"
+		if best < 0 || named && u.columns[best].meaning.field != "sourceUrl" || named && c.meaning.rank < u.columns[best].meaning.rank {
+			best = i
+		}
+	}
+	return best
+}
+
+// takeIDs takes a column under an unknown name for the ids, if each value has their form and
+// looks like no word.
+func (u *understanding) takeIDs() {
+	if u.has("externalId") || u.has("sourceUrl") || !u.has("views") {
+		return
+	}
+	random := func(s string) bool {
+		form := idForm(s)
+		return form == "tiktok" || form != "" && form != "other" && (strings.ContainsAny(s, "0123456789_-") || mixedCase(s))
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field == "" && !c.known && len(c.values) > 0 && c.share(random) == len(c.values) && !u.recurs(i) {
+			u.take("externalId", i, "all of its values have the form of ids")
+			return
+		}
+	}
+}
+
+// mixedCase reports capitals behind small letters.
+func mixedCase(s string) bool {
+	return strings.ToUpper(s[:1])+strings.ToLower(s[1:]) != s && strings.ToLower(s) != s && strings.ToUpper(s) != s
 }
 
 // otherVideos reports a column whose addresses are mostly of other videos than those of another one.
@@ -365,7 +406,7 @@ func ownIDs(platform string) bool {
 // idForm is the form of an id: that of a platform, "code" for what may be Instagram's or
 // YouTube's, "other" for any other, or empty for what is no id.
 func idForm(s string) string {
-	s = strings.TrimSuffix(plainCell(s), ".0")
+	s = strings.TrimSuffix(plainID(s), ".0")
 	switch {
 	case strings.ContainsAny(s, " \t{[") || s == "" || len(s) > 200:
 		return ""

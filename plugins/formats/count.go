@@ -2,6 +2,7 @@ package formats
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -19,6 +20,9 @@ type numberStyle struct {
 	languages map[string]bool
 	// words may follow a number.
 	words map[string]bool
+	// units are the words for powers of ten that the other values of the column settle; 0 for
+	// one that they leave open.
+	units map[string]float64
 	// scale is what the numbers count, such as thousands; 0 for ones.
 	scale float64
 }
@@ -33,7 +37,7 @@ type count struct {
 // hiddenWords are written for a count that is not known.
 var hiddenWords = map[string]bool{
 	"": true, "-": true, "--": true, "—": true, "–": true, "n/a": true, "na": true, "#n/a": true, "nan": true, "null": true, "none": true, "undefined": true, "hidden": true, "unknown": true,
-	"not available": true, "private": true, "disabled": true, "?": true, "[none]": true, "nil": true, "<na>": true, "n.a.": true, "k.a.": true, "n.v.": true, "s/d": true, "nd": true, "n/d": true,
+	"not available": true, "private": true, "disabled": true, "?": true, "[none]": true, "nil": true, "<na>": true, "n.a.": true, "k.a.": true, "n.v.": true, "s/d": true, "nd": true, "n/d": true, "off": true, "turned off": true, "comments off": true, "likes hidden": true,
 }
 
 // units are the words for powers of ten, by the languages in which they differ.
@@ -61,6 +65,9 @@ type unit struct {
 // unit is the power of ten that a word names; not ok if it is none, or if the languages of the
 // table leave it open.
 func (s *numberStyle) unit(word string) (factor float64, ok bool) {
+	if factor, settled := s.units[word]; settled {
+		return factor, factor > 0
+	}
 	all := units[word]
 	for _, u := range all {
 		for language := range strings.FieldsSeq(u.languages) {
@@ -305,14 +312,16 @@ func grouped(whole string) bool {
 
 // styleOf finds out from all values of a column how it writes numbers.
 func styleOf(values []string, style numberStyle) numberStyle {
-	proof := map[byte]int{}
+	proof, seen := map[byte]int{}, map[string]bool{}
 	weak, round, plainLong, plainAny := 0, 0, 0, 0
 	for _, value := range values {
 		text := plainDigits(strings.TrimSpace(plainCell(value)))
 		if at := strings.IndexFunc(text, isDigit); at > 0 {
 			text = text[at:]
 		}
-		text = strings.ReplaceAll(text[:numberPart(text)], " ", "")
+		end := numberPart(text)
+		seen[foldName(leadingLetters(strings.TrimSpace(text[end:])))] = true
+		text = strings.ReplaceAll(text[:end], " ", "")
 		dots, commas := strings.Count(text, "."), strings.Count(text, ",")
 		switch {
 		case text == "":
@@ -344,9 +353,33 @@ func styleOf(values []string, style numberStyle) numberStyle {
 	case proof[','] > 0 && proof['.'] == 0:
 		style.decimal = ','
 	}
+	style.settleUnits(seen)
 	// 1.000 beside 12345 is no group of thousands; and so may be 1.000 beside 2.000 alone.
 	style.unsure = style.decimal == 0 && weak > 0 && (plainLong > 0 || weak == round && plainAny == 0) || len(proof) == 2
 	return style
+}
+
+// settleUnits decides by the units of a column what those mean that differ by language: mil is
+// a thousand beside M and a million beside tis., and B is a thousand beside Mn, as in Turkey.
+func (s *numberStyle) settleUnits(seen map[string]bool) {
+	has := func(words string) bool {
+		return slices.ContainsFunc(strings.Fields(words), func(w string) bool { return seen[w] })
+	}
+	s.units = map[string]float64{}
+	switch _, known := s.unit("mil"); {
+	case known:
+	case has("m mi mln millones milhoes mill"):
+		s.units["mil"] = 1e3
+	case has("k tis tisic mii"):
+		s.units["mil"] = 1e6
+	}
+	switch {
+	case s.languages["tr"]:
+	case has("mn") && !has("k"):
+		s.units["b"] = 1e3
+	case s.decimal == ',' && !has("k"):
+		s.units["b"] = 0 // who writes 12,3 says Mrd., Md or bi
+	}
 }
 
 // plainCell takes away what spreadsheets put around a text: `="…"` and a leading apostrophe.

@@ -136,7 +136,7 @@ func (r *reading) lay(m *Map, header []string, sample [][]string) (*rowTable, er
 	for _, column := range sortedKeys(t.Filter.Equals) {
 		t.equal = append(t.equal, wanted{column, t.Filter.Equals[column], columnAt(header, column)})
 	}
-	t.style(u, r.options.Now)
+	r.style(t, u)
 	r.report.Map = t.Map
 	return t, nil
 }
@@ -209,7 +209,7 @@ func (r *reading) mapped(t *rowTable, sample [][]string) *understanding {
 var countFields = []string{"views", "likes", "comments", "shares", "saves", "followers"}
 
 // style finds out how the columns write numbers and times.
-func (t *rowTable) style(u *understanding, now int64) {
+func (r *reading) style(t *rowTable, u *understanding) {
 	t.numbers, t.times = map[string]*numberStyle{}, map[string]*timeStyle{}
 	base := numberStyle{languages: u.languages, words: t.words.count}
 	var all []string
@@ -234,7 +234,7 @@ func (t *rowTable) style(u *understanding, now int64) {
 	orders := map[string]string{}
 	for _, field := range []string{"observedAt", "postedAt"} {
 		if at, ok := t.at[field]; ok {
-			orders[field] = u.orderOf(at, now)
+			orders[field] = u.orderOf(at, r.options.Now)
 		}
 	}
 	for _, field := range []string{"postedAt", "observedAt"} {
@@ -248,7 +248,7 @@ func (t *rowTable) style(u *understanding, now int64) {
 		if at, ok := t.at[field]; ok && zone == nil {
 			_, zone = nameZone(t.header[at])
 		}
-		t.times[field] = &timeStyle{layouts: t.TimeLayouts, zone: zone, order: order}
+		t.times[field] = &timeStyle{layouts: t.TimeLayouts, zone: zone, order: order, since1904: r.since1904}
 	}
 	if at, ok := t.at["externalId"]; ok {
 		t.rounded = roundedIDs(u.columns[at].values)
@@ -260,7 +260,7 @@ func (t *rowTable) style(u *understanding, now int64) {
 func roundedIDs(ids []string) bool {
 	least, sum, n := 20, 0, 0
 	for _, id := range ids {
-		id = plainCell(strings.TrimSuffix(id, ".0"))
+		id = plainID(strings.TrimSuffix(id, ".0"))
 		if !allDigits(id) || len(id) < 17 {
 			continue
 		}

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ type timeStyle struct {
 	// order of day, month and year in dates of numbers: "dmy", "mdy" or "ymd"; empty if
 	// no value of the column shows it.
 	order string
+	// since1904 says that the days of a spreadsheet count from 1904, as on old Macs.
+	since1904 bool
 	// latest is the latest time that makes sense, in Unix milliseconds; 0 for any.
 	latest int64
 }
@@ -43,6 +46,9 @@ func (t *timeStyle) read(s string) (when stamp, ok bool) {
 		}
 	}
 	if n, err := strconv.ParseFloat(s, 64); err == nil {
+		if t.since1904 && n < lastSerial {
+			n += daysTo1904
+		}
 		return t.bound(numberedTime(n, s, zone))
 	}
 	if days, part, cut := strings.Cut(s, ","); cut && len(days) == 5 && allDigits(days) && allDigits(part) { // days of a spreadsheet
@@ -78,10 +84,12 @@ func (t *timeStyle) bound(w stamp) (stamp, bool) {
 	return w, w.at >= earliest && w.at < most && (t.latest == 0 || w.at <= t.latest)
 }
 
+// Days of spreadsheets that are taken for times, from 1954 to 2119, and those from 1900 to 1904.
+const firstSerial, lastSerial, daysTo1904 = 20_000, 80_000, 1462
+
 // numberedTime is a time written as one number: Unix seconds, milliseconds, microseconds or
 // nanoseconds, or days as spreadsheets count them.
 func numberedTime(n float64, text string, zone *time.Location) stamp {
-	const firstSerial, lastSerial = 20_000, 80_000 // 1954 to 2119
 	switch {
 	case !(n > 0):
 		return stamp{at: -1}
@@ -122,9 +130,14 @@ type date struct {
 	zoned  bool
 }
 
+// clockSigns are the times of day of East Asia: 15時05分09秒.
+var clockSigns = regexp.MustCompile(`(\d{1,2})\s*[時时點시]\s*(\d{1,2})\s*[分분](?:\s*(\d{1,2})\s*[秒초])?`)
+
 // readDate takes a date apart; not ok if it is none.
 func readDate(s string) (d date, ok bool) {
-	s = plainDigits(s)
+	if s = plainDigits(s); strings.ContainsAny(s, "時时點시") {
+		s = clockSigns.ReplaceAllString(s, "$1:$2:$3 ")
+	}
 	if len(s) > 80 {
 		return d, false
 	}

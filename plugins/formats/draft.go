@@ -17,6 +17,8 @@ type draft struct {
 	now      int64
 	sample   bool
 	scope    scope
+	// words is the vocabulary, for counts in words.
+	words func() *vocabulary
 }
 
 // count is a count, null where there is none.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/xuri/excelize/v2"
 )
@@ -34,6 +36,10 @@ func (r *reading) excel(at io.ReaderAt, size int64, name string) (err error) {
 		return fmt.Errorf("a spreadsheet that cannot be read: %w", err)
 	}
 	defer func() { _ = book.Close() }() // only temporary files
+	if props, err := book.GetWorkbookProps(); err == nil && props.Date1904 != nil {
+		r.since1904 = *props.Date1904
+		defer func() { r.since1904 = false }()
+	}
 	best := ""
 	sheets := book.GetSheetList()
 	for _, sheet := range sheets {
@@ -67,11 +73,6 @@ func (r *reading) excel(at io.ReaderAt, size int64, name string) (err error) {
 		return nil
 	}
 	r.report.form("the sheet %.40q of a spreadsheet", best)
-	for i, sheet := range sheets {
-		if sheet != best && i < 5 {
-			r.report.form("its sheet %.40q was not read", sheet)
-		}
-	}
 	if header.line > 1 {
 		r.report.form("the header in row %d", header.line)
 	}
@@ -84,7 +85,72 @@ func (r *reading) excel(at io.ReaderAt, size int64, name string) (err error) {
 	}
 	rows.skipTo(header.line)
 	rows.width = len(header.names)
-	return r.tableRows(t, rows)
+	if err := r.tableRows(t, rows); err != nil {
+		return err
+	}
+	return r.otherSheets(book, sheets, best, m, t, sample)
+}
+
+// maxSheets is how many sheets of a spreadsheet are read.
+const maxSheets = 50
+
+// otherSheets reads the other sheets that have the columns of the first one and other videos. It
+// names those that it leaves: with other columns they have other tables, and with the same videos
+// they may be older counts, or a choice of the best.
+func (r *reading) otherSheets(book *excelize.File, sheets []string, best string, m *Map, first *rowTable, sample [][]string) error {
+	understood, seen, left := r.report.Understanding, map[string]bool{}, 0
+	for _, row := range sample {
+		seen[first.key(row)] = true
+	}
+	for i, sheet := range sheets {
+		if sheet == best {
+			continue
+		}
+		rows, header, sample, err := r.sheet(book, sheet, m)
+		if err != nil {
+			return err
+		}
+		why := "it is empty"
+		if header != nil {
+			why = "it has other columns"
+		}
+		if header != nil && slices.Equal(header.names, first.header) && i < maxSheets {
+			t, err := r.lay(m, header.names, sample)
+			same := err == nil && slices.Equal(r.report.Columns, understood.Columns)
+			r.report.Form, r.report.Columns, r.report.Map, r.report.Proposal = understood.Form, understood.Columns, understood.Map, understood.Proposal
+			if same && !slices.ContainsFunc(sample, func(row []string) bool { return seen[t.key(row)] }) {
+				r.report.form("the sheet %.40q, which has the same columns", sheet)
+				understood.Form = r.report.Form
+				for _, row := range sample {
+					seen[t.key(row)] = true
+				}
+				rows.skipTo(header.line)
+				rows.width = len(header.names)
+				if err := r.tableRows(t, rows); err != nil {
+					return err
+				}
+				continue
+			}
+			if same {
+				why = "it has the same videos"
+			}
+		}
+		if left++; left <= 5 {
+			r.report.form("its sheet %.40q was not read: %s", sheet, why)
+			understood.Form = r.report.Form
+		}
+	}
+	return nil
+}
+
+// key is what tells the video of a row from others.
+func (t *rowTable) key(row []string) string {
+	for _, field := range []string{"sourceUrl", "externalId"} {
+		if at, ok := t.at[field]; ok && at < len(row) && row[at] != "" {
+			return row[at]
+		}
+	}
+	return strings.Join(row, "\x00")
 }
 
 // sheet opens a sheet and looks at its first rows.

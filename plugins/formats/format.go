@@ -29,6 +29,8 @@ const (
 	TikTokArchive Format = "tiktok-archive"
 	Tikwm         Format = "tikwm"
 	BrightData    Format = "bright-data"
+	// YouTubePage is that of the boxes and details of YouTube's own pages.
+	YouTubePage Format = "youtube-page"
 	// YouTubeScraper is the form of the hosted YouTube scrapers.
 	YouTubeScraper Format = "youtube-scraper"
 	Zeeschuimer    Format = "zeeschuimer"
@@ -68,6 +70,7 @@ func all() []format {
 		{Name: InstagramWeb, About: "items of Instagram's own pages", fits: fitsInstagramWeb, read: readInstagramWeb, marks: "code pk media_type taken_at user product_type play_count"},
 		{Name: InstagramGraph, About: "answers of the Instagram Graph API", fits: fitsInstagramGraph, read: readInstagramGraph, marks: "id media_type media_product_type permalink timestamp like_count comments_count shortcode"},
 		{Name: YouTubeScraper, About: "YouTube scrapers that write viewCount and channelUrl", fits: fitsYouTubeScraper, read: readYouTubeScraper, marks: "id url title viewCount channelName channelUrl channelId numberOfSubscribers commentsCount"},
+		{Name: YouTubePage, About: "boxes and details of videos in YouTube's own pages", fits: fitsYouTubePage, read: readYouTubePage, marks: "videoId title viewCountText lengthText entityId overlayMetadata contentId contentType metadata shortDescription lengthSeconds"},
 		{Name: YTDLP, About: "yt-dlp: videos, playlists, flat playlists", fits: fitsYTDLP, read: readYTDLP, marks: "id extractor extractor_key ie_key webpage_url uploader_id channel_id view_count upload_date epoch _type live_status"},
 		{Name: TikTokArchive, About: "own posts in TikTok's data download, if their addresses have ids"},
 		{Name: Zeeschuimer, About: "Zeeschuimer's envelopes of TikTok and Instagram items"},

@@ -91,9 +91,26 @@ var (
 	errorCell   = regexp.MustCompile(`^#([A-Z]+[!?/]|N/A)`)
 )
 
+// groupedID is an id that a spreadsheet shows as a number: 7,290,000,000,000,003,901.
+var groupedID = regexp.MustCompile(`^\d{1,3}([,. '’\x{a0}\x{202f}]\d{3}){5,6}$`)
+
+// plainID is an id without what a spreadsheet puts around and into it.
+func plainID(text string) string {
+	id := strings.TrimSpace(plainCell(text))
+	if len(id) > 20 && groupedID.MatchString(id) {
+		return strings.Map(func(r rune) rune {
+			if isDigit(r) {
+				return r
+			}
+			return -1
+		}, id)
+	}
+	return id
+}
+
 // mend undoes what spreadsheets do to ids, and says in words what cannot be undone.
 func (t *rowTable) mend(platform, text string) (id, problem string) {
-	id = strings.TrimSpace(plainCell(text))
+	id = plainID(text)
 	switch {
 	case id == "":
 		return "", ""

@@ -70,7 +70,7 @@ func (r *reading) line(line []byte, number int, last bool) error {
 		r.skip(Malformed, number, "no JSON object")
 		return nil
 	case kind == '[' && value.IsValid(lenient) && len(bytes.Trim(value, "[] \t")) > 0:
-		return r.list(newFrames(bytes.NewReader(value), number, documentLimit), scope{}, 0)
+		return r.listIn(newFrames(bytes.NewReader(value), number, documentLimit), scope{}, 1, &r.lines, &listTable{})
 	case kind == '[':
 		r.skip(Malformed, number, "a list instead of an object")
 		return nil
@@ -178,7 +178,11 @@ func (r *reading) object(f *frames, c scope) error {
 		}
 		if next == '[' && slices.Contains(listNames, name) {
 			listed = true
-			if err := r.list(f, c.inside(rest.whole()), 0); err != nil || r.ended {
+			inner := c.inside(rest.whole())
+			if o, err := r.parser.parse(rest.whole()); err == nil {
+				inner.table = o.columnNames()
+			}
+			if err := r.list(f, inner, 0); err != nil || r.ended {
 				return err
 			}
 			continue
@@ -229,7 +233,19 @@ const maxDepth = 8
 
 // list reads the values of a list.
 func (r *reading) list(f *frames, c scope, depth int) error {
+	table := c.table
+	if table == nil {
+		table = &listTable{}
+	}
+	c.table = nil
+	return r.listIn(f, c, depth, nil, table)
+}
+
+// listIn reads the values of a list. A list of plain values in another one is a row of a table.
+func (r *reading) listIn(f *frames, c scope, depth int, in, table *listTable) error {
 	f.skip()
+	var cells [][]byte
+	from := f.line
 	for {
 		next, err := f.peek()
 		if err != nil {
@@ -238,14 +254,22 @@ func (r *reading) list(f *frames, c scope, depth int) error {
 		switch next {
 		case ']':
 			f.skip()
+			if cells != nil {
+				return r.listRow(cells, in, c, from, depth)
+			}
 			return nil
 		case ',':
 			f.skip()
 			continue
 		}
 		line, lead := f.line, f.lead
-		if next == '[' && depth < maxDepth {
-			err = r.list(f, c, depth+1)
+		if in != nil && (cells != nil || next != '{' && next != '[') {
+			var raw []byte
+			if raw, err = f.value(); err == nil && len(cells) < maxColumns {
+				cells = append(cells, bytes.Clone(cleanJSON(raw)))
+			}
+		} else if next == '[' && depth < maxDepth {
+			err = r.listIn(f, c, depth+1, table, &listTable{})
 		} else {
 			var raw []byte
 			if raw, err = f.value(); err == nil {

@@ -26,6 +26,8 @@ type scope struct {
 	format Format
 	// quiet says that videos are looked for anywhere: what is none is not counted.
 	quiet bool
+	// table has the names of the columns of lists of lists.
+	table *listTable
 	// listed says that the object is in a list of a name that lists of videos have: if it is
 	// in no known form, its members may be understood.
 	listed bool
@@ -76,7 +78,7 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 	if form == nil || form.read == nil {
 		return r.unknown(o, c, line)
 	}
-	d := draft{now: r.options.Now, sample: r.options.Sample, scope: c}
+	d := draft{now: r.options.Now, sample: r.options.Sample, scope: c, words: r.words}
 	if err := form.read(&d, o); err != nil {
 		var known *fault
 		if !errors.As(err, &known) {
@@ -172,7 +174,7 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 	if depth < maxSearch && !r.ended {
 		anywhere := c
 		anywhere.quiet = true
-		if err := r.nested(raw, members, func(name string) bool { return !slices.Contains(names, name) }, anywhere, line, depth); err != nil {
+		if err := r.nested(raw, members, func(name string) bool { return depth >= maxDepth || !slices.Contains(names, name) }, anywhere, line, depth); err != nil {
 			return true, err
 		}
 	}
@@ -186,8 +188,8 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 	return c.quiet && (!c.listed || len(names) > 0), nil
 }
 
-// maxSearch is how deep videos are looked for.
-const maxSearch = 16
+// maxSearch is how deep videos are looked for: those of a page of YouTube are 26 deep.
+const maxSearch = 32
 
 // taken counts what was read or recognised so far.
 func (r *reading) taken() int {
@@ -279,7 +281,11 @@ func (r *reading) keyed(o *object) (rows [][]byte) {
 // nested takes the videos in some members of an object in memory.
 func (r *reading) nested(raw []byte, members []member, wanted func(string) bool, c scope, line, depth int) error {
 	rest := properties{}
-	if o, err := r.parser.parse(raw); err == nil && !c.quiet {
+	o, err := r.parser.parse(raw)
+	if err == nil {
+		c.table = o.columnNames()
+	}
+	if err == nil && !c.quiet {
 		for name, value := range o.members {
 			if kind := value.Kind(); kind != '[' && kind != '{' {
 				rest.raw(name, value)

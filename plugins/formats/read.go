@@ -88,6 +88,10 @@ type reading struct {
 	path []string
 	// pending are objects in no known form, until there are enough to understand them.
 	pending []pendingObject
+	// lines are the names of a file with one list a line.
+	lines listTable
+	// since1904 says that the days of the present spreadsheet count from 1904.
+	since1904 bool
 	// inZip says that the file is in a zip.
 	inZip bool
 	// marked says that a byte order mark names the encoding of the file.

@@ -26,7 +26,7 @@ func readBrightData(d *draft, o *object) error {
 		l.views = "video_play_count video_view_count views"
 	case o.has("profile_username"):
 		platform, id = "tiktok", o.first("post_id")
-		l.handle, l.creator, l.duration, l.views = "profile_username", "profile_id", "video_duration", "play_count"
+		l.handle, l.creator, l.duration, l.views = "account_id profile_username", "profile_id", "video_duration", "play_count"
 	default:
 		platform, id = "youtube", o.first("video_id")
 		l.handle, l.creator, l.duration, l.caption = "handle_name youtuber", "youtuber_id channel_id", "video_length", "title"
@@ -35,6 +35,9 @@ func readBrightData(d *draft, o *object) error {
 		return err
 	}
 	d.fill(o, l)
+	if page.handle != "" && !handleForm(o.first(l.handle)) { // the name that is shown
+		d.handle(page.handle)
+	}
 	d.rec.Metrics.ObservedAt = instant(o.first("timestamp"))
 	return nil
 }

@@ -102,6 +102,25 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"two columns of addresses", "a.csv", "first clip,second clip,views\n" + tiktok + "0047," + tiktok + "0048,5\n", nil, "and, other ones, in"},
 		{"blanks before quotes", "a.csv", "id, \"caption\", views\n7521900000000000050, \"a, b\", 5\n", []string{"7521900000000000050 5 - - -"}, ""},
 		{"a blank before a quote in a quoted field", "a.csv", "id,caption,views\n7521900000000000050,\"so, \"\"slow\"\", and\",5\n", []string{"7521900000000000050 5 - - -"}, ""},
+		{"ids with groups of digits", "a.csv", "platform,video_id,views\ntiktok,\"7,521,900,000,000,000,053\",5\n", []string{"7521900000000000053 5 - - -"}, ""},
+		{"profiles among addresses of videos", "a.csv", "link,views\nhttps://www.tiktok.com/@a.example,10\nhttps://vimeo.com/1,20\n" + tiktok + "0054,30\n", []string{"7521900000000000054 30 - - -"}, "no_id"},
+		{"mil is a thousand beside M", "a.csv", "url;views\n" + tiktok + "0055;12,3 mil\n" + tiktok + "0056;1,2 M\n", []string{"7521900000000000055 12300 - - -", "7521900000000000056 1200000 - - -"}, ""},
+		{"mil alone stays open", "a.csv", "url;views\n" + tiktok + "0055;12,3 mil\n" + tiktok + "0056;987\n", []string{"7521900000000000055 - - - -", "7521900000000000056 987 - - -"}, "12,3 mil"},
+		{"B is a thousand beside Mn", "a.csv", "url;views\n" + tiktok + "0057;12,3 B\n" + tiktok + "0058;1,2 Mn\n", []string{"7521900000000000057 12300 - - -", "7521900000000000058 1200000 - - -"}, ""},
+		{"B behind a decimal comma stays open", "a.csv", "url;views\n" + tiktok + "0057;12,3 B\n" + tiktok + "0058;987\n", []string{"7521900000000000057 - - - -", "7521900000000000058 987 - - -"}, "12,3 B"},
+		{"comments that are off", "a.csv", "url,views,comments\n" + tiktok + "0059,5,12\n" + tiktok + "0060,6,Off\n", []string{"7521900000000000059 5 - - -", "7521900000000000060 6 - - -"}, "comments Field:comments"},
+		{"a table in Markdown", "a.csv", "| platform | video_id | views |\n|---|---|---|\n| tiktok | 7521900000000000061 | 5 |\n", []string{"7521900000000000061 5 - - -"}, ""},
+		{"times of day in signs", "a.csv", "url,views,投稿日時\nhttps://youtu.be/AAAAAAAAS05,5,2025年07月13日 15時05分\n", []string{"AAAAAAAAS05 5 - - 20282"}, ""},
+		{"ISO 8601 without signs", "a.csv", "url,views,posted\nhttps://youtu.be/AAAAAAAAS05,5,20250713T150509Z\n", []string{"AAAAAAAAS05 5 - - 20282"}, ""},
+		{"ids under a name in an unknown language", "a.csv", "Saturs,Views\nAAAAAAAAS05,5\nAAAAAAAAS06,6\n", []string{"AAAAAAAAS05 5 - - -", "AAAAAAAAS06 6 - - -"}, "have the form of ids"},
+		{"words of eleven letters are no ids", "a.csv", "Saturs,Views\ninformation,5\npersonality,6\n", nil, "no column has ids"},
+		{"YouTube Studio in Italian", "a.csv", "Contenuti,Titolo del video,Data e ora di pubblicazione del video,Durata,Visualizzazioni\nTotale,,,,405\nAAAAAAAAS01,A,29 apr 2025,29,395\nAAAAAAAAS02,B,17 giu 2025,37,10\n", []string{"AAAAAAAAS01 395 - - 20207", "AAAAAAAAS02 10 - - 20256"}, "a row of totals"},
+		{"Meta Business Suite in German", "a.csv", "Beitrags-ID,Benutzername des Kontos,Veröffentlichungszeit,Permalink,Aufrufe,Gespeicherte Inhalte\n18012345678901234,oat.example,07/13/2025 08:05,https://www.instagram.com/reel/DMetaDE0001/,88000,5\n", []string{"DMetaDE0001 88000 - - 20282"}, "Gespeicherte Inhalte Field:saves"},
+		{"lists under the names of columns", "a.json", `{"columns":["platform","video_id","views"],"data":[["tiktok","7521900000000000062",5],["tiktok","7521900000000000063",6]]}`, []string{"7521900000000000062 5 - - -", "7521900000000000063 6 - - -"}, ""},
+		{"lists under a first list of names", "a.json", `{"range":"A1:B3","values":[["Video URL","Views","Likes"],["` + tiktok + `0064","1.2M",7],["` + tiktok + `0065","5"]]}`, []string{"7521900000000000064 1200000 7 - -", "7521900000000000065 5 - - -"}, ""},
+		{"one list a line", "a.jsonl", `["video_id","views"]` + "\n" + `["7521900000000000066",5]` + "\n", []string{"7521900000000000066 5 - - -"}, ""},
+		{"lists without names", "a.json", `[["7521900000000000062",5],["7521900000000000063",6]]`, nil, "no names for them"},
+		{"two words for a list that is too long", "a.json", `[["video_id","views"],["7521900000000000062",5,6]]`, nil, "3 values under 2 names"},
 		{"accounts", "a.csv", "Rank,Username,Followers\n1,a.example,1000\n", nil, "no column has ids or addresses of videos"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -179,6 +198,14 @@ func TestCreatorsAndTextsOfTables(t *testing.T) {
 		{
 			"JSON in a text", "a.json", `{"log":{"entries":[{"response":{"content":{"text":"{\"itemList\":[{\"id\":\"7521900000000000051\",\"desc\":\"pour\",\"createTime\":1751328000,\"author\":{\"uniqueId\":\"a.example\"},\"stats\":{\"playCount\":5}}]}"}}}]}}`,
 			`{"platform":"tiktok","externalId":"7521900000000000051","postedAt":1751328000000,"source":{"handle":"a.example"},"metadata":{"caption":"pour"},"metrics":{"views":5}}`,
+		},
+		{
+			"yt-dlp's reel without a channel has no handle", "a.json", `{"id":"DMETA000001","extractor_key":"Instagram","webpage_url":"https://www.instagram.com/reel/DMETA000001/","uploader":"Oat Full Name","uploader_id":"77","like_count":4}`,
+			`{"platform":"instagram","externalId":"DMETA000001","sourceUrl":"https://www.instagram.com/reel/DMETA000001/","creatorId":"77","metrics":{"likes":4}}`,
+		},
+		{
+			"Bright Data's name that is shown is no handle", "a.json", `[{"url":"` + tiktok + `","post_id":"7521900000000000051","profile_username":"An Example","play_count":5,"digg_count":2}]`,
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5,"likes":2}}`,
 		},
 		{
 			"insights of the Graph API", "a.json", `{"data":[{"id":"1801","media_type":"VIDEO","media_product_type":"REELS","permalink":"https://www.instagram.com/reel/DMETA000001/","like_count":4,"insights":{"data":[{"name":"views","values":[{"value":88}]},{"name":"saved","values":[{"value":3}]},{"name":"reach","values":[{"value":70}]}]}}]}`,

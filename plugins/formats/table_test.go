@@ -313,12 +313,15 @@ func TestSpreadsheets(t *testing.T) {
 	sheet("Data", []any{"Report of July"}, []any{"URL", "Views", "Posted", "Duration"},
 		[]any{"https://www.tiktok.com/@a/video/7290000000000004801", 1200, time.Date(2025, 7, 13, 15, 5, 9, 0, time.UTC), "0:31"},
 		[]any{}, []any{"https://www.tiktok.com/@a/video/7290000000000004802", "1.2M"})
+	names := []any{"URL", "Views", "Posted", "Duration"}
+	sheet("More", names, []any{"https://www.tiktok.com/@a/video/7290000000000004803", 5})
+	sheet("Best", names, []any{"https://www.tiktok.com/@a/video/7290000000000004803", 4})
 	path := filepath.Join(t.TempDir(), "a.xlsx")
 	if err := book.SaveAs(path); err != nil {
 		t.Fatal(err)
 	}
 	recs, report := readPath(t, path, Options{})
-	if got, want := idsOf(recs), "7290000000000004801 7290000000000004802"; got != want {
+	if got, want := idsOf(recs), "7290000000000004801 7290000000000004802 7290000000000004803"; got != want {
 		t.Fatalf("got %q, want %q: %q", got, want, report.Notes)
 	}
 	if got, want := *recs[0].PostedAt, int64(1752419109000); got != want {
@@ -327,8 +330,33 @@ func TestSpreadsheets(t *testing.T) {
 	if got := *recs[1].Metrics.Views; got != 1200000 {
 		t.Errorf("got %d views, want 1200000", got)
 	}
-	if form := strings.Join(report.Form, "\n"); !strings.Contains(form, `"Data"`) || !strings.Contains(form, `"Notes" was not read`) {
-		t.Errorf("got the form %q, want both sheets in it", form)
+	form := strings.Join(report.Form, "\n")
+	for _, want := range []string{`"Data"`, `"Notes" was not read`, `the sheet "More", which has the same columns`, `"Best" was not read: it has the same videos`} {
+		if !strings.Contains(form, want) {
+			t.Errorf("got the form %q, want %q in it", form, want)
+		}
+	}
+}
+
+func TestDaysOfASpreadsheetSince1904(t *testing.T) {
+	t.Parallel()
+	book := excelize.NewFile()
+	since := true
+	if err := book.SetWorkbookProps(&excelize.WorkbookPropsOptions{Date1904: &since}); err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range [][]any{{"URL", "Views", "Posted"}, {"https://youtu.be/AAAAAAAAS05", 5, 44377}} {
+		if err := book.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "a.xlsx")
+	if err := book.SaveAs(path); err != nil {
+		t.Fatal(err)
+	}
+	recs, _ := readPath(t, path, Options{})
+	if len(recs) != 1 || recs[0].PostedAt == nil || *recs[0].PostedAt != 1751328000000 {
+		t.Errorf("got %+v, want one video of 2025-07-01", recs)
 	}
 }
 

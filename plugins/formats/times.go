@@ -11,6 +11,9 @@ var isoLayouts = []string{
 	"2006-01-02T15:04:05-0700", "2006-01-02 15:04:05-07:00", "2006-01-02 15:04", "2006-01-02T15:04", "20060102",
 }
 
+// basicLayouts are those of ISO 8601 without signs in the date.
+var basicLayouts = []string{"20060102T150405Z07:00", "20060102T150405", "20060102T1504", "20060102T150405-0700"}
+
 // isoFor are those of isoLayouts that a text may have. A failed attempt costs as much as all
 // else in a row of a table.
 func isoFor(s string) []string {
@@ -18,6 +21,8 @@ func isoFor(s string) []string {
 	switch {
 	case len(s) >= len("2006-01-02") && s[4] == '-':
 		return isoLayouts[:last]
+	case len(s) >= len("20060102T1504") && s[8] == 'T':
+		return basicLayouts
 	case len(s) == len("20060102"):
 		return isoLayouts[last:]
 	}

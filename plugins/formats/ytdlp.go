@@ -67,6 +67,8 @@ func readYTDLP(d *draft, o *object) error {
 	switch {
 	case found.collects():
 		return skipped(NotVideo, "a playlist or a channel")
+	case strings.HasSuffix(strings.ToLower(first(found.IEKey, found.ExtractorKey, found.Extractor)), "story"), strings.Contains(string(found.WebpageURL), "instagram.com/stories/"):
+		return skipped(NotVideo, "a story")
 	case found.Title == "[Private video]" || found.Title == "[Deleted video]":
 		return skipped(Unavailable, "a video that is private or deleted")
 	}
@@ -135,7 +137,7 @@ func (v *info) record() (rec stage.Record, doubtful int, err error) {
 	rec.PostedAt = v.posted()
 	rec.CreatorID = first(v.ChannelID, v.PlaylistChannelID)
 	handle := first(v.UploaderID, v.PlaylistUploader)
-	if rec.Platform == "instagram" && v.Channel != "" { // the uploader is the full name there
+	if rec.Platform == "instagram" && (v.Channel != "" || !handleLike(handle)) { // the uploader is the full name there
 		handle, rec.CreatorID = string(v.Channel), first(text(rec.CreatorID), v.UploaderID)
 	} else if rec.Platform == "tiktok" || handle == "" || handle == rec.CreatorID || !handleLike(handle) {
 		handle = first(v.Uploader, v.Channel, text(handle))
