@@ -262,22 +262,20 @@ type sourceQuotas struct {
 }
 
 func (q sourceQuotas) Left(ctx context.Context, source string, handles, terms int) (all []scrolls.QuotaLeft, err error) {
-	for _, known := range q.host.Quotas() {
-		if known.Plugin != source {
-			continue
-		}
-		one := scrolls.QuotaLeft{Name: known.Name, Limit: known.Limit, Needed: known.Cost.Handle*int64(handles) + known.Cost.Term*int64(terms)}
-		left, answer, err := q.ledger.Left(ctx, quotaOf(source, known.Allowance), one.Needed)
-		if err != nil {
-			return nil, err
-		}
-		if one.Left = left; !answer.RetryAt.IsZero() {
-			at := answer.RetryAt.UnixMilli()
+	owned, err := q.host.Owned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	left, err := q.left(ctx, q.host.QuotasOf(source, owned[source]), handles, terms)
+	for _, known := range left {
+		one := scrolls.QuotaLeft{Name: known.Name, Limit: known.Limit, Needed: known.Needed, Left: known.Left}
+		if !known.answer.RetryAt.IsZero() {
+			at := known.answer.RetryAt.UnixMilli()
 			one.RetryAt = &at
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	return all, err
 }
 
 // exportedChanges implements the need of exports of the change feed.

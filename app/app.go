@@ -170,9 +170,9 @@ func consoleFiles(c Config) (console.Assets, error) {
 	return console.Built()
 }
 
-func openHost(lifecycle fx.Lifecycle, cfg Config, quotas host.Quotas, memory host.Memory, log *slog.Logger) (*host.Host, error) {
+func openHost(lifecycle fx.Lifecycle, cfg Config, quotas host.Quotas, memory host.Memory, accounts host.Accounts, log *slog.Logger) (*host.Host, error) {
 	part := cfg.Plugins
-	part.Quotas, part.Tokens, part.Memories = quotas, newStageTokens(cfg), memory
+	part.Quotas, part.Tokens, part.Memories, part.Accounts = quotas, newStageTokens(cfg), memory, accounts
 	host, err := host.New(part, log)
 	if err != nil {
 		return nil, err

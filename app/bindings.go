@@ -62,6 +62,11 @@ var bindings = fx.Options(
 		webhookNeeds,
 		func(s *quota.Service) host.Quotas { return siteQuotas{s} },
 		func(m *sources.Memory) host.Memory { return m },
+		func(a *sources.Accounts) host.Accounts { return accountSources{a} },
+		func(c Config) sources.Sealer { return c.sealer() },
+		func(h *host.Host, q *quota.Service) sources.Needs {
+			return sources.Needs{Plugins: sourcePlugins{h, sourceQuotas{q, h}}}
+		},
 		accountNeeds,
 		importNeeds,
 		func(v *videos.Service, l *lists.Service) changes.Library { return changedNames{v, l} },

@@ -39,6 +39,8 @@ type contractCase struct {
 const (
 	setBrief = `POST /v1/workspace {"description":"Manual espresso makers"}`
 	setRules = `PUT /v1/rules {"text":"- skip giveaways"}`
+	// setSource sets keys of an account.
+	setSource = `POST /v1/sources/set {"source":"youtube","secrets":{"api_key":"AIza-of-ours-1"},"settings":{"derived_metrics_accepted":"yes"}}`
 )
 
 func long(n int) string { return strings.Repeat("ü", n) }
@@ -215,6 +217,23 @@ func contractCases() []contractCase {
 		bad("deliveries without a webhook", "GET /v1/webhooks/deliveries?limit=101&cursor=x", "id", "limit", "cursor"),
 		{name: "redelivery by an unknown webhook", call: `POST /v1/webhooks/redeliver {"id":"whk_unknown","cursor":"now"}`, want: 200, has: map[string]any{"found": false}},
 		bad("redelivery of nothing", `POST /v1/webhooks/redeliver {"id":"whk_unknown"}`, "changeId"),
+
+		// Sources.
+		ok("sources", "GET /v1/sources/list"),
+		bad("sources with a query", "GET /v1/sources/list?limit=1", "limit"),
+		{name: "keys of a source", call: setSource, want: 200},
+		bad("keys of no source", `POST /v1/sources/set {"secrets":{"api_key":"AIza-of-ours-1"}}`, "source"),
+		bad("keys of an unknown source", `POST /v1/sources/set {"source":"mars"}`, "source"),
+		bad("keys of a source that takes none", `POST /v1/sources/set {"source":"ytdlp"}`, "source"),
+		bad("keys out of bounds", `POST /v1/sources/set {"source":"youtube","secrets":{"api_key":"short","token":"abcdefgh"},"settings":{"days":"many","api_url":"https://elsewhere.example.com/","order":["date"]}}`,
+			"secrets.api_key", "secrets.token", "settings.days", "settings.api_url", "settings.order"),
+		bad("keys with a space", `POST /v1/sources/set {"source":"youtube","secrets":{"api_key":"AIza of ours"}}`, "secrets.api_key"),
+		bad("keys too long", `POST /v1/sources/set {"source":"youtube","secrets":{"api_key":`+quoted(501)+`}}`, "secrets.api_key"),
+		bad("keys and no statement", `POST /v1/sources/set {"source":"youtube","secrets":{"api_key":"AIza-of-ours-1"}}`, "settings.derived_metrics_accepted"),
+		bad("statement and no keys", `POST /v1/sources/set {"source":"youtube","settings":{"derived_metrics_accepted":"yes"}}`, "secrets.api_key"),
+		{name: "removal of no keys", call: `POST /v1/sources/remove {"source":"youtube"}`, want: 200, has: map[string]any{"found": false}},
+		after(contractCase{name: "removal of keys", call: `POST /v1/sources/remove {"source":"youtube"}`, want: 200, has: map[string]any{"found": true}}, setSource),
+		bad("removal of no source", `POST /v1/sources/remove {"id":"youtube"}`, "source", "id"),
 
 		// Rules.
 		{name: "no rules", call: "GET /v1/rules", want: 200, has: map[string]any{"rules": nil}},

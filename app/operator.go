@@ -24,6 +24,7 @@ import (
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/sources"
 	"github.com/scrollery/scrollery/modules/workspace"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -57,11 +58,11 @@ func (o *Operator) Close() error {
 
 // operatorNeeds implements the needs of the module operator. Its types have the same
 // fields as the types of the other modules, and are converted.
-func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, i *imports.Service, q *quota.Service, h *host.Host, w *workspace.Service, r *rules.Service, l *videos.Service, d *removal.Service, m *webhooks.Service) (operator.Config, operator.Needs) {
+func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, i *imports.Service, q *quota.Service, h *host.Host, w *workspace.Service, r *rules.Service, l *videos.Service, d *removal.Service, m *webhooks.Service, a *sources.Accounts) (operator.Config, operator.Needs) {
 	return operator.Config{SandboxDir: cfg.Sandbox.Dir, KeyFile: filepath.Join(cfg.DataDir, secretKeyFile), Keys: cfg.keyRing()}, operator.Needs{
 		Keys: k, Accounts: accountLists{k}, Subscriptions: subscriptions{b}, Credits: creditLists{c},
 		Scrolls: scrollLists{s}, Importer: importer{i}, Quotas: quotaLists{q, h}, Restorer: restorer{w, r, l},
-		Creators: creators{d}, Secrets: sealed{m, d, newStageTokens(cfg)},
+		Creators: creators{d}, Secrets: sealed{m, d, a, newStageTokens(cfg)},
 	}
 }
 
@@ -156,11 +157,12 @@ func (c creators) CheckReceipt(text []byte) (*operator.Receipt, error) {
 type sealed struct {
 	webhooks *webhooks.Service
 	removal  *removal.Service
+	accounts *sources.Accounts
 	tokens   stageTokens
 }
 
 func (s sealed) Reseal(ctx context.Context) (resealed int, err error) {
-	for _, reseal := range []func(context.Context) (int, error){s.webhooks.Reseal, s.removal.Reseal, s.tokens.Reseal} {
+	for _, reseal := range []func(context.Context) (int, error){s.webhooks.Reseal, s.removal.Reseal, s.accounts.Reseal, s.tokens.Reseal} {
 		n, err := reseal(ctx)
 		if resealed += n; err != nil {
 			return resealed, err

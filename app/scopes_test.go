@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,9 @@ var revealing = map[string][]string{
 	"KeptData": {"library"}, "PreviewExample": {"rules"}, "BriefSentence": {"agent"},
 	"Usage": {"usage"}, "UsageEvent": {"usage"}, "Key": {"keys"}, "Change": {"account"}, "ChangedVideo": {"library"}, "ChangedTrend": {"library"}, "CallingKey": {"account"}, "UnitBudget": {"account"},
 	"Webhook": {"webhooks"}, "Delivery": {"webhooks"},
-	"Import": {"library"}, "ImportReport": {"library"}, "ImportedVideo": {"library"},
+	"SourceState": {"sources"}, "SourceSecret": {"sources"}, "SourceSetting": {"sources"}, "SourceQuota": {"sources"},
+	"RemoveSourceResponse": {"sources:write"},
+	"Import":               {"library"}, "ImportReport": {"library"}, "ImportedVideo": {"library"},
 	"ExportAccountResponse": {"account:export"}, "EraseAccountResponse": {"account:write"},
 	"CreateSessionKeyResponse": {"keys:write"}, "RevokeKeyResponse": {"keys:write"},
 	"TopupResponse": {"billing"}, "ConfirmTopupResponse": {"billing"},
@@ -96,15 +99,31 @@ func reachable(message protoreflect.MessageDescriptor, seen map[string]bool) map
 	return seen
 }
 
-// TestNoAgentIsOfferedTheExport: neither by its scopes nor by a tool.
-func TestNoAgentIsOfferedTheExport(t *testing.T) {
+// TestNoAgentIsOfferedTheExportNorSources: neither by its scopes nor by a tool.
+func TestNoAgentIsOfferedTheExportNorSources(t *testing.T) {
 	t.Parallel()
 	running := apptest.Start(t)
 	offered := running.Anonymous().Read(t, "GET /.well-known/oauth-protected-resource/mcp")
 	if strings.Contains(offered, "account:export") || !strings.Contains(offered, "account:read") {
 		t.Errorf("got %s, want account:read without account:export", offered)
 	}
+	if strings.Contains(offered, "sources:") {
+		t.Errorf("got %s, want no scope of the account's own keys of sources", offered)
+	}
 	account := running.Account(t, "pro")
+	tools, err := os.ReadFile("../proto/gen/openapi/tools.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"listSources", "setSource", "removeSource"} {
+		if strings.Contains(string(tools), id) {
+			t.Errorf("got the tool %s, want none", id)
+		}
+	}
+	for _, call := range []string{"GET /v1/sources/list", `POST /v1/sources/set {"source":"youtube"}`, `POST /v1/sources/remove {"source":"youtube"}`} {
+		agent := account.Do(t, `POST /v1/api_keys/sessions {"scopes":["account:read","library:read","scrolls:write"],"ttlSeconds":600}`, "").JSON(t)["apiKey"].(string)
+		account.WithKey(agent).Do(t, call, "").WantError(t, "forbidden")
+	}
 	key := account.Do(t, `POST /v1/api_keys/sessions {"scopes":["account:read"],"ttlSeconds":600}`, "").JSON(t)["apiKey"].(string)
 	answer := account.WithKey(key).Do(t, "GET /v1/account/export", "")
 	if answer.WantError(t, "forbidden"); answer.JSON(t)["requiredScope"] != "account:export" {

@@ -25,15 +25,36 @@ func (s scrollStages) List() (all []scrolls.Stage) {
 
 func (s scrollStages) Folder() (scrolls.MediaFolder, error) { return s.MediaFolder() }
 
-func (s scrollStages) Session() (stages scrolls.Stages, end func()) {
+func (s scrollStages) Session(ctx context.Context) (stages scrolls.Stages, end func(), err error) {
+	owned, err := s.Owned(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	session := s.Host.Session()
-	return sessionStages{s, session}, session.Close
+	return sessionStages{s, session, owned}, session.Close, nil
 }
 
 // sessionStages are the stages of one start of a scroll.
 type sessionStages struct {
 	scrollStages
 	calls *host.Session
+	// owned is what the tenant set for sources when the session began. Each call reads it anew.
+	owned map[string]*host.Own
+}
+
+func (s sessionStages) Find(id string) scrolls.Stage {
+	plugin, _ := s.FindOwn(id, s.owned[id])
+	return installed(plugin)
+}
+
+func (s sessionStages) List() []scrolls.Stage {
+	all := s.scrollStages.List()
+	for i := range all {
+		if s.owned[all[i].ID] != nil {
+			all[i] = s.Find(all[i].ID)
+		}
+	}
+	return all
 }
 
 func (s sessionStages) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/sql"
 	"github.com/scrollery/scrollery/ent/account"
+	"github.com/scrollery/scrollery/ent/accountsource"
 	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/authorization"
 	"github.com/scrollery/scrollery/ent/charge"
@@ -66,6 +67,8 @@ type Client struct {
 	config
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
+	// AccountSource is the client for interacting with the AccountSource builders.
+	AccountSource *AccountSourceClient
 	// AuditEntry is the client for interacting with the AuditEntry builders.
 	AuditEntry *AuditEntryClient
 	// Authorization is the client for interacting with the Authorization builders.
@@ -169,6 +172,7 @@ func NewClient(opts ...Option) *Client {
 
 func (c *Client) init() {
 	c.Account = NewAccountClient(c.config)
+	c.AccountSource = NewAccountSourceClient(c.config)
 	c.AuditEntry = NewAuditEntryClient(c.config)
 	c.Authorization = NewAuthorizationClient(c.config)
 	c.Charge = NewChargeClient(c.config)
@@ -308,6 +312,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ctx:             ctx,
 		config:          cfg,
 		Account:         NewAccountClient(cfg),
+		AccountSource:   NewAccountSourceClient(cfg),
 		AuditEntry:      NewAuditEntryClient(cfg),
 		Authorization:   NewAuthorizationClient(cfg),
 		Charge:          NewChargeClient(cfg),
@@ -374,6 +379,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ctx:             ctx,
 		config:          cfg,
 		Account:         NewAccountClient(cfg),
+		AccountSource:   NewAccountSourceClient(cfg),
 		AuditEntry:      NewAuditEntryClient(cfg),
 		Authorization:   NewAuthorizationClient(cfg),
 		Charge:          NewChargeClient(cfg),
@@ -449,8 +455,8 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.Account, c.AuditEntry, c.Authorization, c.Charge, c.Checkout, c.Code,
-		c.Creator, c.CreditBalance, c.CreditEntry, c.DeletedVideo, c.Deletion,
+		c.Account, c.AccountSource, c.AuditEntry, c.Authorization, c.Charge, c.Checkout,
+		c.Code, c.Creator, c.CreditBalance, c.CreditEntry, c.DeletedVideo, c.Deletion,
 		c.Erasure, c.Feed, c.FileImport, c.ImportPart, c.Job, c.Key, c.Library,
 		c.LibraryRun, c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry,
 		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll,
@@ -467,8 +473,8 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.Account, c.AuditEntry, c.Authorization, c.Charge, c.Checkout, c.Code,
-		c.Creator, c.CreditBalance, c.CreditEntry, c.DeletedVideo, c.Deletion,
+		c.Account, c.AccountSource, c.AuditEntry, c.Authorization, c.Charge, c.Checkout,
+		c.Code, c.Creator, c.CreditBalance, c.CreditEntry, c.DeletedVideo, c.Deletion,
 		c.Erasure, c.Feed, c.FileImport, c.ImportPart, c.Job, c.Key, c.Library,
 		c.LibraryRun, c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry,
 		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll,
@@ -486,6 +492,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 	switch m := m.(type) {
 	case *AccountMutation:
 		return c.Account.mutate(ctx, m)
+	case *AccountSourceMutation:
+		return c.AccountSource.mutate(ctx, m)
 	case *AuditEntryMutation:
 		return c.AuditEntry.mutate(ctx, m)
 	case *AuthorizationMutation:
@@ -713,6 +721,141 @@ func (c *AccountClient) mutate(ctx context.Context, m *AccountMutation) (Value, 
 		return (&AccountDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Account mutation op: %q", m.Op())
+	}
+}
+
+// AccountSourceClient is a client for the AccountSource schema.
+type AccountSourceClient struct {
+	config
+}
+
+// NewAccountSourceClient returns a client for the AccountSource from the given config.
+func NewAccountSourceClient(c config) *AccountSourceClient {
+	return &AccountSourceClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `accountsource.Hooks(f(g(h())))`.
+func (c *AccountSourceClient) Use(hooks ...Hook) {
+	c.hooks.AccountSource = append(c.hooks.AccountSource, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `accountsource.Intercept(f(g(h())))`.
+func (c *AccountSourceClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AccountSource = append(c.inters.AccountSource, interceptors...)
+}
+
+// Create returns a builder for creating a AccountSource entity.
+func (c *AccountSourceClient) Create() *AccountSourceCreate {
+	mutation := newAccountSourceMutation(c.config, OpCreate)
+	return &AccountSourceCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AccountSource entities.
+func (c *AccountSourceClient) CreateBulk(builders ...*AccountSourceCreate) *AccountSourceCreateBulk {
+	return &AccountSourceCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AccountSourceClient) MapCreateBulk(slice any, setFunc func(*AccountSourceCreate, int)) *AccountSourceCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AccountSourceCreateBulk{err: fmt.Errorf("calling to AccountSourceClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AccountSourceCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AccountSourceCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AccountSource.
+func (c *AccountSourceClient) Update() *AccountSourceUpdate {
+	mutation := newAccountSourceMutation(c.config, OpUpdate)
+	return &AccountSourceUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AccountSourceClient) UpdateOne(_m *AccountSource) *AccountSourceUpdateOne {
+	mutation := newAccountSourceMutation(c.config, OpUpdateOne, withAccountSource(_m))
+	return &AccountSourceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AccountSourceClient) UpdateOneID(id int64) *AccountSourceUpdateOne {
+	mutation := newAccountSourceMutation(c.config, OpUpdateOne, withAccountSourceID(id))
+	return &AccountSourceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AccountSource.
+func (c *AccountSourceClient) Delete() *AccountSourceDelete {
+	mutation := newAccountSourceMutation(c.config, OpDelete)
+	return &AccountSourceDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AccountSourceClient) DeleteOne(_m *AccountSource) *AccountSourceDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AccountSourceClient) DeleteOneID(id int64) *AccountSourceDeleteOne {
+	builder := c.Delete().Where(accountsource.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AccountSourceDeleteOne{builder}
+}
+
+// Query returns a query builder for AccountSource.
+func (c *AccountSourceClient) Query() *AccountSourceQuery {
+	return &AccountSourceQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAccountSource},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AccountSource entity by its id.
+func (c *AccountSourceClient) Get(ctx context.Context, id int64) (*AccountSource, error) {
+	return c.Query().Where(accountsource.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AccountSourceClient) GetX(ctx context.Context, id int64) *AccountSource {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AccountSourceClient) Hooks() []Hook {
+	hooks := c.hooks.AccountSource
+	return append(hooks[:len(hooks):len(hooks)], accountsource.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *AccountSourceClient) Interceptors() []Interceptor {
+	inters := c.inters.AccountSource
+	return append(inters[:len(inters):len(inters)], accountsource.Interceptors[:]...)
+}
+
+func (c *AccountSourceClient) mutate(ctx context.Context, m *AccountSourceMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AccountSourceCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AccountSourceUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AccountSourceUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AccountSourceDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AccountSource mutation op: %q", m.Op())
 	}
 }
 
@@ -6909,21 +7052,23 @@ func (c *WorkspaceClient) mutate(ctx context.Context, m *WorkspaceMutation) (Val
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		Account, AuditEntry, Authorization, Charge, Checkout, Code, Creator,
-		CreditBalance, CreditEntry, DeletedVideo, Deletion, Erasure, Feed, FileImport,
-		ImportPart, Job, Key, Library, LibraryRun, Niche, Observation, PaymentEvent,
-		QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll,
-		ScrollCount, ScrollRecord, SourcePage, Subscription, Suppression, Tombstone,
-		Trend, TrendWindow, UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent,
-		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
+		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
+		Creator, CreditBalance, CreditEntry, DeletedVideo, Deletion, Erasure, Feed,
+		FileImport, ImportPart, Job, Key, Library, LibraryRun, Niche, Observation,
+		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxFile,
+		ScorePoint, Scroll, ScrollCount, ScrollRecord, SourcePage, Subscription,
+		Suppression, Tombstone, Trend, TrendWindow, UncountedVideo, UnscoredLibrary,
+		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook, WebhookDelivery,
+		Workspace []ent.Hook
 	}
 	inters struct {
-		Account, AuditEntry, Authorization, Charge, Checkout, Code, Creator,
-		CreditBalance, CreditEntry, DeletedVideo, Deletion, Erasure, Feed, FileImport,
-		ImportPart, Job, Key, Library, LibraryRun, Niche, Observation, PaymentEvent,
-		QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll,
-		ScrollCount, ScrollRecord, SourcePage, Subscription, Suppression, Tombstone,
-		Trend, TrendWindow, UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent,
-		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
+		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
+		Creator, CreditBalance, CreditEntry, DeletedVideo, Deletion, Erasure, Feed,
+		FileImport, ImportPart, Job, Key, Library, LibraryRun, Niche, Observation,
+		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxFile,
+		ScorePoint, Scroll, ScrollCount, ScrollRecord, SourcePage, Subscription,
+		Suppression, Tombstone, Trend, TrendWindow, UncountedVideo, UnscoredLibrary,
+		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook, WebhookDelivery,
+		Workspace []ent.Interceptor
 	}
 )

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/scrollery/scrollery/ent/account"
+	"github.com/scrollery/scrollery/ent/accountsource"
 	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/authorization"
 	"github.com/scrollery/scrollery/ent/charge"
@@ -120,6 +121,7 @@ func checkColumn(t, c string) error {
 	initCheck.Do(func() {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
 			account.Table:         account.ValidColumn,
+			accountsource.Table:   accountsource.ValidColumn,
 			auditentry.Table:      auditentry.ValidColumn,
 			authorization.Table:   authorization.ValidColumn,
 			charge.Table:          charge.ValidColumn,

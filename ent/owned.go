@@ -5,6 +5,7 @@ package ent
 // OwnedTables returns the names of the tables whose rows belong to an account.
 func OwnedTables() []string {
 	return []string{
+		"account_sources",
 		"audit_entries",
 		"authorizations",
 		"charges",

@@ -14,6 +14,8 @@ type Tx struct {
 	config
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
+	// AccountSource is the client for interacting with the AccountSource builders.
+	AccountSource *AccountSourceClient
 	// AuditEntry is the client for interacting with the AuditEntry builders.
 	AuditEntry *AuditEntryClient
 	// Authorization is the client for interacting with the Authorization builders.
@@ -238,6 +240,7 @@ func (tx *Tx) Client() *Client {
 
 func (tx *Tx) init() {
 	tx.Account = NewAccountClient(tx.config)
+	tx.AccountSource = NewAccountSourceClient(tx.config)
 	tx.AuditEntry = NewAuditEntryClient(tx.config)
 	tx.Authorization = NewAuthorizationClient(tx.config)
 	tx.Charge = NewChargeClient(tx.config)

@@ -51,12 +51,16 @@ func (h *Host) call(ctx context.Context, s *Session, id string, run stage.Run, v
 	if err := h.ready(ctx, e); err != nil {
 		return nil, h.notReady(ctx, e, err)
 	}
-	leave, err := e.turns.enter(ctx, e.spec.Limits.Calls)
+	own, err := h.own(ctx, e)
+	if err != nil {
+		return nil, fmt.Errorf("stage %s: %w", id, err)
+	}
+	leave, err := e.place(ctx, own)
 	if err != nil {
 		return nil, fmt.Errorf("stage %s: %w", id, err)
 	}
 	defer leave()
-	done, err := h.work(ctx, s, e, run, v)
+	done, err := h.work(ctx, s, e, run, v, own)
 	if h.config.Observe != nil {
 		h.config.Observe(id, ending(ctx, err))
 	}
@@ -70,6 +74,14 @@ func (h *Host) call(ctx context.Context, s *Session, id string, run stage.Run, v
 		return nil, err
 	}
 	return done, nil
+}
+
+// place waits until the stage may be called once more.
+func (e *entry) place(ctx context.Context, own *Own) (leave func(), err error) {
+	if own != nil {
+		return e.ownTurns.enter(ctx, own.Ledger, e.spec.Limits.Calls)
+	}
+	return e.turns.enter(ctx, e.spec.Limits.Calls)
 }
 
 // ending names the end of a call, for metrics.
@@ -96,16 +108,16 @@ func (h *Host) notReady(ctx context.Context, e *entry, err error) error {
 }
 
 // work starts the process, talks to it and ends it.
-func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v verb) (*stagev1.Done, error) {
+func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v verb, own *Own) (*stagev1.Done, error) {
 	if !e.has(v) {
 		return nil, &stage.CallError{Stage: e.id, Failure: stage.StageProtocol, Cause: fmt.Errorf("has no %s", v.name)}
 	}
-	given, err := h.give(e, e.spec, run)
+	given, err := h.give(e, e.spec, run, own)
 	if err != nil {
 		return nil, &stage.CallError{Stage: e.id, Failure: stage.SourceUnavailable, Setup: true, Cause: err}
 	}
 	given.reads = v.reads
-	renews, err := h.renewed(ctx, e, given)
+	renews, err := h.renewed(ctx, e, given, own)
 	if err != nil {
 		return nil, h.failure(ctx, e, nil, err)
 	}
@@ -113,6 +125,9 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 	defer cancelLimit()
 	inner, cancel := context.WithCancelCause(limit)
 	defer cancel(nil)
+	if own != nil {
+		s = nil // no process of others ever has an account's secrets
+	}
 	p, leave, err := s.engage(inner, e, run, given)
 	if errors.Is(err, errAlone) {
 		p, err = h.start(inner, e, e.spec, given)
@@ -130,10 +145,10 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 		process: p, verb: v, cancel: cancel,
 		most:   int(least(int64(e.spec.Limits.Records), int64(h.config.Records))),
 		stall:  least(e.spec.Limits.Stall, h.config.Stall),
-		quotas: spender{plugin: e.id, spec: e.spec, settings: given.settings, quotas: h.config.Quotas},
+		quotas: spender{plugin: own.ledger(e.id), spec: e.spec, settings: given.settings, quotas: h.config.Quotas},
 	}
 	t.tokens, t.tokens.output = renews, p.output
-	t.memory = memory{e.id, e.builtin, h.config.Memories}
+	t.memory = memory{e.id, e.builtin, h.config.Memories, own != nil}
 	if v.most > 0 {
 		t.most = v.most
 	}

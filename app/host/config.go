@@ -35,6 +35,8 @@ type Config struct {
 	Tokens Tokens `yaml:"-"`
 	// Memories keeps the public pages that built-ins share between accounts; nil keeps none.
 	Memories Memory `yaml:"-"`
+	// Accounts keeps the secrets that accounts set for sources; nil keeps none.
+	Accounts Accounts `yaml:"-"`
 	// ScratchDir is where calls get their folder, and fetched media; empty, or a path
 	// too long for a socket, is the system's folder for temporary files. It must be
 	// of this machine: locks in it mark the folders of running hosts.

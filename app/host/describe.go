@@ -98,7 +98,7 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 		spec.Settings = append(spec.Settings, stage.Setting{
 			Name: Printable(s.GetName()), Default: s.GetDefault(), Required: s.GetRequired(), Path: s.GetPath(),
 			Endpoint: s.GetEndpoint(), Help: Printable(s.GetHelp()), Type: stage.SettingType(Printable(s.GetType())),
-			Min: Printable(s.GetMin()), Max: Printable(s.GetMax()), Values: printables(s.GetValues()),
+			Min: Printable(s.GetMin()), Max: Printable(s.GetMax()), Values: printables(s.GetValues()), Own: s.GetOwn(),
 		})
 	}
 	for _, q := range m.GetQuotas() {
@@ -133,9 +133,14 @@ type given struct {
 
 // give picks the settings and secrets that the spec names. A manifest's settings
 // win over the config's, the template's over both, and without its grant a plugin
-// gets no secret. It returns what is set even if something else is missing.
-func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
+// gets no secret. Secrets are all the account's own, or all the operator's. It returns
+// what is set even if something else is missing.
+func (h *Host) give(e *entry, spec stage.Spec, run stage.Run, own *Own) (given, error) {
 	var missing error
+	secrets := h.config.Secrets[e.id]
+	if own != nil {
+		secrets, missing = own.Secrets, own.Fault
+	}
 	g := given{scroll: run.ScrollID, settings: map[string]string{}, secrets: map[string]string{}}
 	values := []map[string]string{h.config.Settings[e.id], e.manifest.Settings, run.Settings[e.id]}
 	for _, from := range values {
@@ -143,7 +148,7 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 	}
 	for _, setting := range spec.Settings {
 		value, operator := setting.Default, false
-		for _, from := range values {
+		for _, from := range own.values(setting, values, run.Settings[e.id]) {
 			if v, ok := from[setting.Name]; ok {
 				value, operator = v, true
 			}
@@ -158,11 +163,11 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 			}
 			missing = cmp.Or(missing, g.lead(setting, value, operator))
 		} else if setting.Required {
-			missing = cmp.Or(missing, h.unset(e, "setting", setting.Name))
+			missing = cmp.Or(missing, h.unset(e, "setting", setting.Name, own != nil && setting.Own))
 		}
 	}
 	for _, name := range spec.Secrets {
-		value := h.config.Secrets[e.id][name]
+		value := secrets[name]
 		if value != "" && (e.builtin || slices.Contains(e.manifest.Secrets, name)) {
 			g.secrets[name] = value
 		}
@@ -170,10 +175,10 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 	for _, name := range spec.RequiredSecrets {
 		switch {
 		case g.secrets[name] != "":
-		case slices.Contains(h.withheld(e, spec), name):
+		case slices.Contains(h.withheld(e, spec, secrets), name):
 			missing = cmp.Or[error](missing, stage.Misconfiguredf("%s", notGranted(name)))
 		default:
-			missing = cmp.Or(missing, h.unset(e, "secret", name))
+			missing = cmp.Or(missing, h.unset(e, "secret", name, own != nil))
 		}
 	}
 	for _, program := range spec.Programs {
@@ -184,10 +189,10 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run) (given, error) {
 	return g, missing
 }
 
-// withheld are the secrets of a plugin that the operator set and its manifest does not grant.
-func (h *Host) withheld(e *entry, spec stage.Spec) (names []string) {
+// withheld are the secrets of a plugin that are set and its manifest does not grant.
+func (h *Host) withheld(e *entry, spec stage.Spec, secrets map[string]string) (names []string) {
 	for _, name := range spec.Secrets {
-		if !e.builtin && h.config.Secrets[e.id][name] != "" && !slices.Contains(e.manifest.Secrets, name) {
+		if !e.builtin && secrets[name] != "" && !slices.Contains(e.manifest.Secrets, name) {
 			names = append(names, name)
 		}
 	}
@@ -220,9 +225,10 @@ func (h *Host) turnedOff(e *entry, setting stage.Setting) error {
 	return stage.Misconfiguredf("turned off by its setting %q", setting.Name)
 }
 
-// unset is the error of a setting or secret without a value, with the variable that sets it.
-func (h *Host) unset(e *entry, what, name string) error {
-	if variable := h.config.Variables[e.id][name]; e.builtin && variable != "" {
+// unset is the error of a setting or secret without a value, with the variable that sets it
+// unless an account does.
+func (h *Host) unset(e *entry, what, name string, own bool) error {
+	if variable := h.config.Variables[e.id][name]; e.builtin && variable != "" && !own {
 		return stage.Misconfiguredf("%s %q is missing: set %s", what, name, variable)
 	}
 	return stage.Misconfiguredf("%s %q is missing", what, name)

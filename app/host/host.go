@@ -195,6 +195,7 @@ type entry struct {
 	again       time.Time
 	breaker     breaker
 	turns       turns
+	ownTurns    ownTurns
 }
 
 // known reports whether it is settled that the entry may be called, or why not. If it

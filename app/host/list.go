@@ -70,7 +70,7 @@ func (h *Host) list(ctx context.Context) []Plugin {
 		places <- struct{}{}
 		all.Go(func() {
 			defer func() { <-places }()
-			plugins[n] = h.find(ctx, h.entries[id])
+			plugins[n] = h.find(ctx, h.entries[id], nil)
 		})
 	}
 	all.Wait()
@@ -84,7 +84,7 @@ func (h *Host) Known() []Plugin {
 	for _, id := range h.order {
 		e := h.entries[id]
 		settled, err := e.known(time.Now())
-		p := h.plugin(e, err)
+		p := h.plugin(e, err, nil)
 		if !settled && err == nil {
 			p.State = Unknown
 		}
@@ -146,28 +146,31 @@ func (h *Host) Spec(id string) (spec stage.Spec, set []string) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	given, _ := h.give(e, e.spec, stage.Run{})
+	given, _ := h.give(e, e.spec, stage.Run{}, nil)
 	return e.spec, slices.Concat(slices.Sorted(maps.Keys(given.settings)), slices.Sorted(maps.Keys(given.secrets)))
 }
 
 // Find shows one plugin; ok is false for an unknown id.
-func (h *Host) Find(id string) (plugin Plugin, ok bool) {
+func (h *Host) Find(id string) (plugin Plugin, ok bool) { return h.FindOwn(id, nil) }
+
+// FindOwn shows one plugin to an account that set own for it; nil is Find.
+func (h *Host) FindOwn(id string, own *Own) (plugin Plugin, ok bool) {
 	e := h.entries[id]
 	if e == nil {
 		return Plugin{}, false
 	}
-	return h.find(context.Background(), e), true
+	return h.find(context.Background(), e, own), true
 }
 
 // find asks one plugin, within a time of its own.
-func (h *Host) find(ctx context.Context, e *entry) Plugin {
+func (h *Host) find(ctx context.Context, e *entry, own *Own) Plugin {
 	ctx, cancel := context.WithTimeout(ctx, 2*h.config.Start)
 	defer cancel()
-	return h.plugin(e, h.ready(ctx, e))
+	return h.plugin(e, h.ready(ctx, e), own)
 }
 
 // plugin shows what is known; err is why it cannot be called.
-func (h *Host) plugin(e *entry, err error) Plugin {
+func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p := Plugin{
@@ -176,7 +179,7 @@ func (h *Host) plugin(e *entry, err error) Plugin {
 		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
 		NeedsMedia: e.spec.NeedsMedia, Requests: e.spec.Requests, After: e.spec.After, Fallback: e.spec.Fallback,
 	}
-	given, unset := h.give(e, e.spec, stage.Run{})
+	given, unset := h.give(e, e.spec, stage.Run{}, own)
 	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {
 		return s.Endpoint && given.settings[s.Name] != ""
 	})
@@ -187,8 +190,8 @@ func (h *Host) plugin(e *entry, err error) Plugin {
 		p.State, p.Reason = Refused, Printable(err.Error())
 	case unset != nil:
 		p.State, p.Reason = Unset, unset.Error()
-	case len(h.withheld(e, e.spec)) > 0 && until.IsZero():
-		p.Reason = notGranted(h.withheld(e, e.spec)[0])
+	case len(h.withheld(e, e.spec, h.config.Secrets[e.id])) > 0 && until.IsZero():
+		p.Reason = notGranted(h.withheld(e, e.spec, h.config.Secrets[e.id])[0])
 	case !until.IsZero():
 		p.State, p.Reason = Resting, "crashed "+e.breaker.count()+" in a row; rests until "+until.UTC().Format(time.RFC3339)
 	}

@@ -23,6 +23,7 @@ type memory struct {
 	plugin  string
 	builtin bool
 	pages   Memory // nil remembers nothing
+	own     bool   // with an account's own secrets
 }
 
 func (m memory) recall(ctx context.Context, r *stagev1.Recall) (*stagev1.Grant, error) {
@@ -62,12 +63,14 @@ func (m memory) remember(ctx context.Context, r *stagev1.Remember) (*stagev1.Gra
 	return &stagev1.Grant{Granted: true}, nil
 }
 
-// check refuses an external plugin: an account's call could leave there what another
-// account's call reads.
+// check refuses an external plugin, and a call with an account's own secrets: it could leave
+// there what another account's call reads.
 func (m memory) check(name string) error {
 	switch {
 	case !m.builtin:
 		return protocol("asked for pages that only stages of the server share")
+	case m.own:
+		return protocol("asked for pages that accounts share, with the secrets of one")
 	case name == "" || len(name) > stage.MaxPageName:
 		return protocol("names a page by %d bytes, want 1 to %d", len(name), stage.MaxPageName)
 	}

@@ -44,7 +44,7 @@ func TestMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := memory{"feeds", !c.external, &pageCache{}}
+			m := memory{"feeds", !c.external, &pageCache{}, false}
 			_, err := m.remember(t.Context(), &stagev1.Remember{Name: c.name, Value: c.value})
 			if (err != nil) != c.refused {
 				t.Errorf("remember: error %v, want one %t", err, c.refused)
@@ -58,7 +58,7 @@ func TestMemory(t *testing.T) {
 			}
 		})
 	}
-	busy := memory{"feeds", true, &pageCache{busy: time.UnixMilli(5000)}}
+	busy := memory{"feeds", true, &pageCache{busy: time.UnixMilli(5000)}, false}
 	if grant, err := busy.recall(t.Context(), &stagev1.Recall{Name: "feed", Since: 2000}); err != nil || grant.GetGranted() || grant.GetRetryAt() != 5000 {
 		t.Errorf("while another call reads: %v, error %v; want no grant until 5000", grant, err)
 	}

@@ -167,7 +167,7 @@ func (h *Host) together(e *entry, run stage.Run, own given) (recipe, error) {
 		ids = append(ids, id)
 		g := own
 		if id != e.id {
-			g, _ = h.give(one, one.spec, run)
+			g, _ = h.give(one, one.spec, run, nil) // accounts set nothing for what is called in none of their calls
 		}
 		for name, secret := range g.secrets {
 			all.secrets[id+"."+name] = secret

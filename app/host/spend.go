@@ -45,7 +45,7 @@ func allowance(spec stage.Spec, settings map[string]string, name string) (stage.
 
 // spender answers what one call asks of its quotas.
 type spender struct {
-	plugin   string
+	plugin   string // in the ledger
 	spec     stage.Spec
 	settings map[string]string
 	quotas   Quotas // nil grants everything
@@ -114,28 +114,43 @@ func (s *spender) giveBack(ctx context.Context, a stage.Allowance, units int64) 
 
 // Quota is an allowance of a plugin, with the limit that counts.
 type Quota struct {
+	// Plugin names it in the ledger: the plugin's id, or that of an account's own.
 	Plugin string
 	stage.Allowance
 }
 
-// Quotas shows the allowances of all plugins that can be described, in the order
+// Quotas shows the operator's allowances of all plugins that can be described, in the order
 // of List.
-func (h *Host) Quotas() []Quota {
-	var all []Quota
+func (h *Host) Quotas() (all []Quota) {
 	for _, p := range h.List() {
-		e := h.entries[p.ID]
-		if e == nil {
-			continue
-		}
-		e.mu.Lock()
-		spec := e.spec
-		e.mu.Unlock()
-		given, _ := h.give(e, spec, stage.Run{}) // what is set, though something else may be missing
-		for _, q := range spec.Quotas {
-			if a, ok := allowance(spec, given.settings, q.Name); ok {
-				all = append(all, Quota{p.ID, a})
-			}
+		all = append(all, h.QuotasOf(p.ID, nil)...)
+	}
+	return all
+}
+
+// QuotasOf shows the allowances of one plugin for an account that set own for it; nil is
+// for the operator.
+func (h *Host) QuotasOf(id string, own *Own) (all []Quota) {
+	e := h.entries[id]
+	if e == nil {
+		return nil
+	}
+	e.mu.Lock()
+	spec := e.spec
+	e.mu.Unlock()
+	given, _ := h.give(e, spec, stage.Run{}, own) // what is set, though something else may be missing
+	for _, q := range spec.Quotas {
+		if a, ok := allowance(spec, given.settings, q.Name); ok {
+			all = append(all, Quota{own.ledger(id), a})
 		}
 	}
 	return all
+}
+
+// ledger is the name of a plugin's allowances in the ledger.
+func (o *Own) ledger(plugin string) string {
+	if o == nil {
+		return plugin
+	}
+	return o.Ledger
 }

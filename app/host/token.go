@@ -28,9 +28,12 @@ type tokens struct {
 }
 
 // renewed replaces the operator's values by the newest ones, and returns what the call may
-// renew: the tokens of the spec that the operator has set and granted.
-func (h *Host) renewed(ctx context.Context, e *entry, g given) (tokens, error) {
+// renew: the tokens of the spec that are set and granted.
+func (h *Host) renewed(ctx context.Context, e *entry, g given, own *Own) (tokens, error) {
 	t := tokens{plugin: e.id, first: map[string]string{}, store: h.config.Tokens}
+	if own != nil {
+		t.store = own
+	}
 	for name, first := range g.secrets {
 		if !slices.Contains(e.spec.Tokens, name) {
 			continue

@@ -9,6 +9,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/account"
+	"github.com/scrollery/scrollery/ent/accountsource"
 	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/authorization"
 	"github.com/scrollery/scrollery/ent/charge"
@@ -139,6 +140,33 @@ func (f TraverseAccount) Traverse(ctx context.Context, q ent.Query) error {
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.AccountQuery", q)
+}
+
+// The AccountSourceFunc type is an adapter to allow the use of ordinary function as a Querier.
+type AccountSourceFunc func(context.Context, *ent.AccountSourceQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f AccountSourceFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.AccountSourceQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.AccountSourceQuery", q)
+}
+
+// The TraverseAccountSource type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseAccountSource func(context.Context, *ent.AccountSourceQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseAccountSource) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseAccountSource) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.AccountSourceQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.AccountSourceQuery", q)
 }
 
 // The AuditEntryFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -1388,6 +1416,8 @@ func NewQuery(q ent.Query) (Query, error) {
 	switch q := q.(type) {
 	case *ent.AccountQuery:
 		return &query[*ent.AccountQuery, predicate.Account, account.OrderOption]{typ: ent.TypeAccount, tq: q}, nil
+	case *ent.AccountSourceQuery:
+		return &query[*ent.AccountSourceQuery, predicate.AccountSource, accountsource.OrderOption]{typ: ent.TypeAccountSource, tq: q}, nil
 	case *ent.AuditEntryQuery:
 		return &query[*ent.AuditEntryQuery, predicate.AuditEntry, auditentry.OrderOption]{typ: ent.TypeAuditEntry, tq: q}, nil
 	case *ent.AuthorizationQuery:

@@ -28,6 +28,30 @@ var (
 			},
 		},
 	}
+	// AccountSourcesColumns holds the columns for the "account_sources" table.
+	AccountSourcesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "source", Type: field.TypeString, Size: 2147483647},
+		{Name: "secrets", Type: field.TypeBytes},
+		{Name: "hints", Type: field.TypeString, Size: 2147483647},
+		{Name: "settings", Type: field.TypeString, Size: 2147483647},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "updated_at", Type: field.TypeInt64},
+	}
+	// AccountSourcesTable holds the schema information for the "account_sources" table.
+	AccountSourcesTable = &schema.Table{
+		Name:       "account_sources",
+		Columns:    AccountSourcesColumns,
+		PrimaryKey: []*schema.Column{AccountSourcesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "accountsource_account_id_source",
+				Unique:  true,
+				Columns: []*schema.Column{AccountSourcesColumns[1], AccountSourcesColumns[2]},
+			},
+		},
+	}
 	// AuditEntriesColumns holds the columns for the "audit_entries" table.
 	AuditEntriesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -1458,6 +1482,7 @@ var (
 	// Tables holds all the tables in the schema.
 	Tables = []*schema.Table{
 		AccountsTable,
+		AccountSourcesTable,
 		AuditEntriesTable,
 		AuthorizationsTable,
 		ChargesTable,

@@ -3,6 +3,7 @@
 package runtime
 
 import (
+	"github.com/scrollery/scrollery/ent/accountsource"
 	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/checkout"
@@ -50,6 +51,11 @@ import (
 // (default values, validators, hooks and policies) and stitches it
 // to their package variables.
 func init() {
+	accountsourceMixin := schema.AccountSource{}.Mixin()
+	accountsourceMixinHooks0 := accountsourceMixin[0].Hooks()
+	accountsource.Hooks[0] = accountsourceMixinHooks0[0]
+	accountsourceMixinInters0 := accountsourceMixin[0].Interceptors()
+	accountsource.Interceptors[0] = accountsourceMixinInters0[0]
 	auditentryMixin := schema.AuditEntry{}.Mixin()
 	auditentryMixinHooks0 := auditentryMixin[0].Hooks()
 	auditentry.Hooks[0] = auditentryMixinHooks0[0]

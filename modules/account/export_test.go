@@ -224,7 +224,7 @@ func TestExportLeavesOutWhatTheKeyMayNotRead(t *testing.T) {
 	db := storetest.SQLite(t)
 	_, s := setup(db)
 	library(t, db, 7, 5, "a")
-	withheld := []string{"keys", "events", "audit", "subscription", "payments", "ledger", "webhooks", "deliveries", filesName}
+	withheld := []string{"keys", "events", "audit", "subscription", "payments", "ledger", "webhooks", "deliveries", "sources", filesName}
 	for name, c := range map[string]struct {
 		scopes  []string
 		reveals []string
@@ -234,6 +234,7 @@ func TestExportLeavesOutWhatTheKeyMayNotRead(t *testing.T) {
 		"billing":        {[]string{"billing:write"}, []string{"subscription", "payments", "ledger"}},
 		"both":           {[]string{"keys:read", "billing:write"}, []string{"keys", "events", "audit", "subscription", "payments", "ledger"}},
 		"webhooks":       {[]string{"webhooks:read"}, []string{"webhooks", "deliveries"}},
+		"sources":        {[]string{"sources:read"}, []string{"sources"}},
 		"sandbox":        {[]string{"sandbox:write"}, []string{filesName}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -423,7 +424,7 @@ func TestEveryTableIsExportedOrNamed(t *testing.T) {
 		"workspaces": "workspace", "rulesets": "rules", "rule_items": "ruleItems", "recurrences": "schedule", "scrolls": "scrolls",
 		"verdicts": "verdicts", "trends": "trends", "keys": "keys", "subscriptions": "subscription", "checkouts": "payments",
 		"credit_entries": "ledger", "usage_counters": "usage", "audit_entries": "audit", "usage_events": "events", "changes": "changes",
-		"webhooks": "webhooks", "webhook_deliveries": "deliveries", "videos": videosName, "video_docs": videosName, "creators": videosName,
+		"account_sources": "sources", "webhooks": "webhooks", "webhook_deliveries": "deliveries", "videos": videosName, "video_docs": videosName, "creators": videosName,
 		"imports": "imports", "observations": "observations", "score_points": "scores", "sandbox_files": filesName,
 	}
 	staysOut := map[string]string{

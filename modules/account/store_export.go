@@ -51,7 +51,7 @@ func eachByID[T any](ctx context.Context, fetch func(after int64) ([]T, error), 
 // smallNames are the files of an account without its videos, in their order.
 var smallNames = []string{
 	"workspace", "rules", "ruleItems", "schedule", "scrolls", "imports", "verdicts", "trends", "keys", "subscription",
-	"payments", "ledger", "usage", "audit", "events", "changes", "webhooks", "deliveries",
+	"payments", "ledger", "usage", "audit", "events", "changes", "webhooks", "deliveries", "sources",
 }
 
 // further are the scopes that a key needs for a file of the export besides account:export,
@@ -59,7 +59,7 @@ var smallNames = []string{
 var further = map[string][]string{
 	"keys": {"keys:read"}, "events": {"keys:read"}, "audit": {"keys:read", "billing:write"},
 	"subscription": {"billing:write"}, "payments": {"billing:write"}, "ledger": {"billing:write"},
-	"webhooks": {"webhooks:read"}, "deliveries": {"webhooks:read"}, filesName: {"sandbox:write"},
+	"webhooks": {"webhooks:read"}, "deliveries": {"webhooks:read"}, "sources": {"sources:read"}, filesName: {"sandbox:write"},
 }
 
 // lacks returns a scope that the caller lacks for a file; empty for none.
@@ -79,7 +79,7 @@ func (s *Service) small() []entity {
 		"workspace": s.workspace, "rules": s.rulesets, "ruleItems": s.ruleItems, "schedule": s.schedule,
 		"scrolls": s.scrolls, "imports": s.imports, "verdicts": s.verdicts, "trends": s.trends, "keys": s.keys,
 		"subscription": s.subscription, "payments": s.payments, "ledger": s.ledger, "usage": s.usage,
-		"audit": s.audit, "events": s.events, "changes": s.changes, "webhooks": s.webhooks, "deliveries": s.deliveries,
+		"audit": s.audit, "events": s.events, "changes": s.changes, "webhooks": s.webhooks, "deliveries": s.deliveries, "sources": s.sources,
 	}
 	all := make([]entity, len(smallNames))
 	for i, name := range smallNames {

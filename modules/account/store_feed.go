@@ -3,7 +3,10 @@ package account
 import (
 	"context"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/accountsource"
 	"github.com/scrollery/scrollery/ent/webhook"
 	"github.com/scrollery/scrollery/ent/webhookdelivery"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
@@ -65,6 +68,20 @@ func (s *Service) webhooks() entity {
 				return s.db.Ent().Webhook.Query().Where(webhook.IDGT(after)).Order(webhook.ByID()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.Webhook) int64 { return r.ID }, func(r *ent.Webhook) error {
 				return do(publicid.Format(webhookPrefix, r.ID), r.URL, r.Types, r.Status, r.Failures, r.CreatedAt, r.UpdatedAt)
+			})
+		},
+	}
+}
+
+// sources are what the account set for sources by itself, without its keys.
+func (s *Service) sources() entity {
+	return entity{
+		columns: []column{"source", "settings", "createdAt", "updatedAt"},
+		rows: func(ctx context.Context, do func(...any) error) error {
+			return eachByID(ctx, func(after int64) ([]*ent.AccountSource, error) {
+				return s.db.Ent().AccountSource.Query().Where(accountsource.IDGT(after)).Order(accountsource.ByID()).Limit(rowsAtOnce).All(ctx)
+			}, func(r *ent.AccountSource) int64 { return r.ID }, func(r *ent.AccountSource) error {
+				return do(r.Source, jsontext.Value(r.Settings), r.CreatedAt, r.UpdatedAt)
 			})
 		},
 	}

@@ -226,8 +226,13 @@ func (s schedules) pass(ctx context.Context, args passArgs) error {
 	if err != nil {
 		return err
 	}
+	stages, end, err := s.needs.Stages.Session(ctx)
+	if err != nil {
+		return fmt.Errorf("find the stages: %w", err)
+	}
+	defer end()
 	refreshes := slices.ContainsFunc(s.cfg.Templates[youngTemplate].Sources, func(id string) bool {
-		source := s.needs.Stages.Find(id)
+		source := stages.Find(id)
 		return source.Usable && source.Refreshes
 	})
 	name, key := youngTemplate, fmt.Sprintf("%s:%d:%d", youngTemplate, args.Recurrence, args.At)
@@ -303,7 +308,7 @@ type TemplateStage struct {
 
 // Templates returns a page of the templates that a caller may name, by name. next is
 // empty at the end.
-func (s *Service) Templates(size int, token string) (page []NamedTemplate, next string, err error) {
+func (s *Service) Templates(ctx context.Context, size int, token string) (page []NamedTemplate, next string, err error) {
 	after, err := before(token)
 	if err != nil {
 		return nil, "", err
@@ -314,13 +319,18 @@ func (s *Service) Templates(size int, token string) (page []NamedTemplate, next 
 		names = names[:size]
 		next = publicid.Format(pagePrefix, after+int64(size))
 	}
+	stages, end, err := s.needs.Stages.Session(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("list templates: %w", err)
+	}
+	defer end()
 	for _, name := range names {
-		page = append(page, s.describe(name, s.cfg.Templates[name]))
+		page = append(page, describe(stages, name, s.cfg.Templates[name]))
 	}
 	return page, next, nil
 }
 
-func (s *Service) describe(name string, template Template) NamedTemplate {
+func describe(stages Stages, name string, template Template) NamedTemplate {
 	out := NamedTemplate{Name: name, Kinds: template.Kinds}
 	for _, step := range []struct {
 		kind stage.Kind
@@ -332,7 +342,7 @@ func (s *Service) describe(name string, template Template) NamedTemplate {
 		{stage.EvidenceKind, template.Evidence},
 	} {
 		for _, id := range step.ids {
-			found := s.needs.Stages.Find(id)
+			found := stages.Find(id)
 			out.Stages = append(out.Stages, TemplateStage{ID: id, Kind: string(step.kind), Usable: found.Usable, Platforms: found.Platforms})
 		}
 	}

@@ -84,9 +84,15 @@ func (s *Service) Estimate(ctx context.Context, prompt, template *string) (*Esti
 		return nil, fmt.Errorf("estimate scroll: last coverage: %w", err)
 	}
 	e := &Estimate{Seeds: plan.Seeds(brief, rules, text, pipeline.options(s.cfg.Terms))}
+	stages, end, err := s.needs.Stages.Session(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("estimate scroll: find the stages: %w", err)
+	}
+	defer end()
+	asking := estimates{s, stages}
 	online := false
 	for _, id := range pipeline.Sources {
-		one, searches, err := estimates{s}.estimateSource(ctx, id, e.Seeds, coverage.NewWaits(last))
+		one, searches, err := asking.estimateSource(ctx, id, e.Seeds, coverage.NewWaits(last))
 		if err != nil {
 			return nil, fmt.Errorf("estimate scroll: source %s: %w", id, err)
 		}
@@ -94,17 +100,20 @@ func (s *Service) Estimate(ctx context.Context, prompt, template *string) (*Esti
 		e.Sources = append(e.Sources, one)
 	}
 	if online {
-		e.Notes = estimates{s}.estimateNotes(pipeline, brief)
+		e.Notes = asking.estimateNotes(pipeline, brief)
 	}
-	return e, estimates{s}.estimateStart(ctx, e)
+	return e, asking.estimateStart(ctx, e)
 }
 
 // estimates say what a scroll would take.
-type estimates struct{ *Service }
+type estimates struct {
+	*Service
+	stages Stages // of the tenant
+}
 
 // estimateSource is the estimate of one source for the seeds of a plan.
 func (s estimates) estimateSource(ctx context.Context, id string, seeds []stage.Seed, waits coverage.Waits) (e SourceEstimate, searches bool, err error) {
-	source := s.needs.Stages.Find(id)
+	source := s.stages.Find(id)
 	e = SourceEstimate{Source: id, Usable: source.Usable}
 	var waiting []stage.Outcome
 	asked := coverage.Served(seeds, source.Platforms)
@@ -148,7 +157,7 @@ func (s estimates) estimateSource(ctx context.Context, id string, seeds []stage.
 // estimateNotes say what may change the terms in a scroll.
 func (s estimates) estimateNotes(pipeline Template, brief stage.Brief) (notes []string) {
 	for _, id := range pipeline.Plans {
-		if planner := s.needs.Stages.Find(id); planner.Usable && planner.Kind == stage.PlanKind {
+		if planner := s.stages.Find(id); planner.Usable && planner.Kind == stage.PlanKind {
 			notes = append(notes, fmt.Sprintf("stage %s may replace the niche terms by at most %d others", id, s.cfg.Terms))
 			break
 		}

@@ -115,7 +115,7 @@ func (w *world) Screen(_ context.Context, id string, _ stage.Run, next func() ([
 	return stage.Summary{Unclear: []string{"be nice"}}, err
 }
 
-func (w *world) Session() (Stages, func()) { return w, func() {} }
+func (w *world) Session(context.Context) (Stages, func(), error) { return w, func() {}, nil }
 
 func (w *world) Folder() (MediaFolder, error) {
 	if err := w.call("folder"); err != nil {

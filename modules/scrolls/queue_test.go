@@ -114,7 +114,7 @@ type slowStages struct {
 	wait func(ctx context.Context)
 }
 
-func (s slowStages) Session() (Stages, func()) { return s, func() {} }
+func (s slowStages) Session(context.Context) (Stages, func(), error) { return s, func() {}, nil }
 
 func (s slowStages) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
 	s.wait(ctx)

@@ -150,12 +150,12 @@ func (r *rpc) checkTemplates(_ context.Context, req *scrolleryv1.ListTemplatesRe
 	return err
 }
 
-func (r *rpc) templates(_ context.Context, req *scrolleryv1.ListTemplatesRequest) (*scrolleryv1.ListTemplatesResponse, error) {
+func (r *rpc) templates(ctx context.Context, req *scrolleryv1.ListTemplatesRequest) (*scrolleryv1.ListTemplatesResponse, error) {
 	size := defaultPage
 	if req.PageSize != nil {
 		size = int(*req.PageSize)
 	}
-	found, next, err := r.service.Templates(size, req.GetPageToken())
+	found, next, err := r.service.Templates(ctx, size, req.GetPageToken())
 	if err != nil {
 		return nil, err
 	}

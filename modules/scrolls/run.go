@@ -64,7 +64,10 @@ func (r *run) execute(ctx context.Context, cancel context.CancelCauseFunc) (err 
 	}()
 	stop := r.beat(ctx, cancel)
 	defer stop()
-	stages, end := r.stages.Session()
+	stages, end, err := r.stages.Session(ctx)
+	if err != nil {
+		return fmt.Errorf("find the stages: %w", err)
+	}
 	defer end()
 	r.stages = stages
 	if err := (planning{r}).prepare(ctx); err != nil {

@@ -120,7 +120,8 @@ type Batch struct {
 // Stages is the need of plugin stages. Errors of their calls are *stage.CallError;
 // what was emitted before an error stays valid. next ends with io.EOF.
 type Stages interface {
-	// Find describes one stage. An unknown id is not usable.
+	// Find describes one stage, outside a session as the operator can use it. An unknown id is
+	// not usable.
 	Find(id string) Stage
 	// List describes all stages.
 	List() []Stage
@@ -132,8 +133,9 @@ type Stages interface {
 	// Folder makes an empty folder for media.
 	Folder() (MediaFolder, error)
 	// Session is for one start of a scroll, whose stages may share what no other scroll
-	// reaches. The caller ends it.
-	Session() (stages Stages, end func())
+	// reaches. It describes sources as the tenant of the context can use them, who may have
+	// keys of their own. The caller ends it.
+	Session(ctx context.Context) (stages Stages, end func(), err error)
 }
 
 // Stage describes an installed stage.

@@ -30,11 +30,11 @@ func (s source) spec() stage.Spec {
 		ID: "instagram", Version: "1.0.0", Kind: stage.SourceKind, Platforms: []string{platform},
 		Summary: "Asks Instagram's Graph API: reels of professional accounts, and hashtags to discover others.",
 		Settings: []stage.Setting{
-			{Name: "user_id", Required: true, Help: "Id of your own professional account, which requests are made for."},
+			{Name: "user_id", Own: true, Required: true, Help: "Id of your own professional account, which requests are made for."},
 			{Name: "api_url", Default: "https://graph.facebook.com", Endpoint: true, Help: "Address of the interface."},
 			{Name: "version", Default: "v25.0", Help: "Version of the interface."},
 			{Name: "patience", Default: "10m", Type: stage.Duration, Min: "0s", Help: "How long the waits of one call may take together; 0s never waits."},
-			{Name: "hashtags_per_week", Type: stage.Number, Min: "1", Help: "How many different hashtags Instagram grants you, where it is not 30."},
+			{Name: "hashtags_per_week", Own: true, Type: stage.Number, Min: "1", Help: "How many different hashtags Instagram grants you, where it is not 30."},
 		},
 		Secrets: []string{"access_token"}, RequiredSecrets: []string{"access_token"},
 		Env:      map[string]string{"access_token": "INSTAGRAM_TOKEN"},

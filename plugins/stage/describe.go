@@ -17,7 +17,7 @@ func describe(s Spec) *stagev1.Description {
 	for _, setting := range s.Settings {
 		description.Settings = append(description.Settings, &stagev1.Setting{
 			Name: setting.Name, Default: setting.Default, Required: setting.Required, Path: setting.Path,
-			Endpoint: setting.Endpoint, Help: setting.Help, Type: string(setting.Type), Min: setting.Min, Max: setting.Max, Values: setting.Values,
+			Endpoint: setting.Endpoint, Help: setting.Help, Type: string(setting.Type), Min: setting.Min, Max: setting.Max, Values: setting.Values, Own: setting.Own,
 		})
 	}
 	for _, quota := range s.Quotas {

@@ -126,6 +126,11 @@ type Setting struct {
 	// Endpoint marks the value as an http or https address; the stage may reach its
 	// host, which may also be in a private network, since the operator says so.
 	Endpoint bool
+	// Own lets an account that uses secrets of its own set the value too. It then comes from
+	// the account, or is Default, and never the operator's: a limit of the account's own, a
+	// statement that the account must make itself. For sources, and neither with Path,
+	// Endpoint nor Off.
+	Own bool
 	// Help is for people.
 	Help string
 }
@@ -148,7 +153,7 @@ const (
 )
 
 // Allowance is what a site grants the operator as a whole: all accounts of a server
-// share it.
+// share it. A call with secrets of an account spends what the site grants that account.
 type Allowance struct {
 	// Name in the form of a setting's.
 	Name string

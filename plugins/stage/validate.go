@@ -62,6 +62,8 @@ func (s Spec) Validate() error {
 	}
 	for _, setting := range s.Settings {
 		add(setting.Path && setting.Endpoint, "setting %q: a path and an endpoint at once", setting.Name)
+		add(setting.Own && (setting.Path || setting.Endpoint || setting.Off != ""), "setting %q: an account sets no path, no endpoint and nothing that turns a stage off", setting.Name)
+		add(setting.Own && (s.Kind != SourceKind || len(s.Secrets) == 0), "setting %q: accounts set only those of sources with secrets", setting.Name)
 	}
 	for name, variable := range s.Env {
 		add(!seen[name], "variable %s: there is no setting or secret %q", variable, name)

@@ -39,8 +39,8 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if got := strings.Count(text, `"operationId"`); got != 77 {
-		t.Errorf("%d operations, want 77", got)
+	if got := strings.Count(text, `"operationId"`); got != 80 {
+		t.Errorf("%d operations, want 80", got)
 	}
 	t.Run("every property and parameter is explained", func(t *testing.T) {
 		var document map[string]any
@@ -142,8 +142,10 @@ func TestDocumentIsSentCompressed(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, "the text", text(plain.Body), text(unpacked))
-	if len(body) > 32<<10 {
-		t.Errorf("got %d bytes compressed, want at most 32 KiB", len(body))
+	// 32 KiB held 77 operations. Those of the account's own sources have more properties of their
+	// own than most, each with its sentence.
+	if len(body) > 40<<10 {
+		t.Errorf("got %d bytes compressed, want at most 40 KiB", len(body))
 	}
 	for _, c := range []struct {
 		name           string

@@ -360,7 +360,9 @@ type Setting struct {
 	Min string `protobuf:"bytes,8,opt,name=min" json:"min,omitempty"`
 	Max string `protobuf:"bytes,9,opt,name=max" json:"max,omitempty"`
 	// The only values of a choice, or of the items of a list.
-	Values        []string `protobuf:"bytes,10,rep,name=values" json:"values,omitempty"`
+	Values []string `protobuf:"bytes,10,rep,name=values" json:"values,omitempty"`
+	// An account with secrets of its own sets the value, and never the operator for it.
+	Own           bool `protobuf:"varint,11,opt,name=own" json:"own,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -463,6 +465,13 @@ func (x *Setting) GetValues() []string {
 		return x.Values
 	}
 	return nil
+}
+
+func (x *Setting) GetOwn() bool {
+	if x != nil {
+		return x.Own
+	}
+	return false
 }
 
 // Limits that the stage requests; 0 means the host's default.
@@ -1105,7 +1114,7 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\x04cost\x18\x05 \x01(\v2\x18.scrollery.stage.v1.CostR\x04cost\"2\n" +
 	"\x04Cost\x12\x16\n" +
 	"\x06handle\x18\x01 \x01(\x03R\x06handle\x12\x12\n" +
-	"\x04term\x18\x02 \x01(\x03R\x04term\"\xe7\x01\n" +
+	"\x04term\x18\x02 \x01(\x03R\x04term\"\xf9\x01\n" +
 	"\aSetting\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\adefault\x18\x02 \x01(\tR\adefault\x12\x1a\n" +
@@ -1117,7 +1126,8 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\x03min\x18\b \x01(\tR\x03min\x12\x10\n" +
 	"\x03max\x18\t \x01(\tR\x03max\x12\x16\n" +
 	"\x06values\x18\n" +
-	" \x03(\tR\x06values\"\x9f\x01\n" +
+	" \x03(\tR\x06values\x12\x10\n" +
+	"\x03own\x18\v \x01(\bR\x03own\"\x9f\x01\n" +
 	"\x06Limits\x12!\n" +
 	"\fmemory_bytes\x18\x01 \x01(\x03R\vmemoryBytes\x12\x1f\n" +
 	"\vcall_millis\x18\x02 \x01(\x03R\n" +

@@ -1,0 +1,164 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/scrollery/scrollery/app/host"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+	"github.com/scrollery/scrollery/modules/quota"
+	"github.com/scrollery/scrollery/modules/sources"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// accountSources implements the host's need of what accounts set for sources.
+type accountSources struct{ accounts *sources.Accounts }
+
+func (a accountSources) Owned(ctx context.Context) (map[string]*host.Own, error) {
+	listed, err := a.accounts.List(ctx)
+	if err != nil || len(listed) == 0 {
+		return nil, err
+	}
+	account, _, _ := viewer.Tenant(ctx)
+	owned := make(map[string]*host.Own, len(listed))
+	for _, one := range listed {
+		own := &host.Own{
+			// No id of a plugin has a slash.
+			Ledger:   one.Source + "/" + publicid.Format(publicid.Account, account),
+			Settings: one.Settings,
+			Keep: func(ctx context.Context, name, value string) error {
+				return a.accounts.Keep(ctx, one, name, value)
+			},
+		}
+		own.Secrets, err = a.accounts.Open(one)
+		if errors.Is(err, sources.ErrUnopened) {
+			own.Fault, err = stage.Misconfiguredf("%v", err), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		owned[one.Source] = own
+	}
+	return owned, nil
+}
+
+// sourcePlugins implements the need of sources of the server's plugins.
+type sourcePlugins struct {
+	host   *host.Host
+	quotas sourceQuotas
+}
+
+func (p sourcePlugins) Describe(id string) (sources.Source, bool) {
+	plugin, ok := p.host.Find(id)
+	if !ok || plugin.Kind != stage.SourceKind {
+		return sources.Source{}, false
+	}
+	return p.described(plugin), true
+}
+
+// described is what does not depend on a tenant.
+func (p sourcePlugins) described(plugin host.Plugin) sources.Source {
+	spec, _ := p.host.Spec(plugin.ID)
+	source := sources.Source{ID: plugin.ID, Summary: plugin.Summary, Platforms: plugin.Platforms, Requests: plugin.Requests}
+	for _, name := range spec.Secrets {
+		source.Secrets = append(source.Secrets, sources.Secret{Name: name, Required: slices.Contains(spec.RequiredSecrets, name)})
+	}
+	for _, setting := range spec.Settings {
+		if setting.Own {
+			source.Settings = append(source.Settings, setting)
+		}
+	}
+	return source
+}
+
+func (p sourcePlugins) Sources(ctx context.Context) (all []sources.Source, err error) {
+	owned, err := p.host.Owned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, known := range p.host.Known() {
+		if known.Kind != stage.SourceKind {
+			continue
+		}
+		own := owned[known.ID]
+		plugin, _ := p.host.FindOwn(known.ID, own)
+		source := p.described(plugin)
+		source.State, source.Reason = stateOf(plugin, source, own)
+		left, err := p.quotas.left(ctx, p.host.QuotasOf(plugin.ID, own), 0, 0)
+		if err != nil {
+			return nil, err
+		}
+		for i, q := range p.host.QuotasOf(plugin.ID, own) {
+			source.Quotas = append(source.Quotas, sources.Quota{Name: q.Name, Window: string(q.Window), Limit: q.Limit, Left: left[i].Left, Cost: q.Cost})
+		}
+		all = append(all, source)
+	}
+	slices.SortFunc(all, func(a, b sources.Source) int { return cmp.Compare(a.ID, b.ID) })
+	return all, nil
+}
+
+// stateOf is the state of a source for a tenant, without the operator's own words.
+func stateOf(plugin host.Plugin, source sources.Source, own *host.Own) (state, reason string) {
+	missing := lacking(source, own)
+	switch {
+	case plugin.State == host.Ready:
+		return sources.Ready, ""
+	case plugin.State == host.Resting:
+		return sources.Resting, "It failed too often in a row, and is left alone for a minute."
+	case plugin.State != host.Unset:
+		return sources.Off, "The operator turned it off, or it cannot run here."
+	case own != nil && own.Fault != nil:
+		return sources.Incomplete, "The stored keys cannot be opened any more: set them again."
+	case own != nil && missing != "":
+		return sources.Incomplete, "Set " + missing + "."
+	case own == nil && missing != "":
+		return sources.Unset, "Set keys of your own: " + missing + "."
+	}
+	return sources.Off, "Only the operator can set it up."
+}
+
+// lacking names what an account has yet to set; empty for nothing, and for a source that takes
+// no keys of accounts.
+func lacking(source sources.Source, own *host.Own) string {
+	if own == nil {
+		own = &host.Own{}
+	}
+	var names []string
+	for _, secret := range source.Secrets {
+		if secret.Required && own.Secrets[secret.Name] == "" {
+			names = append(names, secret.Name)
+		}
+	}
+	for _, setting := range source.Settings {
+		if setting.Required && setting.Default == "" && own.Settings[setting.Name] == "" {
+			names = append(names, setting.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// left is what is left of quotas for the tenant of the context, who needs what so many seeds
+// usually take.
+func (q sourceQuotas) left(ctx context.Context, quotas []host.Quota, handles, terms int) ([]quotaLeft, error) {
+	all := make([]quotaLeft, 0, len(quotas))
+	for _, known := range quotas {
+		needed := known.Cost.Handle*int64(handles) + known.Cost.Term*int64(terms)
+		left, answer, err := q.ledger.Left(ctx, quotaOf(known.Plugin, known.Allowance), needed)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, quotaLeft{known, needed, left, answer})
+	}
+	return all, nil
+}
+
+// quotaLeft is what is left of one quota.
+type quotaLeft struct {
+	host.Quota
+	Needed, Left int64
+	answer       quota.Answer
+}
