@@ -29,6 +29,8 @@ type understanding struct {
 	constants map[string]string
 	// languages are those of the names.
 	languages map[string]bool
+	// words may follow a count.
+	words map[string]bool
 	// metadata are further columns to keep, by their property.
 	metadata     map[string]string
 	durationUnit string
@@ -93,6 +95,7 @@ func newUnderstanding(header []string, rows [][]string) *understanding {
 func (r *reading) understand(header []string, rows [][]string) *understanding {
 	v := r.words()
 	u := newUnderstanding(header, v.noTotals(rows))
+	u.words = v.count
 	votes := map[string]int{}
 	for i := range u.columns {
 		c := &u.columns[i]
@@ -209,7 +212,7 @@ func (u *understanding) takeLinks() {
 	best := u.bestLinks(func(c *sampleColumn) bool { return c.mostly(c.links) })
 	if best < 0 {
 		best = u.bestLinks(func(c *sampleColumn) bool {
-			return c.meaning.field == "sourceUrl" && c.links > 0 && c.mostly(c.links+c.profiles+c.addresses)
+			return c.meaning.field == "sourceUrl" && c.links > 0
 		})
 	}
 	if best < 0 || u.has("sourceUrl") {
@@ -350,7 +353,7 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 		if !c.mostly(c.links) && !c.saysID() && c.mostly(c.share(func(s string) bool { return idForm(s) == "other" && !allDigits(s) })) {
 			return false // a column Content or Post of texts in one word
 		}
-		return c.mostly(c.links) || c.mostly(c.share(func(s string) bool { return idForm(s) != "" })) && (!c.counts() || c.meaning.rank == 0)
+		return c.links > 0 && 2*c.links >= len(c.values)-2 || c.mostly(c.share(func(s string) bool { return idForm(s) != "" })) && (!c.counts() || c.meaning.rank == 0)
 	case "sourceUrl":
 		return c.mostly(c.links) || c.mostly(c.addresses) && !u.knownPlatform()
 	case "creatorId", "soundId":
@@ -372,7 +375,7 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 }
 
 func (u *understanding) isCount(s string) bool {
-	style := numberStyle{languages: u.languages}
+	style := numberStyle{languages: u.languages, words: u.words}
 	c := style.count(s)
 	return !c.bad || c.hidden || style.amountLike(s)
 }

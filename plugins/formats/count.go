@@ -148,7 +148,7 @@ func (s *numberStyle) amount(text string) (sum float64, rounded, ok bool) {
 		text, rounded = plus, true
 	}
 	lead := strings.IndexFunc(text, isDigit)
-	if lead > 0 && s.follows(text[:lead]) {
+	if lead > 0 && (s.follows(text[:lead]) || picture(text[:lead])) {
 		text = text[lead:]
 	}
 	seen := false
@@ -178,6 +178,11 @@ func (s *numberStyle) amount(text string) (sum float64, rounded, ok bool) {
 		sum += value * factor
 	}
 	return sum, rounded, seen
+}
+
+// picture reports symbols alone, such as an eye or a triangle before a count of views.
+func picture(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.Is(unicode.So, r) && r != ' ' && r != '\ufe0f' })
 }
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }

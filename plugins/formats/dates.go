@@ -297,7 +297,7 @@ func (d *date) word(word string) bool {
 		d.zoned = d.zoned || name == "z"
 		return true
 	}
-	if smallDateWords[name] {
+	if smallDateWords[name] || dayOfWeek.MatchString(name) {
 		return true
 	}
 	for n := min(4, len(runes)); n >= 3; n-- {
@@ -309,6 +309,9 @@ func (d *date) word(word string) bool {
 	// A day of the week stands first.
 	return d.count == 0 && d.month == 0 && len(runes) >= 2
 }
+
+// dayOfWeek are days of the week that may stand behind a date.
+var dayOfWeek = regexp.MustCompile(`^((sun|mon|tues|wednes|thurs|fri|satur)day|(星期|周|週|礼拜|禮拜).|[日月火水木金土月日]曜日?|[일월화수목금토](요일)?|[火水木金土])$`)
 
 var weekdays = map[string]bool{"mon": true, "tue": true, "wed": true, "thu": true, "fri": true, "sat": true, "sun": true}
 

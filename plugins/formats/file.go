@@ -60,7 +60,8 @@ func otherKind(in *bufio.Reader) string {
 	for lead, words := range map[string]string{
 		"%pdf-": "a PDF: export the table as CSV", "par1": "a Parquet file: write its table as CSV", "sqlite format 3": "a database of SQLite: write its table as CSV",
 		"<!doctype html": "a web page, perhaps one to sign in: save the table as CSV", "<html": "a web page, perhaps one to sign in: save the table as CSV", "<table": "a table of a web page: save it as CSV",
-		"<?xml": "XML: save the table as CSV",
+		"pk\x03\x04": "a spreadsheet or a zip in gzip: unpack it first",
+		"<?xml":      "XML: save the table as CSV",
 	} {
 		if bytes.HasPrefix(start, []byte(lead)) {
 			return words

@@ -96,7 +96,7 @@ var groupedID = regexp.MustCompile(`^\d{1,3}([,. '’\x{a0}\x{202f}]\d{3}){5,6}$
 
 // plainID is an id without what a spreadsheet puts around and into it.
 func plainID(text string) string {
-	id := strings.TrimSpace(plainCell(text))
+	id := strings.Trim(plainCell(strings.TrimSpace(text)), ` '"`)
 	if len(id) > 20 && groupedID.MatchString(id) {
 		return strings.Map(func(r rune) rune {
 			if isDigit(r) {

@@ -110,7 +110,7 @@ func (l *link) tiktok(host string, parts []string, short bool) {
 		l.kind, l.handle = photoLink, name
 	case named && name != "":
 		l.kind, l.handle = profileLink, name
-	case (first == "v" || first == "video" || first == "embed") && allDigits(strings.TrimSuffix(part(parts, len(parts)-1), ".html")):
+	case (first == "v" || first == "video" || first == "embed" || first == "player") && allDigits(strings.TrimSuffix(part(parts, len(parts)-1), ".html")):
 		l.kind, l.id = videoLink, strings.TrimSuffix(parts[len(parts)-1], ".html")
 	case first == "share" && part(parts, 1) == "video" && allDigits(part(parts, 2)):
 		l.kind, l.id = videoLink, parts[2]

@@ -17,7 +17,7 @@ type listTable struct {
 // columnNames are the names of columns that an object gives for a list of lists in it, as
 // `{"columns": ["id", "views"], "data": [["1", 5]]}`; nil without any.
 func (o *object) columnNames() *listTable {
-	for _, path := range []string{"columns", "header", "headers", "fields", "cols", "column_names", "columnNames", "schema.fields", "meta.view.columns"} {
+	for _, path := range []string{"columns", "header", "headers", "columnHeaders", "head", "fields", "cols", "column_names", "columnNames", "schema.fields", "meta.view.columns"} {
 		values := o.values(path)
 		if len(values) < 2 || len(values) > maxColumns {
 			continue

@@ -147,6 +147,9 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 	before := r.taken()
 	rows := o.columnwise()
 	if rows == nil {
+		rows = r.byColumn(o)
+	}
+	if rows == nil {
 		rows = r.keyed(o)
 	}
 	if rows != nil && depth < maxDepth {
@@ -253,6 +256,31 @@ func (o *object) columnwise() (rows [][]byte) {
 	}
 	for i := range table {
 		rows = append(rows, table[i].whole())
+	}
+	return rows
+}
+
+// byColumn are the rows of a table that is written as a list of values for each column. Nil if
+// the object is none.
+func (r *reading) byColumn(o *object) (rows [][]byte) {
+	var names [][]byte
+	var columns [][]jsontext.Value
+	for _, name := range sortedKeys(o.members) {
+		values := o.values(name)
+		if len(values) == 0 || len(columns) > 0 && len(values) != len(columns[0]) || slices.ContainsFunc(values, func(v jsontext.Value) bool { return v.Kind() == '{' }) {
+			return nil
+		}
+		names, columns = append(names, quote(nil, name)), append(columns, values)
+	}
+	if len(columns) < 2 || r.rowOfNames(names) == nil {
+		return nil
+	}
+	for i := range columns[0] {
+		var row properties
+		for j, name := range sortedKeys(o.members) {
+			row.raw(name, columns[j][i])
+		}
+		rows = append(rows, row.whole())
 	}
 	return rows
 }

@@ -121,6 +121,13 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"one list a line", "a.jsonl", `["video_id","views"]` + "\n" + `["7521900000000000066",5]` + "\n", []string{"7521900000000000066 5 - - -"}, ""},
 		{"lists without names", "a.json", `[["7521900000000000062",5],["7521900000000000063",6]]`, nil, "no names for them"},
 		{"two words for a list that is too long", "a.json", `[["video_id","views"],["7521900000000000062",5,6]]`, nil, "3 values under 2 names"},
+		{"lists by column", "a.json", `{"video_id":["7521900000000000067","7521900000000000068"],"views":[5,6]}`, []string{"7521900000000000067 5 - - -", "7521900000000000068 6 - - -"}, ""},
+		{"a report of YouTube Analytics", "a.json", `{"columnHeaders":[{"name":"video"},{"name":"views"}],"rows":[["AAAAAAAAS05",5],["AAAAAAAAS06",6]]}`, []string{"AAAAAAAAS05 5 - - -", "AAAAAAAAS06 6 - - -"}, ""},
+		{"an eye before the count", "a.csv", "url,views\n" + tiktok + "0069,👁 987\n" + tiktok + "0070,Views: 88\n", []string{"7521900000000000069 987 - - -", "7521900000000000070 88 - - -"}, ""},
+		{"a footer under one address", "a.csv", "Video,Aufrufe\n" + tiktok + "0071,5\nStand: 01.07.2025,\n", []string{"7521900000000000071 5 - - -"}, "no_id"},
+		{"ids in quotes", "a.csv", "video_id,views\n'7521900000000000072',5\n7521900000000000073,6\n", []string{"7521900000000000072 5 - - -", "7521900000000000073 6 - - -"}, ""},
+		{"days of the week behind dates", "a.csv", "url,views,发布时间\nhttps://youtu.be/AAAAAAAAS05,5,2025年7月13日 星期日\n", []string{"AAAAAAAAS05 5 - - 20282"}, ""},
+		{"a quote that is never closed", "a.csv", "platform,video_id,caption,views\ntiktok,7521900000000000074,\"open,5\n", nil, "never closed"},
 		{"accounts", "a.csv", "Rank,Username,Followers\n1,a.example,1000\n", nil, "no column has ids or addresses of videos"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

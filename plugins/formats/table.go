@@ -63,6 +63,9 @@ func (r *reading) csv(in *bufio.Reader, name string) error {
 		return err
 	}
 	if len(sample) == 0 && whole && !r.options.check {
+		if bytes.Count(start, []byte(`"`))%2 == 1 {
+			return errors.New("a quote that is never closed: no row can be told from the next")
+		}
 		r.skip(Empty, 0, "a header without rows: there are no videos in it")
 		return nil
 	}
