@@ -60,6 +60,8 @@ type (
 	keeper    = videos.Deletions
 	reader    = lists.Service
 	scorer    = scoring.Service
+	windows   = scoring.Windows
+	trends    = scoring.Trends
 	explainer = insight.Service
 	remover   = removal.Service
 )
@@ -69,6 +71,8 @@ type bundle struct {
 	keeper
 	*reader
 	*scorer
+	*windows
+	*trends
 	*explainer
 	removal *remover
 	t       testing.TB
@@ -100,6 +104,7 @@ func (b *bundle) open(cfg Config) {
 		b.t.Fatal(err)
 	}
 	b.keeper, b.reader, b.scorer, b.explainer, b.removal = keeper{Service: l.Videos}, l.Lists, l.Scoring, l.Insight, l.Removal
+	b.windows, b.trends = l.Scoring.Windows, l.Scoring.Trends
 }
 
 // as is the same library seen by another account.

@@ -52,11 +52,11 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 	isGeneric := score.Generic(cfg.Generic)
 	l := &Library{Videos: videos.New(db, workspace, scrolls, cfg.Growth, scoring.Method(cfg.Growth), videos.KeysOf(db, cfg.SecretKey), retention)}
 	l.Scoring = scoring.New(db, l.Videos, scrolls, cfg.Growth, isGeneric)
-	l.Lists = lists.New(db, l.Videos, workspace, scrolls, l.Scoring, pages)
+	l.Lists = lists.New(db, l.Videos, workspace, scrolls, l.Scoring.Trends, pages)
 	l.Insight = insight.New(insight.Source{
 		DB: db, Growth: cfg.Growth, Subject: l.Lists.Subject, Newest: l.Lists.Newest, Completed: scrolls.Completed, Outlier: videos.ShowOutlier,
-		Runs: l.Scoring.Runs, Window: l.Scoring.Window, Past: l.Scoring.Past, Stored: l.Scoring.Stored, IsGeneric: isGeneric,
-		Carriers: l.Scoring.Carriers, Niche: l.Scoring.Niche,
+		Runs: l.Scoring.Windows.Runs, Window: l.Scoring.Windows.Window, Past: l.Scoring.Windows.Past, Stored: l.Scoring.Trends.Stored, IsGeneric: isGeneric,
+		Carriers: l.Scoring.Windows.Carriers, Niche: l.Scoring.Windows.Niche,
 	})
 	thinning.Unneeded = l.Scoring.Unneeded
 	l.Removal = removal.New(db, videos.Deletions{Service: l.Videos}, imports, retention, thinning)

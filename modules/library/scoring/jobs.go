@@ -26,7 +26,7 @@ func (s *Service) Periodics() []store.Periodic {
 	return []store.Periodic{
 		{Kind: "library.rescore", Every: 30 * time.Second, Run: s.RescoreAll},
 		{Kind: "library.unscored", Every: time.Second, Run: s.ScoreAllUnscored},
-		{Kind: "library.trends", Every: time.Second, Run: s.CountAll},
+		{Kind: "library.trends", Every: time.Second, Run: s.Trends.CountAll},
 	}
 }
 
@@ -52,8 +52,8 @@ const (
 )
 
 // CountAll counts what was archived or restored in every library.
-func (s *Service) CountAll(ctx context.Context) error {
-	next := s.db.HotTenantless(`SELECT MIN({owner}) FROM uncounted_videos WHERE {owner} > $1`, "looks for any tenant whose trends have to be counted")
+func (tr *Trends) CountAll(ctx context.Context) error {
+	next := tr.db.HotTenantless(`SELECT MIN({owner}) FROM uncounted_videos WHERE {owner} > $1`, "looks for any tenant whose trends have to be counted")
 	var failed []error
 	for after := int64(0); ; {
 		account := int64(0)
@@ -61,7 +61,7 @@ func (s *Service) CountAll(ctx context.Context) error {
 		if err != nil || account == 0 {
 			return errors.Join(append(failed, err)...)
 		}
-		if err := s.CountTrends(viewer.As(ctx, account)); err != nil {
+		if err := tr.CountTrends(viewer.As(ctx, account)); err != nil {
 			failed = append(failed, fmt.Errorf("count trends of account %d: %w", account, err))
 		}
 		after = account
@@ -75,14 +75,14 @@ type CountPart struct {
 }
 
 // WriteParts does the parts in order, as many in a transaction as read little together.
-func (s *Service) WriteParts(ctx context.Context, parts []CountPart) error {
+func (tr *Trends) WriteParts(ctx context.Context, parts []CountPart) error {
 	for len(parts) > 0 {
 		n, bytes := 0, 0
 		for n < len(parts) && (n == 0 || bytes+parts[n].Bytes <= packedAtOnce) {
 			bytes += parts[n].Bytes
 			n++
 		}
-		err := s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		err := tr.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 			for _, p := range parts[:n] {
 				if err := p.write(ctx, tx); err != nil {
 					return err

@@ -22,6 +22,22 @@ type Scrolls interface {
 
 // Service scores libraries. It is safe for concurrent use.
 type Service struct {
+	*core
+	Windows *Windows
+	Trends  *Trends
+}
+
+// Windows reads what the scrolls of a subject observed. It is safe for concurrent use.
+type Windows struct{ *core }
+
+// Trends measures the trends of subjects and stores them. It is safe for concurrent use.
+type Trends struct {
+	*core
+	windows *Windows
+}
+
+// core is what all of the package works with.
+type core struct {
 	db        *store.DB
 	hot       hot
 	videos    *videos.Service
@@ -37,8 +53,10 @@ func Method(growth *score.Table) string { return "3 " + growth.Method() }
 
 // New returns the service. isGeneric recognises keys that are never trends.
 func New(db *store.DB, v *videos.Service, scrolls Scrolls, growth *score.Table, isGeneric func(key string) bool) *Service {
-	return &Service{
+	c := &core{
 		db: db, hot: newHot(db), videos: v, scrolls: scrolls,
 		growth: growth, method: Method(growth), isGeneric: isGeneric,
 	}
+	w := &Windows{c}
+	return &Service{core: c, Windows: w, Trends: &Trends{core: c, windows: w}}
 }

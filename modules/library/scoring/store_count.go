@@ -21,14 +21,14 @@ import (
 
 // CountTrends counts in the tenant's trends what was archived or restored before the call
 // and is not counted yet. Two may do so at once: what one has counted, the other finds done.
-func (s *Service) CountTrends(ctx context.Context) error {
-	last, err := s.db.Ent().UncountedVideo.Query().Order(uncountedvideo.ByID(entsql.OrderDesc())).FirstID(ctx)
+func (tr *Trends) CountTrends(ctx context.Context) error {
+	last, err := tr.db.Ent().UncountedVideo.Query().Order(uncountedvideo.ByID(entsql.OrderDesc())).FirstID(ctx)
 	if ent.IsNotFound(err) {
 		return nil
 	}
 	for try := 1; err == nil; {
 		var found bool
-		found, err = s.countSome(ctx, last)
+		found, err = tr.countSome(ctx, last)
 		if errors.Is(err, videos.ErrChanged) && try < countTries {
 			try, err = try+1, nil
 			continue
@@ -41,41 +41,41 @@ func (s *Service) CountTrends(ctx context.Context) error {
 }
 
 // countSome counts some of the videos up to the last one. found is false where there are none.
-func (s *Service) countSome(ctx context.Context, last int64) (found bool, err error) {
-	rows, err := s.db.Ent().UncountedVideo.Query().Where(uncountedvideo.IDLTE(last)).Order(uncountedvideo.ByID()).Limit(uncountedAtOnce).All(ctx)
+func (tr *Trends) countSome(ctx context.Context, last int64) (found bool, err error) {
+	rows, err := tr.db.Ent().UncountedVideo.Query().Where(uncountedvideo.IDLTE(last)).Order(uncountedvideo.ByID()).Limit(uncountedAtOnce).All(ctx)
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
-	parts, err := s.CountParts(ctx, rows)
+	parts, err := tr.CountParts(ctx, rows)
 	if err != nil {
 		return false, err
 	}
-	return true, s.WriteParts(ctx, parts)
+	return true, tr.WriteParts(ctx, parts)
 }
 
 // CountParts are the parts of counting the videos; the last one ends it.
-func (s *Service) CountParts(ctx context.Context, rows []*ent.UncountedVideo) (parts []CountPart, err error) {
+func (tr *Trends) CountParts(ctx context.Context, rows []*ent.UncountedVideo) (parts []CountPart, err error) {
 	ids, changed := make([]int64, len(rows)), make([]int64, len(rows))
 	for i, row := range rows {
 		ids[i], changed[i] = row.ID, row.VideoID
 	}
 	slices.Sort(changed)
-	carriers, err := s.carriersOf(ctx, s.videos.Outside(), slices.Compact(changed))
+	carriers, err := tr.windows.carriersOf(ctx, tr.videos.Outside(), slices.Compact(changed))
 	if err != nil {
 		return nil, err
 	}
-	windows, err := s.db.Ent().TrendWindow.Query().Where(trendwindow.NewestAtGT(0)).All(ctx)
+	windows, err := tr.db.Ent().TrendWindow.Query().Where(trendwindow.NewestAtGT(0)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read trend windows: %w", err)
 	}
 	for _, w := range windows {
 		if changed[0] == videos.AllTrends {
-			if err := s.MeasureTrends(ctx, w.Subject, 0); err != nil {
+			if err := tr.MeasureTrends(ctx, w.Subject, 0); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		of, err := s.countIn(ctx, w, carriers)
+		of, err := tr.countIn(ctx, w, carriers)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func (s *Service) CountParts(ctx context.Context, rows []*ent.UncountedVideo) (p
 // countIn are the parts of counting videos again in a window. Only their own keys are
 // measured: what the other keys count does not change, only which of them overlap with one
 // above them.
-func (s *Service) countIn(ctx context.Context, window *ent.TrendWindow, of []score.Carrier) (parts []CountPart, err error) {
+func (tr *Trends) countIn(ctx context.Context, window *ent.TrendWindow, of []score.Carrier) (parts []CountPart, err error) {
 	archived, keys := map[int64]bool{}, map[string]bool{}
 	for i := range of {
 		archived[of[i].ID] = of[i].Archived
@@ -101,7 +101,7 @@ func (s *Service) countIn(ctx context.Context, window *ent.TrendWindow, of []sco
 			keys[key.Key] = true
 		}
 	}
-	rows, err := s.db.Ent().Trend.Query().Where(enttrend.Subject(window.Subject), enttrend.WithArchived(1), enttrend.KeyIn(slices.Sorted(maps.Keys(keys))...)).
+	rows, err := tr.db.Ent().Trend.Query().Where(enttrend.Subject(window.Subject), enttrend.WithArchived(1), enttrend.KeyIn(slices.Sorted(maps.Keys(keys))...)).
 		Select(enttrend.FieldVideoCount).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read trends: %w", err)
@@ -128,7 +128,7 @@ func (s *Service) countIn(ctx context.Context, window *ent.TrendWindow, of []sco
 		if err != nil {
 			return fmt.Errorf("read trends: %w", err)
 		}
-		return s.relist(ctx, tx, window.Subject, changed)
+		return tr.relist(ctx, tx, window.Subject, changed)
 	}}), nil
 }
 
@@ -169,7 +169,7 @@ func recount(ctx context.Context, tx *store.Tx, of score.Totals, id int64, archi
 
 // relist writes changed keys into the list without archived videos, and decides again
 // which of its keys overlap with one above them.
-func (s *Service) relist(ctx context.Context, tx *store.Tx, subject string, changed []score.Trend) error {
+func (tr *Trends) relist(ctx context.Context, tx *store.Tx, subject string, changed []score.Trend) error {
 	account, err := videos.Account(ctx)
 	if err != nil {
 		return err
@@ -223,5 +223,5 @@ func (s *Service) relist(ctx context.Context, tx *store.Tx, subject string, chan
 			return fmt.Errorf("list trends: %w", err)
 		}
 	}
-	return s.addTrends(ctx, tx, account, subject, added)
+	return tr.addTrends(ctx, tx, account, subject, added)
 }

@@ -205,7 +205,7 @@ func (s *Service) finishAll(
 		// A niche is read from its newest video on, and peers of an old one are far from
 		// there: where nothing near was read, reading begins anew at its first peer.
 		if n == nil || peers.oldest > latest {
-			peers = &nicheReader{s: s, read: read, kind: kind, latest: latest}
+			peers = &nicheReader{core: s.core, read: read, kind: kind, latest: latest}
 			n = s.growth.Niche(func(undated bool, last *score.Reading) ([]score.Reading, error) {
 				return peers.load(ctx, undated, last)
 			})
@@ -240,7 +240,7 @@ func (s *Service) scoreWrites(changes []Change, flags []insight.Point) (found wr
 
 // nicheReader loads the usable videos of a kind, newest first.
 type nicheReader struct {
-	s    *Service
+	*core
 	read videos.Reader
 	kind score.Kind
 	// Latest is the newest posting time that is of use.
@@ -256,13 +256,13 @@ func (r *nicheReader) load(ctx context.Context, undated bool, last *score.Readin
 	}
 	switch {
 	case undated && last == nil:
-		err = r.read.Each(ctx, r.s.undatedPeers(), take, string(r.kind), StartOfTime)
+		err = r.read.Each(ctx, r.undatedPeers(), take, string(r.kind), StartOfTime)
 	case undated:
-		err = r.read.Each(ctx, r.s.undatedPeers(), take, string(r.kind), last.ID)
+		err = r.read.Each(ctx, r.undatedPeers(), take, string(r.kind), last.ID)
 	case last == nil:
-		err = r.read.Each(ctx, r.s.hot.nichePeers, take, string(r.kind), r.latest, StartOfTime)
+		err = r.read.Each(ctx, r.hot.nichePeers, take, string(r.kind), r.latest, StartOfTime)
 	default:
-		err = r.read.Each(ctx, r.s.hot.nichePeers, take, string(r.kind), last.PostedAt, last.ID)
+		err = r.read.Each(ctx, r.hot.nichePeers, take, string(r.kind), last.PostedAt, last.ID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read peers of a niche: %w", err)
@@ -276,9 +276,9 @@ func (r *nicheReader) load(ctx context.Context, undated bool, last *score.Readin
 	return found, nil
 }
 
-// undatedPeers and undatedByNiche are statements for videos without a posting time.
-func (s *Service) undatedPeers() *store.Hot {
-	return s.db.Hot(`SELECT id, ` + readingColumns + ` FROM videos
+// undatedPeers and UndatedByNiche are statements for videos without a posting time.
+func (c *core) undatedPeers() *store.Hot {
+	return c.db.Hot(`SELECT id, ` + readingColumns + ` FROM videos
 WHERE {tenant} AND growth_kind = $1 AND posted_at IS NULL AND id > $2 AND usable_views IS NOT NULL ORDER BY id LIMIT 300`)
 }
 

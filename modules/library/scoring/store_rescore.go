@@ -111,7 +111,7 @@ func (s *Service) rerun(ctx context.Context, after int64) (next int64, done bool
 	if err != nil {
 		return 0, false, err
 	}
-	return scroll.Int64, false, s.saveRun(ctx, subject, scroll.Int64)
+	return scroll.Int64, false, s.Trends.saveRun(ctx, subject, scroll.Int64)
 }
 
 // rescoreCreators scores the videos of the next creators by each other.
@@ -157,7 +157,7 @@ func (s *Service) remeasure(ctx context.Context, _ int64) (next int64, done bool
 		return 0, false, err
 	}
 	for _, subject := range subjects {
-		if err := s.MeasureTrends(ctx, subject, 0); err != nil {
+		if err := s.Trends.MeasureTrends(ctx, subject, 0); err != nil {
 			return 0, false, err
 		}
 	}

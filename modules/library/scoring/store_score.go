@@ -32,7 +32,7 @@ func (s *Service) Score(ctx context.Context, scrollID int64) error {
 	if err := s.savePoints(ctx, scrollID); err != nil {
 		return fmt.Errorf("score scroll %d: %w", scrollID, err)
 	}
-	if err := s.scoreTrends(ctx, scrollID); err != nil {
+	if err := s.Trends.scoreTrends(ctx, scrollID); err != nil {
 		return fmt.Errorf("trends after scroll %d: %w", scrollID, err)
 	}
 	return nil

@@ -40,22 +40,22 @@ func renderTrend(t *score.Trend) (string, error) {
 }
 
 // scoreTrends measures the trends of the scroll's subject.
-func (s *Service) scoreTrends(ctx context.Context, scrollID int64) error {
-	subject, err := s.scrolls.SubjectOf(ctx, scrollID)
+func (tr *Trends) scoreTrends(ctx context.Context, scrollID int64) error {
+	subject, err := tr.scrolls.SubjectOf(ctx, scrollID)
 	if err != nil {
 		return err
 	}
-	if err := s.saveRun(ctx, subject, scrollID); err != nil {
+	if err := tr.saveRun(ctx, subject, scrollID); err != nil {
 		return err
 	}
-	return s.MeasureTrends(ctx, subject, scrollID)
+	return tr.MeasureTrends(ctx, subject, scrollID)
 }
 
 // MeasureTrends replaces the trends of a subject; without a usable reading it has none. ending is a scroll that counts as
 // completed, 0 for none.
-func (s *Service) MeasureTrends(ctx context.Context, subject string, ending int64) error {
-	return s.update(ctx, func(ctx context.Context, read videos.Reader) (writes, error) {
-		w, err := s.gather(ctx, read, subject, ending)
+func (tr *Trends) MeasureTrends(ctx context.Context, subject string, ending int64) error {
+	return tr.update(ctx, func(ctx context.Context, read videos.Reader) (writes, error) {
+		w, err := tr.windows.gather(ctx, read, subject, ending)
 		if err != nil {
 			return nil, err
 		}
@@ -64,22 +64,24 @@ func (s *Service) MeasureTrends(ctx context.Context, subject string, ending int6
 			if err != nil || !measured {
 				return nil, err
 			}
-			return writes{func(ctx context.Context, tx *store.Tx) error { return s.clearTrends(ctx, tx, subject) }}, nil
+			return writes{func(ctx context.Context, tx *store.Tx) error { return tr.clearTrends(ctx, tx, subject) }}, nil
 		}
 		rows := trendRows(w)
-		return writes{func(ctx context.Context, tx *store.Tx) error { return s.saveTrends(ctx, tx, subject, w.Totals(), rows) }}, nil
+		return writes{func(ctx context.Context, tx *store.Tx) error {
+			return tr.saveTrends(ctx, tx, subject, w.Totals(), rows)
+		}}, nil
 	})
 }
 
 // saveRun notes what a scroll observed. A scroll without an observation leaves nothing.
-func (s *Service) saveRun(ctx context.Context, subject string, scrollID int64) error {
+func (tr *Trends) saveRun(ctx context.Context, subject string, scrollID int64) error {
 	account, err := videos.Account(ctx)
 	if err != nil {
 		return err
 	}
 	var first, last, usableAt sql.NullInt64
 	var repeats int64
-	rows, err := s.db.Hot(`SELECT MIN(o.observed_at), MAX(o.observed_at),
+	rows, err := tr.db.Hot(`SELECT MIN(o.observed_at), MAX(o.observed_at),
 MAX(CASE WHEN o.views > 0 AND o.views <= 9007199254740992 AND (o.likes IS NULL OR o.likes <= o.views) THEN o.observed_at END),
 COUNT(CASE WHEN v.scroll_id <> o.scroll_id THEN 1 END)
 FROM observations o CROSS JOIN videos v WHERE {tenant:o} AND o.scroll_id = $1 AND v.id = o.video_id AND +{tenant:v}`).Query(ctx, scrollID)
@@ -90,8 +92,8 @@ FROM observations o CROSS JOIN videos v WHERE {tenant:o} AND o.scroll_id = $1 AN
 	if !first.Valid {
 		return nil
 	}
-	return s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
-		create := tx.Ent().LibraryRun.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetScrollID(scrollID).
+	return tr.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		create := tx.Ent().LibraryRun.Create().SetID(tr.db.NewID()).SetAccountID(account).SetSubject(subject).SetScrollID(scrollID).
 			SetFirstAt(first.Int64).SetLastAt(last.Int64).SetRepeats(repeats)
 		if usableAt.Valid {
 			create.SetUsableAt(usableAt.Int64)
@@ -139,12 +141,12 @@ func totalsOf(row *ent.TrendWindow) score.Totals {
 }
 
 // saveTrends replaces a subject's window and its trends.
-func (s *Service) saveTrends(ctx context.Context, tx *store.Tx, subject string, of score.Totals, rows []trendRow) error {
+func (tr *Trends) saveTrends(ctx context.Context, tx *store.Tx, subject string, of score.Totals, rows []trendRow) error {
 	account, err := videos.Account(ctx)
 	if err != nil {
 		return err
 	}
-	err = tx.Ent().TrendWindow.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).
+	err = tx.Ent().TrendWindow.Create().SetID(tr.db.NewID()).SetAccountID(account).SetSubject(subject).
 		SetNewestAt(of.T).SetSpan(of.Span).SetVideos(of.Videos).SetRecent(of.Recent).SetEarlier(of.Earlier).
 		OnConflict(entsql.ConflictColumns(trendwindow.FieldAccountID, trendwindow.FieldSubject), entsql.ResolveWith(func(u *entsql.UpdateSet) {
 			u.SetExcluded(trendwindow.FieldNewestAt).SetExcluded(trendwindow.FieldSpan).SetExcluded(trendwindow.FieldVideos).
@@ -165,16 +167,16 @@ func (s *Service) saveTrends(ctx context.Context, tx *store.Tx, subject string, 
 	if _, err := tx.Ent().Trend.Delete().Where(enttrend.Subject(subject)).Exec(ctx); err != nil {
 		return fmt.Errorf("delete trends: %w", err)
 	}
-	return s.addTrends(ctx, tx, account, subject, rows)
+	return tr.addTrends(ctx, tx, account, subject, rows)
 }
 
 // addTrends stores trends, some at a time: those of a large window have many members.
-func (s *Service) addTrends(ctx context.Context, tx *store.Tx, account int64, subject string, rows []trendRow) error {
+func (tr *Trends) addTrends(ctx context.Context, tx *store.Tx, account int64, subject string, rows []trendRow) error {
 	var creates []*ent.TrendCreate
 	packed := 0
 	for i := range rows {
 		t := &rows[i]
-		row, size, err := s.trendCreate(tx, account, subject, t)
+		row, size, err := tr.trendCreate(tx, account, subject, t)
 		if err != nil {
 			return err
 		}
@@ -198,13 +200,13 @@ const (
 )
 
 // trendCreate is the row of a trend, and the bytes of its members.
-func (s *Service) trendCreate(tx *store.Tx, account int64, subject string, t *trendRow) (row *ent.TrendCreate, size int, err error) {
+func (tr *Trends) trendCreate(tx *store.Tx, account int64, subject string, t *trendRow) (row *ent.TrendCreate, size int, err error) {
 	head, err := renderTrend(&t.Trend)
 	if err != nil {
 		return nil, 0, err
 	}
 	recent := packRecent(&t.Trend)
-	row = tx.Ent().Trend.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subject).SetWithArchived(videos.Flag(t.withArchived)).
+	row = tx.Ent().Trend.Create().SetID(tr.db.NewID()).SetAccountID(account).SetSubject(subject).SetWithArchived(videos.Flag(t.withArchived)).
 		SetKey(t.Key).SetLabel(t.Label).SetPlace(t.AppendKey(nil)).SetListed(videos.Flag(t.Drop == score.Kept)).SetHead(head).SetVideoCount(t.VideoCount).
 		SetRecent(recent)
 	examples := append(slices.Clone(t.Examples), 0, 0, 0)

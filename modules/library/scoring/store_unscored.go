@@ -46,7 +46,7 @@ func (s *Service) ScoreUnscored(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read what is unscored: %w", err)
 	}
-	subjects, err := s.rereadRuns(ctx)
+	subjects, err := s.Trends.rereadRuns(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *Service) ScoreUnscored(ctx context.Context) error {
 		return err
 	}
 	for _, subject := range subjects {
-		if err := s.MeasureTrends(ctx, subject, 0); err != nil {
+		if err := s.Trends.MeasureTrends(ctx, subject, 0); err != nil {
 			return err
 		}
 	}
@@ -66,29 +66,29 @@ func (s *Service) ScoreUnscored(ctx context.Context) error {
 
 // rereadRuns notes again what scrolls observed of which readings came or went, deletes the runs
 // that nothing is left of, and returns the subjects whose trends may be others by that.
-func (s *Service) rereadRuns(ctx context.Context) ([]string, error) {
+func (tr *Trends) rereadRuns(ctx context.Context) ([]string, error) {
 	subjects := map[string]bool{}
-	windows, err := s.db.Ent().TrendWindow.Query().Select(trendwindow.FieldSubject).Strings(ctx)
+	windows, err := tr.db.Ent().TrendWindow.Query().Select(trendwindow.FieldSubject).Strings(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read trend windows: %w", err)
 	}
 	for _, subject := range windows {
 		subjects[subject] = true
 	}
-	runs, err := s.db.Ent().LibraryRun.Query().Where(libraryrun.RepeatsIsNil()).Order(libraryrun.ByScrollID()).All(ctx)
+	runs, err := tr.db.Ent().LibraryRun.Query().Where(libraryrun.RepeatsIsNil()).Order(libraryrun.ByScrollID()).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read runs: %w", err)
 	}
 	for _, run := range runs {
 		subjects[run.Subject] = true
-		if err := s.saveRun(ctx, run.Subject, run.ScrollID); err != nil {
+		if err := tr.saveRun(ctx, run.Subject, run.ScrollID); err != nil {
 			return nil, err
 		}
 	}
 	if len(runs) > 0 {
-		err := s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		err := tr.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 			for _, run := range runs {
-				_, err := s.db.Hot(`DELETE FROM library_runs WHERE {tenant} AND scroll_id = $1 AND repeats IS NULL
+				_, err := tr.db.Hot(`DELETE FROM library_runs WHERE {tenant} AND scroll_id = $1 AND repeats IS NULL
 AND NOT EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.scroll_id = $1)`).ExecIn(ctx, tx, run.ScrollID)
 				if err != nil {
 					return fmt.Errorf("delete runs: %w", err)
@@ -104,7 +104,7 @@ AND NOT EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.scroll_id = 
 }
 
 // clearTrends deletes the trends of a subject of which no scroll has a usable reading any more.
-func (s *Service) clearTrends(ctx context.Context, tx *store.Tx, subject string) error {
+func (tr *Trends) clearTrends(ctx context.Context, tx *store.Tx, subject string) error {
 	if err := relisted(ctx, tx, subject, nil); err != nil {
 		return err
 	}

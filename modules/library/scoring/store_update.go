@@ -18,21 +18,21 @@ type writes []func(ctx context.Context, tx *store.Tx) error
 // update writes the result of a long computation. The computation reads outside of
 // transactions, so that no one waits for it, and its result is written only while
 // the library is as it was read. A library that changes all the time is held once.
-func (s *Service) update(ctx context.Context, compute func(ctx context.Context, read videos.Reader) (writes, error)) error {
+func (c *core) update(ctx context.Context, compute func(ctx context.Context, read videos.Reader) (writes, error)) error {
 	for range updateTries {
-		revision, err := s.videos.Revision(ctx)
+		revision, err := c.videos.Revision(ctx)
 		if err != nil {
 			return err
 		}
-		found, err := compute(ctx, s.videos.Outside())
+		found, err := compute(ctx, c.videos.Outside())
 		if err != nil {
 			return err
 		}
-		if err = s.writeUnchanged(ctx, revision, found); !errors.Is(err, videos.ErrChanged) {
+		if err = c.writeUnchanged(ctx, revision, found); !errors.Is(err, videos.ErrChanged) {
 			return err
 		}
 	}
-	return s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+	return c.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 		found, err := compute(ctx, videos.Within(tx))
 		for _, write := range found {
 			if err == nil {
@@ -45,11 +45,11 @@ func (s *Service) update(ctx context.Context, compute func(ctx context.Context, 
 
 // writeUnchanged writes what was computed at a revision, in short transactions. It
 // stops with errChanged once the library has another one.
-func (s *Service) writeUnchanged(ctx context.Context, revision int64, found writes) error {
+func (c *core) writeUnchanged(ctx context.Context, revision int64, found writes) error {
 	for _, write := range found {
 		revision++ // by hold
-		err := s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
-			now, err := s.videos.RevisionBy(ctx, videos.Within(tx))
+		err := c.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+			now, err := c.videos.RevisionBy(ctx, videos.Within(tx))
 			if err != nil {
 				return err
 			}

@@ -34,31 +34,31 @@ type scrollRun struct {
 
 // window reads the window of a subject's trends, with all that is known of its videos. It
 // is nil where no completed scroll has a usable observation.
-func (s *Service) window(ctx context.Context, read videos.Reader, subject string) (*score.Window, error) {
-	seen, err := s.seen(ctx, read, subject, 0)
+func (w *Windows) window(ctx context.Context, read videos.Reader, subject string) (*score.Window, error) {
+	seen, err := w.seen(ctx, read, subject, 0)
 	if err != nil || seen == nil {
 		return nil, err
 	}
-	carriers, err := s.carriers(ctx, read, seen.observations)
+	carriers, err := w.carriers(ctx, read, seen.observations)
 	if err != nil {
 		return nil, err
 	}
-	return score.NewWindow(seen.newest, seen.span, seen.observations, carriers, s.isGeneric), nil
+	return score.NewWindow(seen.newest, seen.span, seen.observations, carriers, w.isGeneric), nil
 }
 
 // gather reads the window of a subject for its trends alone, in less memory: see
 // score.Gathering. ending is a scroll that counts as completed, 0 for none.
-func (s *Service) gather(ctx context.Context, read videos.Reader, subject string, ending int64) (*score.Window, error) {
-	seen, err := s.seen(ctx, read, subject, ending)
+func (w *Windows) gather(ctx context.Context, read videos.Reader, subject string, ending int64) (*score.Window, error) {
+	seen, err := w.seen(ctx, read, subject, ending)
 	if err != nil || seen == nil {
 		return nil, err
 	}
-	g := score.Gather(seen.newest, seen.span, seen.observations, s.isGeneric)
-	if err := s.eachCarrier(ctx, read, g.Videos(true), true, g.Add); err != nil {
+	g := score.Gather(seen.newest, seen.span, seen.observations, w.isGeneric)
+	if err := w.eachCarrier(ctx, read, g.Videos(true), true, g.Add); err != nil {
 		return nil, err
 	}
 	g.Rest()
-	if err := s.eachCarrier(ctx, read, g.Videos(false), g.NeedsKeys(), g.Add); err != nil {
+	if err := w.eachCarrier(ctx, read, g.Videos(false), g.NeedsKeys(), g.Add); err != nil {
 		return nil, err
 	}
 	return g.Window(), nil
@@ -74,8 +74,8 @@ type seen struct {
 // seen chooses the window of a subject as score.Span does, and reads its observations. It
 // does not read a window that cannot have enough multiples: that may be a large import, each
 // time again. It returns nil for a subject without a scroll that completed.
-func (s *Service) seen(ctx context.Context, read videos.Reader, subject string, ending int64) (*seen, error) {
-	runs, newest, err := s.runs(ctx, read, subject, ending)
+func (w *Windows) seen(ctx context.Context, read videos.Reader, subject string, ending int64) (*seen, error) {
+	runs, newest, err := w.runs(ctx, read, subject, ending)
 	if err != nil || len(runs) == 0 {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *Service) seen(ctx context.Context, read videos.Reader, subject string, 
 		if after >= from {
 			return nil
 		}
-		older, err := s.observations(ctx, read, runs, after, from)
+		older, err := w.observations(ctx, read, runs, after, from)
 		from = after
 		if found == nil { // mostly all: not copied
 			found = older
@@ -131,7 +131,7 @@ func mostMultiples(runs []scrollRun, after int64) (most int64) {
 // runs are the newest completed scrolls of a subject, as many as its longest window may
 // have, and the time of their newest usable observation, which is T. There are no runs where
 // there is no such observation.
-func (s *Service) runs(ctx context.Context, read videos.Reader, subject string, ending int64) (runs []scrollRun, newest int64, err error) {
+func (w *Windows) runs(ctx context.Context, read videos.Reader, subject string, ending int64) (runs []scrollRun, newest int64, err error) {
 	rows, err := read.LibraryRun.Query().Where(libraryrun.Subject(subject)).Order(libraryrun.ByLastAt(entsql.OrderDesc())).Limit(runsAtOnce).All(ctx)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read runs: %w", err)
@@ -140,7 +140,7 @@ func (s *Service) runs(ctx context.Context, read videos.Reader, subject string, 
 	for i, row := range rows {
 		ids[i] = row.ScrollID
 	}
-	completed, err := s.scrolls.CompletedOf(ctx, ids)
+	completed, err := w.scrolls.CompletedOf(ctx, ids)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -161,7 +161,7 @@ func (s *Service) runs(ctx context.Context, read videos.Reader, subject string, 
 }
 
 // observations are those of the runs in (after, until].
-func (s *Service) observations(ctx context.Context, read videos.Reader, runs []scrollRun, after, until int64) (found []score.Observation, err error) {
+func (w *Windows) observations(ctx context.Context, read videos.Reader, runs []scrollRun, after, until int64) (found []score.Observation, err error) {
 	var ids []int64
 	for _, r := range runs {
 		if r.lastAt > after && r.firstAt <= until {
@@ -169,7 +169,7 @@ func (s *Service) observations(ctx context.Context, read videos.Reader, runs []s
 		}
 	}
 	for part := range slices.Chunk(ids, videosAtOnce) {
-		err := read.Each(ctx, s.hot.observed, func(row store.Row) (bool, error) {
+		err := read.Each(ctx, w.hot.observed, func(row store.Row) (bool, error) {
 			found = append(found, score.Observation{
 				Video: videos.IntOf(row[0], 0), Scroll: videos.IntOf(row[1], 0), At: videos.IntOf(row[2], 0),
 				Views: videos.IntOf(row[3], score.Unknown), Likes: videos.IntOf(row[4], score.Unknown),
@@ -231,8 +231,8 @@ func (s *Service) neededFrom(ctx context.Context, read videos.Reader, subject st
 
 // Past is what the newest scrolls of a subject read: of at most so many scrolls, and of no
 // more than have at most so many readings together. It is nil where there is none.
-func (s *Service) Past(ctx context.Context, subject string, scrolls, readings int) (*insight.Past, error) {
-	runs, _, err := s.runs(ctx, s.videos.Outside(), subject, 0)
+func (w *Windows) Past(ctx context.Context, subject string, scrolls, readings int) (*insight.Past, error) {
+	runs, _, err := w.runs(ctx, w.videos.Outside(), subject, 0)
 	if err != nil || len(runs) == 0 {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (s *Service) Past(ctx context.Context, subject string, scrolls, readings in
 	if len(runs) > scrolls {
 		p.Since, runs = runs[scrolls].lastAt, runs[:scrolls]
 	}
-	statement := s.db.Hot(`SELECT video_id, observed_at, views, likes FROM observations WHERE {tenant} AND scroll_id = $1 LIMIT ` + strconv.Itoa(readings+1))
+	statement := w.db.Hot(`SELECT video_id, observed_at, views, likes FROM observations WHERE {tenant} AND scroll_id = $1 LIMIT ` + strconv.Itoa(readings+1))
 	var all []score.Observation
 	for _, r := range runs {
 		one := insight.PastRun{Scroll: r.scroll}
@@ -259,7 +259,7 @@ func (s *Service) Past(ctx context.Context, subject string, scrolls, readings in
 		}
 		all, p.Runs = append(all, one.Readings...), append(p.Runs, one)
 	}
-	p.Carriers, err = s.carriers(ctx, s.videos.Outside(), all)
+	p.Carriers, err = w.carriers(ctx, w.videos.Outside(), all)
 	return p, err
 }
 
@@ -269,19 +269,19 @@ const mostStored = 20_000
 
 // Stored is what the last scoring stored of a key of a subject's window. It is nil where
 // the window has at most so many videos, or is of an earlier version or not there.
-func (s *Service) Stored(ctx context.Context, subject, key string, most int) (*insight.Stored, error) {
-	of, err := s.db.Ent().TrendWindow.Query().Where(trendwindow.Subject(subject), trendwindow.NewestAtGT(0)).Only(ctx)
+func (tr *Trends) Stored(ctx context.Context, subject, key string, most int) (*insight.Stored, error) {
+	of, err := tr.db.Ent().TrendWindow.Query().Where(trendwindow.Subject(subject), trendwindow.NewestAtGT(0)).Only(ctx)
 	if ent.IsNotFound(err) || err == nil && of.Videos <= most {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the trend window: %w", err)
 	}
-	if err := s.CountTrends(ctx); err != nil {
+	if err := tr.CountTrends(ctx); err != nil {
 		return nil, err
 	}
 	found := &insight.Stored{Totals: totalsOf(of)}
-	row, err := s.db.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(1), enttrend.Key(key)).Only(ctx)
+	row, err := tr.db.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(1), enttrend.Key(key)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return found, nil
 	}
@@ -293,12 +293,12 @@ func (s *Service) Stored(ctx context.Context, subject, key string, most int) (*i
 			return nil, err
 		}
 	}
-	fit, err := s.db.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0)).
+	fit, err := tr.db.Ent().Trend.Query().Where(enttrend.Subject(subject), enttrend.WithArchived(0)).
 		Select(enttrend.FieldPlace, enttrend.FieldRecent).Order(ent.Asc(enttrend.FieldPlace)).Limit(mostStored).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read trends: %w", err)
 	}
-	found.Overlaps, err = s.db.Ent().Trend.Query().
+	found.Overlaps, err = tr.db.Ent().Trend.Query().
 		Where(enttrend.Subject(subject), enttrend.WithArchived(0), enttrend.Key(key), enttrend.Listed(0)).Exist(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read a trend: %w", err)
@@ -313,19 +313,19 @@ func (s *Service) Stored(ctx context.Context, subject, key string, most int) (*i
 }
 
 // carriers are the videos of observations.
-func (s *Service) carriers(ctx context.Context, read videos.Reader, of []score.Observation) ([]score.Carrier, error) {
+func (w *Windows) carriers(ctx context.Context, read videos.Reader, of []score.Observation) ([]score.Carrier, error) {
 	ids := make([]int64, len(of))
 	for i := range of {
 		ids[i] = of[i].Video
 	}
 	slices.Sort(ids)
-	return s.carriersOf(ctx, read, slices.Compact(ids))
+	return w.carriersOf(ctx, read, slices.Compact(ids))
 }
 
 // carriersOf are the videos with the ids.
-func (s *Service) carriersOf(ctx context.Context, read videos.Reader, ids []int64) ([]score.Carrier, error) {
+func (w *Windows) carriersOf(ctx context.Context, read videos.Reader, ids []int64) ([]score.Carrier, error) {
 	found := make([]score.Carrier, 0, len(ids))
-	err := s.eachCarrier(ctx, read, ids, true, func(c *score.Carrier) {
+	err := w.eachCarrier(ctx, read, ids, true, func(c *score.Carrier) {
 		one := *c
 		one.Keys = slices.Clone(c.Keys)
 		found = append(found, one)
@@ -335,10 +335,10 @@ func (s *Service) carriersOf(ctx context.Context, read videos.Reader, ids []int6
 
 // eachCarrier calls take with each of the videos, withKeys or without any. The carrier and its
 // list of keys are used again for the next one: take copies what it keeps of them.
-func (s *Service) eachCarrier(ctx context.Context, read videos.Reader, ids []int64, withKeys bool, take func(c *score.Carrier)) error {
-	query := s.hot.carriers
+func (w *Windows) eachCarrier(ctx context.Context, read videos.Reader, ids []int64, withKeys bool, take func(c *score.Carrier)) error {
+	query := w.hot.carriers
 	if !withKeys {
-		query = s.hot.posted
+		query = w.hot.posted
 	}
 	var c score.Carrier
 	for part := range slices.Chunk(ids, videosAtOnce) {
