@@ -82,7 +82,7 @@ var bindings = fx.Options(
 // accountNeeds are the needs of the module account.
 func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox.Service, c *changes.Service, l *scoring.Service, r *credits.Service, u *usage.Service) account.Needs {
 	return account.Needs{
-		Mailer: m, Accounts: k, Billing: b, Files: s, Changes: exportedChanges{c}, Trends: l,
+		Mailer: m, Accounts: k, Billing: b, Files: s, Changes: exportedChanges{c}, Trends: l.Trends,
 		Keys: callingKeys{k}, Credits: balances{r}, Usage: spending{u},
 	}
 }

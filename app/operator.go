@@ -238,14 +238,15 @@ func (r restorer) Mark(ctx context.Context, ref stage.Ref, marks operator.Marks)
 	if err != nil || !found {
 		return err
 	}
+	edits := videos.Edits{Service: r.library}
 	if len(marks.Annotations) > 0 && string(marks.Annotations) != "null" {
-		if _, _, err := r.library.Annotate(ctx, id, marks.Annotations); err != nil {
+		if _, _, err := edits.Annotate(ctx, id, marks.Annotations); err != nil {
 			return explained(err)
 		}
 	}
 	for _, one := range []struct{ archived, hookOnly bool }{{marks.HookArchived, true}, {marks.Archived, false}} {
 		if one.archived {
-			if _, err := r.library.ArchiveVideo(ctx, id, one.hookOnly, true); err != nil {
+			if _, err := edits.ArchiveVideo(ctx, id, one.hookOnly, true); err != nil {
 				return err
 			}
 		}

@@ -96,7 +96,7 @@ func TestArchiveKnownVideo(t *testing.T) {
 		one.Evidence = &stage.Evidence{Spoken: ptr("hello"), Visual: json.RawMessage(`{"summary":"a cup"}`)}
 		b.archive(1, now, one)
 		id := b.all(lists.Page{List: lists.Videos}).Videos[0].ID
-		if outcome, _, err := b.Annotate(b.ctx, id, json.RawMessage(`{"note":"mine","tags":["a","b"]}`)); err != nil || outcome != videos.Updated {
+		if outcome, _, err := b.edits.Annotate(b.ctx, id, json.RawMessage(`{"note":"mine","tags":["a","b"]}`)); err != nil || outcome != videos.Updated {
 			t.Fatalf("annotate: got %s, error %v; want %s", outcome, err, videos.Updated)
 		}
 
@@ -179,7 +179,7 @@ func TestKnownAndTracked(t *testing.T) {
 		check(t, "without evidence", known[records[8].Ref], false)
 
 		list := b.all(lists.Page{List: lists.Videos}).Videos
-		if outcome, err := b.ArchiveVideo(b.ctx, list[0].ID, false, true); err != nil || outcome != videos.Updated {
+		if outcome, err := b.edits.ArchiveVideo(b.ctx, list[0].ID, false, true); err != nil || outcome != videos.Updated {
 			t.Fatalf("archive: got %s, error %v; want %s", outcome, err, videos.Updated)
 		}
 		var tracked []string

@@ -50,7 +50,7 @@ func TestArchiveVideoAndHook(t *testing.T) {
 			{true, true, [2]int{2, 3}}, {true, true, [2]int{2, 3}}, {false, true, [2]int{2, 2}}, {true, false, [2]int{2, 2}}, {false, false, [2]int{3, 3}},
 		} {
 			t.Run(fmt.Sprintf("%+v", step), func(t *testing.T) {
-				outcome, err := b.ArchiveVideo(b.ctx, id, step.hook, step.archived)
+				outcome, err := b.edits.ArchiveVideo(b.ctx, id, step.hook, step.archived)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -60,12 +60,12 @@ func TestArchiveVideoAndHook(t *testing.T) {
 			})
 		}
 		for _, unknown := range []string{"x", "vid_0000000000001", strings.ToUpper(id)} {
-			outcome, err := b.ArchiveVideo(b.ctx, unknown, false, true)
+			outcome, err := b.edits.ArchiveVideo(b.ctx, unknown, false, true)
 			check(t, "outcome of "+unknown, outcome, videos.NotFound)
 			check(t, "error", err, nil)
 		}
 		b.runs.none = true
-		outcome, err := b.ArchiveVideo(b.ctx, id, false, true)
+		outcome, err := b.edits.ArchiveVideo(b.ctx, id, false, true)
 		check(t, "error without a workspace", err, nil)
 		check(t, "outcome without a workspace", outcome, videos.WorkspaceRequired)
 	})
@@ -133,10 +133,10 @@ func TestTenantsDoNotMeet(t *testing.T) {
 		for l, n := range other.listed() {
 			check(t, "items of list "+l+" seen by another", n, 0)
 		}
-		outcome, err := other.ArchiveVideo(other.ctx, id, false, true)
+		outcome, err := other.edits.ArchiveVideo(other.ctx, id, false, true)
 		check(t, "error", err, nil)
 		check(t, "archived by another", outcome, videos.NotFound)
-		outcome, _, err = other.Annotate(other.ctx, id, json.RawMessage(`{"a":"b"}`))
+		outcome, _, err = other.edits.Annotate(other.ctx, id, json.RawMessage(`{"a":"b"}`))
 		check(t, "error", err, nil)
 		check(t, "annotated by another", outcome, videos.NotFound)
 		known, err := other.Known(other.ctx, []stage.Ref{{Platform: "tiktok", ExternalID: before.Videos[0].ExternalID}})
@@ -160,7 +160,7 @@ func TestArchivingWhileScoring(t *testing.T) {
 				continue
 			}
 			group.Go(func() {
-				if _, err := b.ArchiveVideo(b.ctx, v.ID, false, true); err != nil {
+				if _, err := b.edits.ArchiveVideo(b.ctx, v.ID, false, true); err != nil {
 					t.Error(err)
 				}
 			})
@@ -225,7 +225,7 @@ func TestPagesAreAsOfAdmissionInACallAndAsOfNowInAView(t *testing.T) {
 		}
 		first := admitted()
 		before := hooksOf(first)
-		if _, err := b.ArchiveVideo(b.ctx, b.all(lists.Page{List: lists.Videos}).Videos[0].ID, false, true); err != nil {
+		if _, err := b.edits.ArchiveVideo(b.ctx, b.all(lists.Page{List: lists.Videos}).Videos[0].ID, false, true); err != nil {
 			t.Fatal(err)
 		}
 		if got := hooksOf(first); got != before {

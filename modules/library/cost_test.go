@@ -63,7 +63,7 @@ func TestScoringAScrollCosts(t *testing.T) {
 				list := got.Videos[:20]
 				began = used()
 				for _, v := range list {
-					if _, err := b.ArchiveVideo(b.ctx, v.ID, false, true); err != nil {
+					if _, err := b.edits.ArchiveVideo(b.ctx, v.ID, false, true); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -89,7 +89,7 @@ func TestArchivedVideosAreCountedAsScrollsDo(t *testing.T) {
 		different := map[string]bool{}
 		for range 12 {
 			for range 1 + r.IntN(6) {
-				if _, err := b.ArchiveVideo(b.ctx, all[r.IntN(len(all))].ID, r.IntN(5) == 0, r.IntN(3) > 0); err != nil {
+				if _, err := b.edits.ArchiveVideo(b.ctx, all[r.IntN(len(all))].ID, r.IntN(5) == 0, r.IntN(3) > 0); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -117,7 +117,7 @@ func TestReadsCountWhatWasArchived(t *testing.T) {
 		check(t, "the first trend", first.Trends[0], before.Trends[0])
 		flip := func(archived bool) {
 			for _, v := range b.all(lists.Page{List: lists.Videos, WithArchived: true}).Videos {
-				if _, err := b.ArchiveVideo(b.ctx, v.ID, false, archived); err != nil {
+				if _, err := b.edits.ArchiveVideo(b.ctx, v.ID, false, archived); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -159,7 +159,7 @@ func TestCountingBesideEverythingElse(t *testing.T) {
 		}
 		for half := range 2 {
 			run(30, func(i int) error {
-				_, err := b.ArchiveVideo(b.ctx, all[(7*i+half)%len(all)].ID, false, i%3 > 0)
+				_, err := b.edits.ArchiveVideo(b.ctx, all[(7*i+half)%len(all)].ID, false, i%3 > 0)
 				return err
 			})
 			run(15, func(int) error { return b.CountTrends(b.ctx) })
@@ -181,11 +181,11 @@ func TestCountingBesideEverythingElse(t *testing.T) {
 func TestCountingBeginsAgainAfterOthers(t *testing.T) {
 	for name, overtake := range map[string]func(b *bundle, other string) error{
 		"another count": func(b *bundle, other string) error {
-			_, err := b.ArchiveVideo(b.ctx, other, false, true)
+			_, err := b.edits.ArchiveVideo(b.ctx, other, false, true)
 			return errors.Join(err, b.CountTrends(b.ctx))
 		},
 		"a scroll": func(b *bundle, other string) error {
-			_, err := b.ArchiveVideo(b.ctx, other, false, true)
+			_, err := b.edits.ArchiveVideo(b.ctx, other, false, true)
 			return errors.Join(err, b.MeasureTrends(b.ctx, b.db.Ent().TrendWindow.Query().AllX(b.ctx)[0].Subject, 0))
 		},
 	} {
@@ -193,7 +193,7 @@ func TestCountingBeginsAgainAfterOthers(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				b := tagLibrary(t, db, 9)
 				example := b.all(lists.Page{List: lists.Trends}).Trends[0].Examples
-				if _, err := b.ArchiveVideo(b.ctx, example[0].ID, false, true); err != nil {
+				if _, err := b.edits.ArchiveVideo(b.ctx, example[0].ID, false, true); err != nil {
 					t.Fatal(err)
 				}
 				rows, err := db.Ent().UncountedVideo.Query().All(b.ctx)

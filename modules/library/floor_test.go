@@ -124,7 +124,7 @@ func TestArchivingStaysOnTheFloorAtAnySize(t *testing.T) {
 		n := 0
 		return func() {
 			v := found.Videos[n/2%len(found.Videos)]
-			if _, err := b.ArchiveVideo(b.ctx, v.ID, false, n%2 == 0); err != nil {
+			if _, err := b.edits.ArchiveVideo(b.ctx, v.ID, false, n%2 == 0); err != nil {
 				t.Fatal(err)
 			}
 			n++

@@ -174,7 +174,7 @@ func TestHooksHaveATextAndTheirScore(t *testing.T) {
 		}
 		t.Run("videos by their ids, in their order and each once", func(t *testing.T) {
 			first, second, silent := b.idOf("a-2"), b.idOf("a-0"), b.idOf("a-3")
-			if _, err := b.ArchiveVideo(b.ctx, silent, false, true); err != nil {
+			if _, err := b.edits.ArchiveVideo(b.ctx, silent, false, true); err != nil {
 				t.Fatal(err)
 			}
 			var got struct {
@@ -206,7 +206,7 @@ func TestHooksHaveATextAndTheirScore(t *testing.T) {
 			if want := `{"videos":[],"missing":["` + first + `"]}`; err != nil || string(body) != want {
 				t.Errorf("another account: got %s, error %v; want %s", body, err, want)
 			}
-			if _, err := b.ArchiveVideo(b.ctx, silent, false, false); err != nil {
+			if _, err := b.edits.ArchiveVideo(b.ctx, silent, false, false); err != nil {
 				t.Fatal(err)
 			}
 		})

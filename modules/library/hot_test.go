@@ -108,7 +108,7 @@ func BenchmarkHot(bench *testing.B) {
 		})},
 		{"archived and archive", func() error {
 			hidden = !hidden
-			outcome, err := b.ArchiveVideo(b.ctx, publicid.Format(publicid.Video, ids[0]), false, hidden)
+			outcome, err := b.edits.ArchiveVideo(b.ctx, publicid.Format(publicid.Video, ids[0]), false, hidden)
 			if err == nil && outcome != videos.Updated {
 				err = errors.New("no video")
 			}

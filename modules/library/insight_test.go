@@ -507,7 +507,7 @@ func TestHistoryOfAVideo(t *testing.T) {
 			}
 		})
 		t.Run("an archived video is explained, and said to be archived", func(t *testing.T) {
-			if _, err := b.ArchiveVideo(b.ctx, id, false, true); err != nil {
+			if _, err := b.edits.ArchiveVideo(b.ctx, id, false, true); err != nil {
 				t.Fatal(err)
 			}
 			e, err := b.explainer.ExplainOutlier(b.ctx, id)

@@ -75,6 +75,7 @@ type bundle struct {
 	*trends
 	*explainer
 	removal *remover
+	edits   videos.Edits
 	t       testing.TB
 	db      *store.DB
 	ctx     context.Context
@@ -104,7 +105,7 @@ func (b *bundle) open(cfg Config) {
 		b.t.Fatal(err)
 	}
 	b.keeper, b.reader, b.scorer, b.explainer, b.removal = keeper{Service: l.Videos}, l.Lists, l.Scoring, l.Insight, l.Removal
-	b.windows, b.trends = l.Scoring.Windows, l.Scoring.Trends
+	b.windows, b.trends, b.edits = l.Scoring.Windows, l.Scoring.Trends, videos.Edits{Service: l.Videos}
 }
 
 // as is the same library seen by another account.

@@ -32,12 +32,12 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 		annotated := map[string]bool{}
 		for _, v := range first.Videos[:3] {
 			annotated[v.ID] = true
-			if _, _, err := b.Annotate(b.ctx, v.ID, json.RawMessage(`{"angle":"price"}`)); err != nil {
+			if _, _, err := b.edits.Annotate(b.ctx, v.ID, json.RawMessage(`{"angle":"price"}`)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for i, v := range first.Videos {
-			if _, err := b.ArchiveVideo(b.ctx, v.ID, i%2 == 1, true); err != nil {
+			if _, err := b.edits.ArchiveVideo(b.ctx, v.ID, i%2 == 1, true); err != nil {
 				t.Fatal(err)
 			}
 		}

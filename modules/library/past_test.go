@@ -148,7 +148,7 @@ func TestACreatorHasFacts(t *testing.T) {
 			video("d", "77", "ann", 3, 6000, 0), video("e", "", "bob", 0, 7, 0), video("f", "", "ann", 0, 1, 0),
 			stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: "g"}, Metrics: stage.Metrics{Views: ptr(int64(3))}},
 		)
-		if _, err := b.ArchiveVideo(b.ctx, b.idOf("d"), false, true); err != nil {
+		if _, err := b.edits.ArchiveVideo(b.ctx, b.idOf("d"), false, true); err != nil {
 			t.Fatal(err)
 		}
 		ann := &insight.Creator{

@@ -59,7 +59,7 @@ func TestAPlotSaysWhatTheListHas(t *testing.T) {
 		b.complete(1)
 		first, _ := b.read(lists.Page{List: lists.Videos, Limit: 5})
 		for i, v := range first.Videos {
-			if _, err := b.ArchiveVideo(b.ctx, v.ID, i%2 == 1, true); err != nil {
+			if _, err := b.edits.ArchiveVideo(b.ctx, v.ID, i%2 == 1, true); err != nil {
 				t.Fatal(err)
 			}
 		}

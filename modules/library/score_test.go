@@ -428,7 +428,7 @@ func (w *world) shelve(b *bundle) {
 		}
 		m := w.videos[stage.Ref{Platform: v.Platform, ExternalID: v.ExternalID}]
 		m.archived = w.rand.IntN(2) == 0
-		if _, err := b.ArchiveVideo(b.ctx, v.ID, false, m.archived); err != nil {
+		if _, err := b.edits.ArchiveVideo(b.ctx, v.ID, false, m.archived); err != nil {
 			b.t.Fatal(err)
 		}
 	}

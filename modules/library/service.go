@@ -58,7 +58,7 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 		Runs: l.Scoring.Windows.Runs, Window: l.Scoring.Windows.Window, Past: l.Scoring.Windows.Past, Stored: l.Scoring.Trends.Stored, IsGeneric: isGeneric,
 		Carriers: l.Scoring.Windows.Carriers, Niche: l.Scoring.Windows.Niche,
 	})
-	thinning.Unneeded = l.Scoring.Unneeded
+	thinning.Unneeded = l.Scoring.Windows.Unneeded
 	l.Removal = removal.New(db, videos.Deletions{Service: l.Videos}, imports, retention, thinning)
 	return l, nil
 }
@@ -66,7 +66,7 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 // Operations mounts the module on every protocol.
 func (l *Library) Operations(m *api.Mux) {
 	l.Lists.Operations(m)
-	l.Videos.Operations(m)
+	videos.Edits{Service: l.Videos}.Operations(m)
 	l.Insight.Operations(m)
 	l.Removal.Operations(m)
 }

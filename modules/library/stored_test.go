@@ -42,7 +42,7 @@ func TestLargeWindowsAreExplainedFromWhatIsStored(t *testing.T) {
 			known = next
 		}
 		for _, id := range []string{"1-3", "2-7", "3-11", "3-12"} {
-			if _, err := b.ArchiveVideo(b.ctx, b.idOf(id), false, true); err != nil {
+			if _, err := b.edits.ArchiveVideo(b.ctx, b.idOf(id), false, true); err != nil {
 				t.Fatal(err)
 			}
 		}

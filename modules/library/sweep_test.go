@@ -80,7 +80,7 @@ func TestSweepsFollowTheClock(t *testing.T) {
 		b.by("import", 1, "imported")
 		b.by("feed", 0, "folder")
 		other.by("api", 3, "theirs")
-		if _, err := b.ArchiveVideo(b.ctx, b.idOf("archived"), false, true); err != nil {
+		if _, err := b.edits.ArchiveVideo(b.ctx, b.idOf("archived"), false, true); err != nil {
 			t.Fatal(err)
 		}
 		kept := []string{"file", "folder", "imported", "mixed"}

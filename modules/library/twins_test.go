@@ -58,14 +58,14 @@ func TestRowsOfTheSameIDStayApart(t *testing.T) {
 		t.Fatalf("got %v twins, want 40 of videos and some of creators", before)
 	}
 	recorded(t, b)
-	if _, err := b.ArchiveVideo(b.ctx, b.all(lists.Page{List: lists.Outliers}).Outliers[0].Video.ID, false, true); err != nil {
+	if _, err := b.edits.ArchiveVideo(b.ctx, b.all(lists.Page{List: lists.Outliers}).Outliers[0].Video.ID, false, true); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.CountTrends(b.ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range b.all(lists.Page{List: lists.Outliers}).Outliers {
-		outcome, noted, err := b.Annotate(b.ctx, o.Video.ID, json.RawMessage(`{"angle":"price"}`))
+		outcome, noted, err := b.edits.Annotate(b.ctx, o.Video.ID, json.RawMessage(`{"angle":"price"}`))
 		if err != nil || strings.Contains(string(noted), "twin") || !strings.Contains(string(noted), o.Video.ExternalID) {
 			t.Errorf("annotated %s: got %s, %s, error %v; want the video itself", o.Video.ID, outcome, noted, err)
 		}

@@ -30,7 +30,7 @@ func TestYoungVideosAreTheNewest(t *testing.T) {
 		b.archive(1, now, video("youtube", "short", now-2*day, 30), video("youtube", "long", now-1*day, 900), video("youtube", "longer", now-3*day, 900),
 			video("youtube", "old", now-8*day, 30), video("youtube", "edge", now-7*day, 30), video("youtube", "undated", 0, 30),
 			video("youtube", "archived", now, 30), video("youtube", "gone", now, 30), video("tiktok", "other", now, 30))
-		if _, err := b.ArchiveVideo(b.ctx, b.idOf("archived"), false, true); err != nil {
+		if _, err := b.edits.ArchiveVideo(b.ctx, b.idOf("archived"), false, true); err != nil {
 			t.Fatal(err)
 		}
 		err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {

@@ -186,8 +186,8 @@ func (w *Windows) observations(ctx context.Context, read videos.Reader, runs []s
 // Unneeded returns those of some scrolls, whose readings were scored, that no trend of their
 // subjects is made of and no backtest reads: twice as many scrolls as a backtest compares stay, so
 // that deletions leave it enough.
-func (s *Service) Unneeded(ctx context.Context, scrolls []int64) (map[int64]bool, error) {
-	read := s.videos.Outside()
+func (w *Windows) Unneeded(ctx context.Context, scrolls []int64) (map[int64]bool, error) {
+	read := w.videos.Outside()
 	free, needed := map[int64]bool{}, map[string]int64{}
 	for part := range slices.Chunk(scrolls, videosAtOnce) {
 		runs, err := read.LibraryRun.Query().Where(libraryrun.ScrollIDIn(part...)).All(ctx)
@@ -197,7 +197,7 @@ func (s *Service) Unneeded(ctx context.Context, scrolls []int64) (map[int64]bool
 		for _, run := range runs {
 			from, known := needed[run.Subject]
 			if !known {
-				if from, err = s.neededFrom(ctx, read, run.Subject); err != nil {
+				if from, err = w.neededFrom(ctx, read, run.Subject); err != nil {
 					return nil, err
 				}
 				needed[run.Subject] = from
@@ -209,7 +209,7 @@ func (s *Service) Unneeded(ctx context.Context, scrolls []int64) (map[int64]bool
 }
 
 // neededFrom is the last reading of the oldest scroll of a subject whose readings are needed.
-func (s *Service) neededFrom(ctx context.Context, read videos.Reader, subject string) (int64, error) {
+func (w *Windows) neededFrom(ctx context.Context, read videos.Reader, subject string) (int64, error) {
 	last, err := read.LibraryRun.Query().Where(libraryrun.Subject(subject)).Order(libraryrun.ByLastAt(entsql.OrderDesc())).
 		Offset(2*insight.MostRuns - 1).Limit(1).Select(libraryrun.FieldLastAt).Ints(ctx)
 	if err != nil {

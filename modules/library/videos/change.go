@@ -18,37 +18,37 @@ const (
 )
 
 // ArchiveVideo archives or restores a video, or only its hook. Doing it again changes nothing.
-func (s *Service) ArchiveVideo(ctx context.Context, videoID string, hookOnly, archived bool) (outcome string, err error) {
-	return s.change(ctx, videoID, func(ctx context.Context, tx *store.Tx, id int64) (bool, error) {
-		return s.setArchived(ctx, tx, id, hookOnly, archived)
+func (e Edits) ArchiveVideo(ctx context.Context, videoID string, hookOnly, archived bool) (outcome string, err error) {
+	return e.change(ctx, videoID, func(ctx context.Context, tx *store.Tx, id int64) (bool, error) {
+		return e.setArchived(ctx, tx, id, hookOnly, archived)
 	})
 }
 
 // Annotate replaces the caller's annotations of a video; null clears them. It
 // returns the video's JSON once updated.
-func (s *Service) Annotate(ctx context.Context, videoID string, metadata json.RawMessage) (outcome string, video []byte, err error) {
+func (e Edits) Annotate(ctx context.Context, videoID string, metadata json.RawMessage) (outcome string, video []byte, err error) {
 	if err := api.FreeBounds("agentMetadata", metadata); err != nil {
 		return "", nil, err
 	}
-	outcome, err = s.change(ctx, videoID, func(ctx context.Context, tx *store.Tx, id int64) (found bool, err error) {
-		video, err = s.annotate(ctx, tx, id, metadata)
+	outcome, err = e.change(ctx, videoID, func(ctx context.Context, tx *store.Tx, id int64) (found bool, err error) {
+		video, err = e.annotate(ctx, tx, id, metadata)
 		return video != nil, err
 	})
 	return outcome, video, err
 }
 
 // change runs do on a video in one transaction; do reports whether there is such a video.
-func (s *Service) change(ctx context.Context, videoID string,
+func (e Edits) change(ctx context.Context, videoID string,
 	do func(ctx context.Context, tx *store.Tx, id int64) (bool, error),
 ) (outcome string, err error) {
-	if _, exists, err := s.workspace.Subject(ctx); err != nil || !exists {
+	if _, exists, err := e.workspace.Subject(ctx); err != nil || !exists {
 		return WorkspaceRequired, err
 	}
 	id, ok := publicid.Parse(publicid.Video, videoID)
 	if !ok {
 		return NotFound, nil
 	}
-	err = s.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+	err = e.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 		found, err := do(ctx, tx, id)
 		if err != nil {
 			return err

@@ -11,13 +11,13 @@ import (
 )
 
 // Operations mounts the changes of videos on every protocol.
-func (s *Service) Operations(m *api.Mux) {
-	api.Unary(m, "ArchiveLibraryVideo", s.archiveLibraryVideo)
-	api.Page(m, "AnnotateLibraryVideo", s.annotateLibraryVideo)
+func (e Edits) Operations(m *api.Mux) {
+	api.Unary(m, "ArchiveLibraryVideo", e.archiveLibraryVideo)
+	api.Page(m, "AnnotateLibraryVideo", e.annotateLibraryVideo)
 }
 
-func (s *Service) archiveLibraryVideo(ctx context.Context, req *pb.ArchiveLibraryVideoRequest) (*pb.ArchiveLibraryVideoResponse, error) {
-	outcome, err := s.ArchiveVideo(ctx, req.GetVideoId(), req.GetScope() == "hook", req.GetArchived())
+func (e Edits) archiveLibraryVideo(ctx context.Context, req *pb.ArchiveLibraryVideoRequest) (*pb.ArchiveLibraryVideoResponse, error) {
+	outcome, err := e.ArchiveVideo(ctx, req.GetVideoId(), req.GetScope() == "hook", req.GetArchived())
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (s *Service) archiveLibraryVideo(ctx context.Context, req *pb.ArchiveLibrar
 
 // annotateLibraryVideo returns rendered text, since the annotations are
 // shown as they were sent.
-func (s *Service) annotateLibraryVideo(ctx context.Context, req *pb.AnnotateLibraryVideoRequest) (api.Rendered, error) {
+func (e Edits) annotateLibraryVideo(ctx context.Context, req *pb.AnnotateLibraryVideoRequest) (api.Rendered, error) {
 	metadata := api.RawField(ctx, "agentMetadata")
 	if metadata == nil {
 		text, err := protojson.Marshal(req.GetAgentMetadata())
@@ -35,7 +35,7 @@ func (s *Service) annotateLibraryVideo(ctx context.Context, req *pb.AnnotateLibr
 		}
 		metadata = json.RawMessage(text)
 	}
-	outcome, video, err := s.Annotate(ctx, req.GetVideoId(), metadata)
+	outcome, video, err := e.Annotate(ctx, req.GetVideoId(), metadata)
 	if err != nil {
 		return api.Rendered{}, err
 	}

@@ -35,6 +35,7 @@ type Scrolls interface {
 type Service struct {
 	db        *store.DB
 	hot       hot
+	creators  *creators
 	workspace Workspace
 	scrolls   Scrolls
 	growth    *score.Table
@@ -46,7 +47,18 @@ type Service struct {
 // New returns the service. method names the rules by which new libraries are scored, of
 // which growth is a part, keys are the server's, and retention is what the policy deletes.
 func New(db *store.DB, workspace Workspace, scrolls Scrolls, growth *score.Table, method string, keys *secret.Keys, retention []Retention) *Service {
+	hot := newHot(db)
 	return &Service{
-		db: db, hot: newHot(db), workspace: workspace, scrolls: scrolls, growth: growth, method: method, vault: newVault(keys), retention: retention,
+		db: db, hot: hot, creators: &creators{db, hot}, workspace: workspace, scrolls: scrolls, growth: growth, method: method,
+		vault: newVault(keys), retention: retention,
 	}
 }
+
+// creators finds out who made videos, and keeps their rows.
+type creators struct {
+	db  *store.DB
+	hot hot
+}
+
+// Edits changes videos for their tenant.
+type Edits struct{ *Service }

@@ -12,9 +12,9 @@ import (
 
 // setArchived hides or shows a video or its hook. It returns false for a video
 // that the tenant does not have.
-func (s *Service) setArchived(ctx context.Context, tx *store.Tx, id int64, hookOnly, archived bool) (found bool, err error) {
+func (e Edits) setArchived(ctx context.Context, tx *store.Tx, id int64, hookOnly, archived bool) (found bool, err error) {
 	var video, hook int64
-	err = s.hot.archived.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+	err = e.hot.archived.EachIn(ctx, tx, func(row store.Row) (bool, error) {
 		found, video, hook = true, IntOf(row[0], 0), IntOf(row[1], 0)
 		return false, nil
 	}, id)
@@ -32,13 +32,13 @@ func (s *Service) setArchived(ctx context.Context, tx *store.Tx, id int64, hookO
 		return found, nil
 	}
 	*changed = flag
-	if _, err := s.hot.archive.ExecIn(ctx, tx, id, video, hook, max(video, hook)); err != nil {
+	if _, err := e.hot.archive.ExecIn(ctx, tx, id, video, hook, max(video, hook)); err != nil {
 		return false, fmt.Errorf("archive video %d: %w", id, err)
 	}
 	if err := feed.Append(ctx, tx, archiving(id, hookOnly, archived)); err != nil || hookOnly {
 		return true, err
 	}
-	return true, s.addUncounted(ctx, tx, id)
+	return true, e.addUncounted(ctx, tx, id)
 }
 
 // archiving is the entry in the feed. A hidden hook is a change of the hook: the video stays.
@@ -83,10 +83,10 @@ func (s *Service) ArchiveSubject(ctx context.Context, tx *store.Tx, subject stri
 // annotate replaces the caller's annotations and returns the Video's JSON, nil
 // for a video that the tenant does not have. Nothing else of the video changes: it is
 // neither scored again nor counted.
-func (s *Service) annotate(ctx context.Context, tx *store.Tx, id int64, metadata json.RawMessage) (doc []byte, err error) {
+func (e Edits) annotate(ctx context.Context, tx *store.Tx, id int64, metadata json.RawMessage) (doc []byte, err error) {
 	var v *Video
 	stored := texts{}
-	err = s.hot.annotated.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+	err = e.hot.annotated.EachIn(ctx, tx, func(row store.Row) (bool, error) {
 		v = &Video{id: id}
 		v.identity.handle, _ = row[0].(string)
 		stored.doc, _ = row[1].(string)
@@ -106,10 +106,10 @@ func (s *Service) annotate(ctx context.Context, tx *store.Tx, id int64, metadata
 	}
 	v.Annotations = value(metadata)
 	changed := v.Render().doc
-	if _, err := s.hot.annotate.ExecIn(ctx, tx, id, changed); err != nil {
+	if _, err := e.hot.annotate.ExecIn(ctx, tx, id, changed); err != nil {
 		return nil, fmt.Errorf("save document %d: %w", id, err)
 	}
-	if err := Save(ctx, tx, s.db, []Terms{{Video: id, Terms: v.terms()}}); err != nil {
+	if err := Save(ctx, tx, e.db, []Terms{{Video: id, Terms: v.terms()}}); err != nil {
 		return nil, err
 	}
 	return []byte(changed), feed.Append(ctx, tx, feed.Change{Kind: feed.VideoAnnotated, Video: id})

@@ -88,21 +88,21 @@ func (o *owner) add(id int64) {
 // scoring, together with those whose videos are about to change hands. unsettled are
 // the handles whose other videos may belong to another creator once the batch is saved, and
 // added are the creators that had no video before it.
-func (s *Service) saveCreators(ctx context.Context, tx *store.Tx, videos []*Video) (unsettled []named, added map[int64]bool, err error) {
+func (c *creators) saveCreators(ctx context.Context, tx *store.Tx, videos []*Video) (unsettled []named, added map[int64]bool, err error) {
 	added = map[int64]bool{}
-	if err := s.identifyByID(ctx, tx, videos, added); err != nil {
+	if err := c.identifyByID(ctx, tx, videos, added); err != nil {
 		return nil, nil, err
 	}
 	joined, left := movedHandles(videos)
-	owners, err := s.ownersWith(ctx, tx, joined, videos)
+	owners, err := c.ownersWith(ctx, tx, joined, videos)
 	if err != nil {
 		return nil, nil, err
 	}
-	belongTo, err := s.creatorsOfHandles(ctx, tx, owners, videos, added)
+	belongTo, err := c.creatorsOfHandles(ctx, tx, owners, videos, added)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.markCreators(ctx, tx, identifyByHandle(videos, owners, belongTo)); err != nil {
+	if err := c.markCreators(ctx, tx, identifyByHandle(videos, owners, belongTo)); err != nil {
 		return nil, nil, err
 	}
 	for n, o := range owners {
@@ -114,7 +114,7 @@ func (s *Service) saveCreators(ctx context.Context, tx *store.Tx, videos []*Vide
 }
 
 // identifyByID finds or adds the creators whose ids the batch gives, for their videos.
-func (s *Service) identifyByID(ctx context.Context, tx *store.Tx, videos []*Video, added map[int64]bool) error {
+func (c *creators) identifyByID(ctx context.Context, tx *store.Tx, videos []*Video, added map[int64]bool) error {
 	byID := func(v *Video) name { return name{v.Platform, "id:" + v.identity.given} }
 	handles := map[name]string{}
 	for _, v := range videos {
@@ -122,7 +122,7 @@ func (s *Service) identifyByID(ctx context.Context, tx *store.Tx, videos []*Vide
 			handles[n] = v.identity.shown
 		}
 	}
-	ids, err := s.addCreators(ctx, tx, handles, added)
+	ids, err := c.addCreators(ctx, tx, handles, added)
 	if err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func movedHandles(videos []*Video) (joined, left map[named]bool) {
 }
 
 // ownersWith looks up the creators of handles, and counts the creators of the batch in.
-func (s *Service) ownersWith(ctx context.Context, tx *store.Tx, handles map[named]bool, videos []*Video) (map[named]*owner, error) {
-	owners, err := s.owners(ctx, tx, handles)
+func (c *creators) ownersWith(ctx context.Context, tx *store.Tx, handles map[named]bool, videos []*Video) (map[named]*owner, error) {
+	owners, err := c.owners(ctx, tx, handles)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (s *Service) ownersWith(ctx context.Context, tx *store.Tx, handles map[name
 // creatorsOfHandles returns the creators that videos with the handle alone belong to: the
 // only one whose id comes with it, else one named by the handle. That one is found or
 // added where a video of the batch needs it, and 0 where none does.
-func (s *Service) creatorsOfHandles(
+func (c *creators) creatorsOfHandles(
 	ctx context.Context, tx *store.Tx, owners map[named]*owner, videos []*Video, added map[int64]bool,
 ) (map[named]int64, error) {
 	handles := map[name]string{}
@@ -179,7 +179,7 @@ func (s *Service) creatorsOfHandles(
 			handles[v.named().name()] = v.identity.shown
 		}
 	}
-	ids, err := s.addCreators(ctx, tx, handles, added)
+	ids, err := c.addCreators(ctx, tx, handles, added)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func identifyByHandle(videos []*Video, owners map[named]*owner, belongTo map[nam
 }
 
 // markCreators marks creators for the next scoring.
-func (s *Service) markCreators(ctx context.Context, tx *store.Tx, ids []int64) error {
+func (c *creators) markCreators(ctx context.Context, tx *store.Tx, ids []int64) error {
 	slices.Sort(ids)
 	if ids = slices.Compact(ids); len(ids) == 0 {
 		return nil
@@ -227,12 +227,12 @@ func (s *Service) markCreators(ctx context.Context, tx *store.Tx, ids []int64) e
 
 // addCreators finds or adds creators, marked for the next scoring, with the handles that
 // they are shown by. It notes those that it adds.
-func (s *Service) addCreators(ctx context.Context, tx *store.Tx, handles map[name]string, adds map[int64]bool) (ids map[name]int64, err error) {
+func (c *creators) addCreators(ctx context.Context, tx *store.Tx, handles map[name]string, adds map[int64]bool) (ids map[name]int64, err error) {
 	ids = make(map[name]int64, len(handles))
 	if len(handles) == 0 {
 		return ids, nil
 	}
-	stored, err := s.creators(ctx, tx, handles)
+	stored, err := c.stored(ctx, tx, handles)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (s *Service) addCreators(ctx context.Context, tx *store.Tx, handles map[nam
 		known, isKnown := stored[n]
 		switch {
 		case !isKnown:
-			known.id = s.db.NewID()
+			known.id = c.db.NewID()
 			adds[known.id] = true
 			added = append(added, []any{known.id, n.platform, n.key, handle, 1})
 		case !known.marked || handle != "" && handle != known.handle:
@@ -254,12 +254,12 @@ func (s *Service) addCreators(ctx context.Context, tx *store.Tx, handles map[nam
 	// No other writer adds one meanwhile, see [storedCreator]: an id that is not the row's
 	// would be an error.
 	for part := range slices.Chunk(added, archiveAtOnce) {
-		if _, err := s.hot.addCreators.ExecIn(ctx, tx, part); err != nil {
+		if _, err := c.hot.addCreators.ExecIn(ctx, tx, part); err != nil {
 			return nil, fmt.Errorf("add creators: %w", err)
 		}
 	}
 	for part := range slices.Chunk(marked, archiveAtOnce) {
-		if _, err := s.hot.markCreators.ExecRows(ctx, tx, part); err != nil {
+		if _, err := c.hot.markCreators.ExecRows(ctx, tx, part); err != nil {
 			return nil, fmt.Errorf("mark creators: %w", err)
 		}
 	}
@@ -267,7 +267,7 @@ func (s *Service) addCreators(ctx context.Context, tx *store.Tx, handles map[nam
 }
 
 // owners looks up the creators of handles, by the ends of one index range each.
-func (s *Service) owners(ctx context.Context, tx *store.Tx, handles map[named]bool) (map[named]*owner, error) {
+func (c *creators) owners(ctx context.Context, tx *store.Tx, handles map[named]bool) (map[named]*owner, error) {
 	found := make(map[named]*owner, len(handles))
 	byPlatform := map[string][][]any{}
 	for n := range handles {
@@ -275,7 +275,7 @@ func (s *Service) owners(ctx context.Context, tx *store.Tx, handles map[named]bo
 		found[n] = &owner{} // of a handle that no video has there is no row
 	}
 	for _, platform := range slices.Sorted(maps.Keys(byPlatform)) {
-		err := s.hot.owners.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+		err := c.hot.owners.EachIn(ctx, tx, func(row store.Row) (bool, error) {
 			handle, _ := row[0].(string)
 			var ends [4]int64 // 0 for none
 			for i := range ends {
@@ -293,9 +293,9 @@ func (s *Service) owners(ctx context.Context, tx *store.Tx, handles map[named]bo
 
 // settle moves the videos that have a handle alone to the creator that the handle now
 // stands for, and returns the groups of hooks that changed by it.
-func (s *Service) settle(ctx context.Context, tx *store.Tx, unsettled []named) (groups []hookGroup, err error) {
+func (c *creators) settle(ctx context.Context, tx *store.Tx, unsettled []named) (groups []hookGroup, err error) {
 	for _, n := range unsettled {
-		owners, err := s.owners(ctx, tx, map[named]bool{n: true})
+		owners, err := c.owners(ctx, tx, map[named]bool{n: true})
 		if err != nil {
 			return nil, err
 		}
@@ -305,13 +305,13 @@ func (s *Service) settle(ctx context.Context, tx *store.Tx, unsettled []named) (
 		}
 		to := o.one()
 		if to == 0 {
-			ids, err := s.addCreators(ctx, tx, map[name]string{n.name(): n.handle}, map[int64]bool{})
+			ids, err := c.addCreators(ctx, tx, map[name]string{n.name(): n.handle}, map[int64]bool{})
 			if err != nil {
 				return nil, err
 			}
 			to = ids[n.name()]
 		}
-		changed, err := s.moveVideos(ctx, tx, n, to)
+		changed, err := c.moveVideos(ctx, tx, n, to)
 		if err != nil {
 			return nil, err
 		}
@@ -322,10 +322,10 @@ func (s *Service) settle(ctx context.Context, tx *store.Tx, unsettled []named) (
 
 // moveVideos gives the videos that have a handle alone to a creator, and marks those who
 // had or have them. It returns the groups of hooks that changed by it.
-func (s *Service) moveVideos(ctx context.Context, tx *store.Tx, n named, to int64) (groups []hookGroup, err error) {
+func (c *creators) moveVideos(ctx context.Context, tx *store.Tx, n named, to int64) (groups []hookGroup, err error) {
 	marked := []int64{to}
 	var moved []int64
-	rows, err := s.db.Hot(`SELECT id, creator_id, opening FROM videos
+	rows, err := c.db.Hot(`SELECT id, creator_id, opening FROM videos
 WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 1 AND creator_id <> $3`).QueryIn(ctx, tx, n.platform, n.handle, to)
 	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 		var id, from int64
@@ -339,9 +339,9 @@ WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 1 AND creator
 		return nil, fmt.Errorf("find the videos of a handle: %w", err)
 	}
 	for part := range slices.Chunk(moved, videosAtOnce) {
-		if _, err := s.db.Hot(`UPDATE videos SET creator_id = $1 WHERE +{tenant} AND id IN ({list:2})`).ExecIn(ctx, tx, to, part); err != nil {
+		if _, err := c.db.Hot(`UPDATE videos SET creator_id = $1 WHERE +{tenant} AND id IN ({list:2})`).ExecIn(ctx, tx, to, part); err != nil {
 			return nil, fmt.Errorf("move the videos of a handle: %w", err)
 		}
 	}
-	return groups, s.markCreators(ctx, tx, marked)
+	return groups, c.markCreators(ctx, tx, marked)
 }

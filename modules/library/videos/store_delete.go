@@ -190,7 +190,7 @@ func (s Deletions) deleted(ctx context.Context, tx *store.Tx, rows []*ent.Video,
 		return err
 	}
 	// Videos with a handle alone may have followed an id that is gone.
-	moved, err := s.settle(ctx, tx, slices.SortedFunc(maps.Keys(handles), named.compare))
+	moved, err := s.creators.settle(ctx, tx, slices.SortedFunc(maps.Keys(handles), named.compare))
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ WHERE EXISTS (SELECT 1 FROM videos v WHERE {tenant:v} AND v.creator_id = n.colum
 	if _, err := tx.Ent().Creator.Delete().Where(creator.IDIn(gone...)).Exec(viewer.ByIDs(ctx)); err != nil {
 		return fmt.Errorf("delete creators: %w", err)
 	}
-	return s.markCreators(ctx, tx, left)
+	return s.creators.markCreators(ctx, tx, left)
 }
 
 // unscored notes that readings came or went that scores and trends are made of: they are made

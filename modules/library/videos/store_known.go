@@ -29,7 +29,7 @@ const knownAtOnce = 100
 // has evidence too.
 func (s *Service) Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error) {
 	known := make(map[stage.Ref]bool, len(refs))
-	err := s.eachKnown(refs, func(platform string, ids []string) error {
+	err := eachKnown(refs, func(platform string, ids []string) error {
 		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
 			Select(video.FieldExternalID, video.FieldHookOrder).All(ctx)
 		for _, row := range rows {
@@ -46,7 +46,7 @@ func (s *Service) Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bo
 func (s *Service) LastObserved(ctx context.Context, records []*stage.Record) (last map[stage.Ref]int64, repeats []bool, err error) {
 	refs := refsOf(records)
 	last, digests := make(map[stage.Ref]int64, len(refs)), make(map[stage.Ref]int64, len(refs))
-	err = s.eachKnown(refs, func(platform string, ids []string) error {
+	err = eachKnown(refs, func(platform string, ids []string) error {
 		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
 			Select(video.FieldExternalID, video.FieldObservedAt, video.FieldDigest).All(ctx)
 		for _, row := range rows {
@@ -70,7 +70,7 @@ func (s *Service) LastObserved(ctx context.Context, records []*stage.Record) (la
 // the time of the post, and the views of the newest reading that has them.
 func (s *Service) LastRead(ctx context.Context, refs []stage.Ref) (map[stage.Ref]stage.Record, error) {
 	known := make(map[stage.Ref]stage.Record, len(refs))
-	err := s.eachKnown(refs, func(platform string, ids []string) error {
+	err := eachKnown(refs, func(platform string, ids []string) error {
 		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
 			Select(video.FieldExternalID, video.FieldPostedAt, video.FieldUsableViews, video.FieldUsableAt).All(ctx)
 		for _, row := range rows {
@@ -89,7 +89,7 @@ func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.
 	if scrolls != nil && len(scrolls) == 0 {
 		return found, nil
 	}
-	err := s.eachKnown(refs, func(platform string, ids []string) error {
+	err := eachKnown(refs, func(platform string, ids []string) error {
 		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).Select(video.FieldExternalID).All(ctx)
 		if err != nil {
 			return err
@@ -116,7 +116,7 @@ func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.
 }
 
 // eachKnown calls do with the ids of each platform, knownAtOnce at a time.
-func (s *Service) eachKnown(refs []stage.Ref, do func(platform string, ids []string) error) error {
+func eachKnown(refs []stage.Ref, do func(platform string, ids []string) error) error {
 	platforms := byPlatform(refs)
 	for _, platform := range slices.Sorted(maps.Keys(platforms)) {
 		for ids := range slices.Chunk(platforms[platform], knownAtOnce) {
@@ -167,8 +167,8 @@ type storedCreator struct {
 	marked bool
 }
 
-// creators looks up the rows of creators.
-func (s *Service) creators(ctx context.Context, tx *store.Tx, handles map[name]string) (map[name]storedCreator, error) {
+// stored looks up the rows of creators.
+func (c *creators) stored(ctx context.Context, tx *store.Tx, handles map[name]string) (map[name]storedCreator, error) {
 	keys := map[string][]string{}
 	for n := range handles {
 		keys[n.platform] = append(keys[n.platform], n.key)
@@ -176,7 +176,7 @@ func (s *Service) creators(ctx context.Context, tx *store.Tx, handles map[name]s
 	stored := make(map[name]storedCreator, len(handles))
 	for _, platform := range slices.Sorted(maps.Keys(keys)) {
 		slices.Sort(keys[platform])
-		err := s.hot.creators.EachIn(ctx, tx, func(row store.Row) (bool, error) {
+		err := c.hot.creators.EachIn(ctx, tx, func(row store.Row) (bool, error) {
 			id, _ := row[0].(int64)
 			key, _ := row[1].(string)
 			handle, _ := row[2].(string)

@@ -173,7 +173,7 @@ func (s Deletions) restored(ctx context.Context, tx *store.Tx, rows []*ent.Video
 	if err := Save(ctx, tx, s.db, terms); err != nil {
 		return err
 	}
-	moved, err := s.settle(ctx, tx, slices.SortedFunc(maps.Keys(handles), named.compare))
+	moved, err := s.creators.settle(ctx, tx, slices.SortedFunc(maps.Keys(handles), named.compare))
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (s Deletions) restoreCreators(ctx context.Context, tx *store.Tx, copies []c
 			handles[name{c.Platform, c.Key}] = c.Handle
 		}
 	}
-	ids, err := s.addCreators(ctx, tx, handles, map[int64]bool{})
+	ids, err := s.creators.addCreators(ctx, tx, handles, map[int64]bool{})
 	if err != nil {
 		return nil, err
 	}

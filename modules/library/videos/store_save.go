@@ -78,7 +78,7 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	if err := feed.Append(ctx, tx, changesOf(changed, batch.ScrollID)...); err != nil {
 		return err
 	}
-	unsettled, added, err := s.saveCreators(ctx, tx, changed)
+	unsettled, added, err := s.creators.saveCreators(ctx, tx, changed)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	if err := s.saveRows(ctx, tx, batch, changed, written); err != nil {
 		return err
 	}
-	groups, err := s.settle(ctx, tx, unsettled)
+	groups, err := s.creators.settle(ctx, tx, unsettled)
 	if err != nil {
 		return err
 	}
