@@ -233,6 +233,10 @@ func contractCases() []contractCase {
 		bad("statement and no keys", `POST /v1/sources/set {"source":"youtube","settings":{"derived_metrics_accepted":"yes"}}`, "secrets.api_key"),
 		{name: "removal of no keys", call: `POST /v1/sources/remove {"source":"youtube"}`, want: 200, has: map[string]any{"found": false}},
 		after(contractCase{name: "removal of keys", call: `POST /v1/sources/remove {"source":"youtube"}`, want: 200, has: map[string]any{"found": true}}, setSource),
+		{name: "try of a source that is not set up", call: `POST /v1/sources/try {"source":"youtube","seed":"@moka"}`, want: 200, has: map[string]any{"state": "unset", "own": false, "status": nil}},
+		bad("try of an unknown source", `POST /v1/sources/try {"source":"mars","seed":"@moka"}`, "source"),
+		bad("try on a platform that the source has not", `POST /v1/sources/try {"source":"youtube","seed":"@moka","platform":"tiktok"}`, "platform"),
+		bad("try of nothing", `POST /v1/sources/try {"source":"youtube","seed":"@"}`, "seed"),
 		bad("removal of no source", `POST /v1/sources/remove {"id":"youtube"}`, "source", "id"),
 
 		// Rules.

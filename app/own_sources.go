@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
@@ -93,12 +94,43 @@ func (p sourcePlugins) Sources(ctx context.Context) (all []sources.Source, err e
 			return nil, err
 		}
 		for i, q := range p.host.QuotasOf(plugin.ID, own) {
-			source.Quotas = append(source.Quotas, sources.Quota{Name: q.Name, Window: string(q.Window), Limit: q.Limit, Left: left[i].Left, Cost: q.Cost})
+			source.Quotas = append(source.Quotas, sources.Quota{Name: q.Name, Window: string(q.Window), Limit: q.Limit, Left: left[i].Left, Cost: q.Cost, Money: q.Money})
 		}
 		all = append(all, source)
 	}
 	slices.SortFunc(all, func(a, b sources.Source) int { return cmp.Compare(a.ID, b.ID) })
 	return all, nil
+}
+
+// Try asks a source for one seed, with the keys that a scroll of the tenant would have.
+func (p sourcePlugins) Try(ctx context.Context, id string, seed stage.Seed) (sources.Tried, error) {
+	owned, err := p.host.Owned(ctx)
+	if err != nil {
+		return sources.Tried{}, err
+	}
+	plugin, _ := p.host.FindOwn(id, owned[id])
+	out := sources.Tried{Own: owned[id] != nil}
+	if out.State, out.Reason = stateOf(plugin, p.described(plugin), owned[id]); out.State != sources.Ready {
+		return out, nil
+	}
+	tried, err := try(ctx, p.host, plugin, seed)
+	out.Status, out.Detail, out.Asked, out.Returned = string(tried.Status), tried.Detail, tried.Asked, tried.Returned
+	out.Hosts, out.Fields, out.Took = tried.Hosts, tried.Fields, time.Duration(tried.Seconds*float64(time.Second))
+	var failed *stage.CallError
+	var said *stage.Error
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		out.Failure, out.Detail = string(stage.StageTimeout), "The request took too long."
+	case !errors.As(err, &failed):
+		return out, err
+	default: // other words than the source's own are for the operator
+		out.Failure = string(failed.Failure)
+		if errors.As(err, &said) {
+			out.Detail = cmp.Or(out.Detail, host.Printable(said.Message))
+		}
+	}
+	return out, nil
 }
 
 // stateOf is the state of a source for a tenant, without the operator's own words.

@@ -64,8 +64,15 @@ func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log 
 	case seed.Platform != "" && len(plugin.Platforms) > 0 && !slices.Contains(plugin.Platforms, seed.Platform):
 		return Tried{}, fmt.Errorf("source %s serves %s, not %s", id, strings.Join(plugin.Platforms, ", "), seed.Platform)
 	}
-	spec, _ := h.Spec(id)
-	tried = Tried{Source: id, Version: plugin.Version, Seed: seed.Text(), Platform: seed.Platform, Hosts: orEmpty(spec.Hosts), Fields: map[string]int{}}
+	tried, _ = try(ctx, h, plugin, seed)
+	return tried, nil
+}
+
+// try makes one request of a source that is ready. The error is why the call broke off, which
+// Failure has in words.
+func try(ctx context.Context, h *host.Host, plugin host.Plugin, seed stage.Seed) (tried Tried, err error) {
+	spec, _ := h.Spec(plugin.ID)
+	tried = Tried{Source: plugin.ID, Version: plugin.Version, Seed: seed.Text(), Platform: seed.Platform, Hosts: orEmpty(spec.Hosts), Fields: map[string]int{}}
 	if seed.Handle != "" {
 		tried.Seed = "@" + seed.Handle
 	}
@@ -73,7 +80,7 @@ func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log 
 		tried.Fields[name] = 0
 	}
 	began := time.Now()
-	tried.Outcomes, err = h.Collect(ctx, id, stage.Run{Number: 1, Now: began.UnixMilli()}, []stage.Seed{seed}, func(records []stage.Record) error {
+	tried.Outcomes, err = h.Collect(ctx, plugin.ID, stage.Run{Number: 1, Now: began.UnixMilli()}, []stage.Seed{seed}, func(records []stage.Record) error {
 		for _, record := range records {
 			tried.count(record)
 		}
@@ -87,7 +94,7 @@ func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log 
 		first := tried.Outcomes[0]
 		tried.Status, tried.Asked, tried.Returned, tried.Detail = first.Status, first.Asked, first.Returned, host.Printable(first.Detail)
 	}
-	return tried, nil
+	return tried, err
 }
 
 // count adds the fields of a record.

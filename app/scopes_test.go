@@ -25,8 +25,8 @@ var revealing = map[string][]string{
 	"Usage": {"usage"}, "UsageEvent": {"usage"}, "Key": {"keys"}, "Change": {"account"}, "ChangedVideo": {"library"}, "ChangedTrend": {"library"}, "CallingKey": {"account"}, "UnitBudget": {"account"},
 	"Webhook": {"webhooks"}, "Delivery": {"webhooks"},
 	"SourceState": {"sources"}, "SourceSecret": {"sources"}, "SourceSetting": {"sources"}, "SourceQuota": {"sources"},
-	"RemoveSourceResponse": {"sources:write"},
-	"Import":               {"library"}, "ImportReport": {"library"}, "ImportedVideo": {"library"},
+	"RemoveSourceResponse": {"sources:write"}, "TrySourceResponse": {"sources:write"}, "SourceField": {"sources"},
+	"Import": {"library"}, "ImportReport": {"library"}, "ImportedVideo": {"library"},
 	"ExportAccountResponse": {"account:export"}, "EraseAccountResponse": {"account:write"},
 	"CreateSessionKeyResponse": {"keys:write"}, "RevokeKeyResponse": {"keys:write"},
 	"TopupResponse": {"billing"}, "ConfirmTopupResponse": {"billing"},
@@ -115,12 +115,12 @@ func TestNoAgentIsOfferedTheExportNorSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{"listSources", "setSource", "removeSource"} {
+	for _, id := range []string{"listSources", "setSource", "removeSource", "trySource"} {
 		if strings.Contains(string(tools), id) {
 			t.Errorf("got the tool %s, want none", id)
 		}
 	}
-	for _, call := range []string{"GET /v1/sources/list", `POST /v1/sources/set {"source":"youtube"}`, `POST /v1/sources/remove {"source":"youtube"}`} {
+	for _, call := range []string{"GET /v1/sources/list", `POST /v1/sources/set {"source":"youtube"}`, `POST /v1/sources/remove {"source":"youtube"}`, `POST /v1/sources/try {"source":"youtube","seed":"@a"}`} {
 		agent := account.Do(t, `POST /v1/api_keys/sessions {"scopes":["account:read","library:read","scrolls:write"],"ttlSeconds":600}`, "").JSON(t)["apiKey"].(string)
 		account.WithKey(agent).Do(t, call, "").WantError(t, "forbidden")
 	}

@@ -58,6 +58,9 @@ func TestMemory(t *testing.T) {
 			}
 		})
 	}
+	if _, err := (memory{"feeds", true, &pageCache{}, true}).remember(t.Context(), &stagev1.Remember{Name: "feed", Value: []byte("page")}); err == nil {
+		t.Error("a call with an account's own secrets: got a page remembered for others, want it refused")
+	}
 	busy := memory{"feeds", true, &pageCache{busy: time.UnixMilli(5000)}, false}
 	if grant, err := busy.recall(t.Context(), &stagev1.Recall{Name: "feed", Since: 2000}); err != nil || grant.GetGranted() || grant.GetRetryAt() != 5000 {
 		t.Errorf("while another call reads: %v, error %v; want no grant until 5000", grant, err)

@@ -75,6 +75,10 @@ func specs() []stage.Spec {
 	renewing.Secrets, renewing.Tokens = []string{"token", "fixed"}, []string{"token"}
 	curious := named("curious")
 	curious.Settings = []stage.Setting{{Name: "file", Path: true, Default: "/etc/passwd"}}
+	paying := named("paying")
+	paying.Secrets, paying.RequiredSecrets, paying.Limits.Calls = []string{"token"}, []string{"token"}, 1
+	paying.Settings = []stage.Setting{{Name: "accepted", Required: true, Own: true}, {Name: "daily", Own: true}, {Name: "tone"}, {Name: "url", Endpoint: true}}
+	paying.Quotas = []stage.Allowance{{Name: "units", Limit: 100, Setting: "daily", Window: stage.UTCDay}}
 	shy := named("shy")
 	shy.Limits.Calls = 1
 	source.Quotas = []stage.Allowance{
@@ -84,7 +88,7 @@ func specs() []stage.Spec {
 	online := named("online")
 	online.Hosts = []string{"localhost:1"}
 	return []stage.Spec{
-		source, renewing, online, curious, shy, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("brokering"), named("silent"), secretive,
+		source, renewing, online, curious, shy, paying, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("brokering"), named("silent"), secretive,
 		{ID: "noter", Version: "1", Kind: stage.ScreenKind, Secrets: []string{"token"}, Screen: judge},
 		{ID: "guide", Version: "1", Kind: stage.PlanKind, Plan: guide},
 		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},

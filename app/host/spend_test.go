@@ -129,6 +129,7 @@ func TestQuotas(t *testing.T) {
 	want := []host.Quota{
 		{Plugin: "probe", Allowance: stage.Allowance{Name: "units", Limit: 7, Setting: "daily", Window: stage.PacificDay}},
 		{Plugin: "probe", Allowance: stage.Allowance{Name: "tags", Limit: 30, Window: stage.Week}},
+		{Plugin: "paying", Allowance: stage.Allowance{Name: "units", Limit: 100, Setting: "daily", Window: stage.UTCDay}},
 	}
 	if got := b.Quotas(); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

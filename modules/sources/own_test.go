@@ -34,6 +34,8 @@ func (plugins) Describe(id string) (Source, bool) {
 	return Source{}, false
 }
 
+func (plugins) Try(context.Context, string, stage.Seed) (Tried, error) { return Tried{}, nil }
+
 func (p plugins) Sources(context.Context) (all []Source, err error) {
 	for _, id := range []string{"feed", "tube"} {
 		source, _ := p.Describe(id)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -21,6 +22,7 @@ func Operations(s *Service) api.Operations {
 		api.Unary(m, "ListSources", r.list)
 		api.Unary(m, "SetSource", r.set, r.checkSet)
 		api.Unary(m, "RemoveSource", r.remove)
+		api.Unary(m, "TrySource", r.try, r.checkTry)
 	}
 }
 
@@ -89,11 +91,42 @@ func (r *rpc) remove(ctx context.Context, req *pb.RemoveSourceRequest) (*pb.Remo
 	return &pb.RemoveSourceResponse{Found: found}, err
 }
 
-func message(s *Shown) *pb.SourceState {
-	out := &pb.SourceState{Source: s.ID, Summary: s.Summary, Platforms: s.Platforms, State: s.State, Own: s.Own != nil}
-	if s.Reason != "" {
-		out.Reason = &s.Reason
+func (r *rpc) checkTry(ctx context.Context, req *pb.TrySourceRequest) error {
+	if api.Faulty(ctx, "source", "platform") {
+		return nil
 	}
+	return refuse(r.service.tryFaults(req.GetSource(), req.GetPlatform()))
+}
+
+func (r *rpc) try(ctx context.Context, req *pb.TrySourceRequest) (resp *pb.TrySourceResponse, err error) {
+	seed := stage.Seed{Platform: req.GetPlatform(), Term: req.GetSeed()}
+	if handle, is := strings.CutPrefix(seed.Term, "@"); is {
+		seed.Handle, seed.Term = handle, ""
+	}
+	err = api.Waiting(ctx, func(ctx context.Context) error {
+		tried, err := r.service.Try(ctx, req.GetSource(), seed)
+		resp = &pb.TrySourceResponse{
+			State: tried.State, Own: tried.Own, Hosts: tried.Hosts, Asked: int32(tried.Asked), Returned: int32(tried.Returned), TookMs: float64(tried.Took.Milliseconds()),
+			Reason: orNull(tried.Reason), Status: orNull(tried.Status), Failure: orNull(tried.Failure), Detail: orNull(tried.Detail),
+		}
+		for _, name := range slices.Sorted(maps.Keys(tried.Fields)) {
+			resp.Fields = append(resp.Fields, &pb.SourceField{Name: name, Videos: int32(tried.Fields[name])})
+		}
+		return err
+	})
+	return resp, err
+}
+
+// orNull is nil for no text.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func message(s *Shown) *pb.SourceState {
+	out := &pb.SourceState{Source: s.ID, Summary: s.Summary, Platforms: s.Platforms, State: s.State, Reason: orNull(s.Reason), Own: s.Own != nil}
 	own := Own{}
 	if s.Own != nil {
 		own, out.UpdatedAt = *s.Own, proto.Float64(float64(s.Own.UpdatedAt))
@@ -101,23 +134,18 @@ func message(s *Shown) *pb.SourceState {
 	for _, secret := range s.Secrets {
 		shown := &pb.SourceSecret{Name: secret.Name, Required: secret.Required}
 		if end, set := own.Hints[secret.Name]; set {
-			shown.Set = true
-			if end != "" {
-				shown.Hint = &end
-			}
+			shown.Set, shown.Hint = true, orNull(end)
 		}
 		out.Secrets = append(out.Secrets, shown)
 	}
 	for _, setting := range s.Settings {
 		shown := &pb.SourceSetting{Name: setting.Name, Help: setting.Help, Required: setting.Required, Default: setting.Default, Values: setting.Values}
-		if value, set := own.Settings[setting.Name]; set && value != "" {
-			shown.Value = &value
-		}
+		shown.Value = orNull(own.Settings[setting.Name])
 		out.Settings = append(out.Settings, shown)
 	}
 	for _, q := range s.Quotas {
 		out.Quotas = append(out.Quotas, &pb.SourceQuota{
-			Name: q.Name, Window: q.Window, Limit: float64(q.Limit), Left: float64(q.Left), PerHandle: float64(q.Cost.Handle), PerTerm: float64(q.Cost.Term),
+			Name: q.Name, Window: q.Window, Limit: float64(q.Limit), Left: float64(q.Left), PerHandle: float64(q.Cost.Handle), PerTerm: float64(q.Cost.Term), Money: q.Money,
 		})
 	}
 	if s.Requests != (stage.Cost{}) {

@@ -10,7 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/nearest"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -18,6 +20,9 @@ import (
 type Plugins interface {
 	// Sources describes all sources, by id, as the tenant of the context can ask them.
 	Sources(ctx context.Context) ([]Source, error)
+	// Try asks one of them for a seed, as a scroll of the tenant would, and keeps nothing of what
+	// comes. A source that is not ready is not asked.
+	Try(ctx context.Context, id string, seed stage.Seed) (Tried, error)
 	// Describe is what does not depend on a tenant of one of them; ok is false for an unknown id.
 	Describe(id string) (source Source, ok bool)
 }
@@ -64,6 +69,25 @@ type Quota struct {
 	Limit, Left int64
 	// Cost are units that a seed usually takes.
 	Cost stage.Cost
+	// Money: units are millionths of a US dollar.
+	Money bool
+}
+
+// Tried is what one request of a source came to.
+type Tried struct {
+	// State and Reason are those of Source; the rest is empty unless it is Ready.
+	State, Reason string
+	// Own: with keys of the account.
+	Own bool
+	// Hosts are those that the source may ask.
+	Hosts []string
+	// Status is that of the outcome, empty where Failure says why there is none. Detail is in the
+	// source's words, without secrets.
+	Status, Failure, Detail string
+	// Asked and Returned count videos, Fields those that have each field.
+	Asked, Returned int
+	Fields          map[string]int
+	Took            time.Duration
 }
 
 // Needs are what the module needs of others.
@@ -74,10 +98,24 @@ type Service struct {
 	accounts *Accounts
 	needs    Needs
 	now      func() time.Time
+	// places are for requests that are tried, running for those of each account.
+	places  *fair.Places
+	running fair.Counts[int64]
+	// within bounds one of them.
+	within time.Duration
 }
 
+const (
+	// tries is how many requests a process tries at once; an account tries one.
+	tries = 4
+	// tryWithin bounds a request that is tried, and tryLimit the videos that it asks for.
+	tryWithin, tryLimit = time.Minute, 5
+)
+
 // New returns the module's service.
-func New(accounts *Accounts, needs Needs) *Service { return &Service{accounts, needs, time.Now} }
+func New(accounts *Accounts, needs Needs) *Service {
+	return &Service{accounts: accounts, needs: needs, now: time.Now, places: fair.New(tries), within: tryWithin}
+}
 
 // Shown is a source with what the account set for it; Own is nil if that is nothing.
 type Shown struct {
@@ -129,6 +167,40 @@ func (s *Service) Set(ctx context.Context, c Change) (*Shown, error) {
 // Remove deletes what the account set for a source; it may be one that the server has no more.
 func (s *Service) Remove(ctx context.Context, source string) (found bool, err error) {
 	return s.accounts.rows.remove(ctx, source)
+}
+
+// Try makes one real request of a source, for a few videos. It spends what a scroll would.
+func (s *Service) Try(ctx context.Context, source string, seed stage.Seed) (Tried, error) {
+	account, _, _ := viewer.Tenant(ctx)
+	if !s.running.Enter(account, 1) {
+		return Tried{}, &apierr.Error{Kind: apierr.RateLimited, Message: "A request of a source is being tried. Wait for it.", RetryAfter: 5 * time.Second}
+	}
+	defer s.running.Leave(account)
+	ctx, cancel := context.WithTimeout(ctx, s.within)
+	defer cancel()
+	leave, err := s.places.Enter(ctx, account)
+	if err != nil {
+		return Tried{}, &apierr.Error{Kind: apierr.TemporaryServiceError, Message: "The server tries requests of others. Try again later.", RetryAfter: 10 * time.Second}
+	}
+	defer leave()
+	seed.Kind, seed.Limit = "niche", tryLimit
+	tried, err := s.needs.Plugins.Try(ctx, source, seed)
+	if err != nil {
+		return Tried{}, fmt.Errorf("try source %s: %w", source, err)
+	}
+	return tried, nil
+}
+
+// tryFaults are what is wrong with a request of a source.
+func (s *Service) tryFaults(source, platform string) (issues []apierr.Issue) {
+	known, ok := s.needs.Plugins.Describe(source)
+	switch {
+	case !ok:
+		issues = append(issues, apierr.Issue{Path: "source", Message: "is not the id of a source"})
+	case platform != "" && len(known.Platforms) > 0 && !slices.Contains(known.Platforms, platform):
+		issues = append(issues, apierr.Issue{Path: "platform", Message: "is none of " + strings.Join(known.Platforms, ", ")})
+	}
+	return issues
 }
 
 // refuse is nil without issues.

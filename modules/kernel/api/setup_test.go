@@ -245,6 +245,7 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.ListSourcesRequest, scrolleryv1.ListSourcesResponse](b, "ListSources")
 	unary[scrolleryv1.SetSourceRequest, scrolleryv1.SetSourceResponse](b, "SetSource")
 	unary[scrolleryv1.RemoveSourceRequest, scrolleryv1.RemoveSourceResponse](b, "RemoveSource")
+	unary[scrolleryv1.TrySourceRequest, scrolleryv1.TrySourceResponse](b, "TrySource")
 	page[scrolleryv1.GetHooksRequest](b, "GetHooks")
 	page[scrolleryv1.GetOutliersRequest](b, "GetOutliers")
 	page[scrolleryv1.GetTrendsRequest](b, "GetTrends")

@@ -346,7 +346,9 @@ type SourceQuota struct {
 	// Units that a creator usually takes.
 	PerHandle float64 `protobuf:"fixed64,5,opt,name=per_handle,json=perHandle" json:"per_handle,omitempty"`
 	// Units that a search usually takes.
-	PerTerm       float64 `protobuf:"fixed64,6,opt,name=per_term,json=perTerm" json:"per_term,omitempty"`
+	PerTerm float64 `protobuf:"fixed64,6,opt,name=per_term,json=perTerm" json:"per_term,omitempty"`
+	// Whether units are millionths of a US dollar.
+	Money         bool `protobuf:"varint,7,opt,name=money" json:"money,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -421,6 +423,13 @@ func (x *SourceQuota) GetPerTerm() float64 {
 		return x.PerTerm
 	}
 	return 0
+}
+
+func (x *SourceQuota) GetMoney() bool {
+	if x != nil {
+		return x.Money
+	}
+	return false
 }
 
 type ListSourcesRequest struct {
@@ -702,6 +711,259 @@ func (x *RemoveSourceResponse) GetFound() bool {
 	return false
 }
 
+type TrySourceRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of a source.
+	Source *string `protobuf:"bytes,1,opt,name=source" json:"source,omitempty"`
+	// A creator's `@handle`, or a term.
+	Seed *string `protobuf:"bytes,2,opt,name=seed" json:"seed,omitempty"`
+	// One of the source's platforms; absent: the source chooses.
+	Platform      *string `protobuf:"bytes,3,opt,name=platform" json:"platform,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrySourceRequest) Reset() {
+	*x = TrySourceRequest{}
+	mi := &file_scrollery_v1_sources_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrySourceRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrySourceRequest) ProtoMessage() {}
+
+func (x *TrySourceRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_sources_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrySourceRequest.ProtoReflect.Descriptor instead.
+func (*TrySourceRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_sources_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *TrySourceRequest) GetSource() string {
+	if x != nil && x.Source != nil {
+		return *x.Source
+	}
+	return ""
+}
+
+func (x *TrySourceRequest) GetSeed() string {
+	if x != nil && x.Seed != nil {
+		return *x.Seed
+	}
+	return ""
+}
+
+func (x *TrySourceRequest) GetPlatform() string {
+	if x != nil && x.Platform != nil {
+		return *x.Platform
+	}
+	return ""
+}
+
+type TrySourceResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// That of the source; it was asked if `ready`.
+	State string `protobuf:"bytes,1,opt,name=state" json:"state,omitempty"`
+	// What is missing; null when ready.
+	Reason *string `protobuf:"bytes,2,opt,name=reason" json:"reason,omitempty"`
+	// Whether it was asked with the account's own keys.
+	Own bool `protobuf:"varint,3,opt,name=own" json:"own,omitempty"`
+	// Those that the source asks.
+	Hosts []string `protobuf:"bytes,4,rep,name=hosts" json:"hosts,omitempty"`
+	// The outcome, as in the coverage of scrolls; null without one.
+	Status *string `protobuf:"bytes,5,opt,name=status" json:"status,omitempty"`
+	// Why there is no outcome, in the words of scrolls; null with one.
+	Failure *string `protobuf:"bytes,6,opt,name=failure" json:"failure,omitempty"`
+	// What the source says about it.
+	Detail *string `protobuf:"bytes,7,opt,name=detail" json:"detail,omitempty"`
+	// Videos that it was asked for.
+	Asked int32 `protobuf:"varint,8,opt,name=asked" json:"asked,omitempty"`
+	// Videos that came.
+	Returned int32 `protobuf:"varint,9,opt,name=returned" json:"returned,omitempty"`
+	// What the videos have.
+	Fields []*SourceField `protobuf:"bytes,10,rep,name=fields" json:"fields,omitempty"`
+	// Milliseconds until the answer.
+	TookMs        float64 `protobuf:"fixed64,11,opt,name=took_ms,json=tookMs" json:"took_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TrySourceResponse) Reset() {
+	*x = TrySourceResponse{}
+	mi := &file_scrollery_v1_sources_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TrySourceResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TrySourceResponse) ProtoMessage() {}
+
+func (x *TrySourceResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_sources_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TrySourceResponse.ProtoReflect.Descriptor instead.
+func (*TrySourceResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_sources_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *TrySourceResponse) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *TrySourceResponse) GetReason() string {
+	if x != nil && x.Reason != nil {
+		return *x.Reason
+	}
+	return ""
+}
+
+func (x *TrySourceResponse) GetOwn() bool {
+	if x != nil {
+		return x.Own
+	}
+	return false
+}
+
+func (x *TrySourceResponse) GetHosts() []string {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
+}
+
+func (x *TrySourceResponse) GetStatus() string {
+	if x != nil && x.Status != nil {
+		return *x.Status
+	}
+	return ""
+}
+
+func (x *TrySourceResponse) GetFailure() string {
+	if x != nil && x.Failure != nil {
+		return *x.Failure
+	}
+	return ""
+}
+
+func (x *TrySourceResponse) GetDetail() string {
+	if x != nil && x.Detail != nil {
+		return *x.Detail
+	}
+	return ""
+}
+
+func (x *TrySourceResponse) GetAsked() int32 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *TrySourceResponse) GetReturned() int32 {
+	if x != nil {
+		return x.Returned
+	}
+	return 0
+}
+
+func (x *TrySourceResponse) GetFields() []*SourceField {
+	if x != nil {
+		return x.Fields
+	}
+	return nil
+}
+
+func (x *TrySourceResponse) GetTookMs() float64 {
+	if x != nil {
+		return x.TookMs
+	}
+	return 0
+}
+
+// SourceField is a field of videos.
+type SourceField struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Such as `metrics.views`.
+	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
+	// How many have it.
+	Videos        int32 `protobuf:"varint,2,opt,name=videos" json:"videos,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SourceField) Reset() {
+	*x = SourceField{}
+	mi := &file_scrollery_v1_sources_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SourceField) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SourceField) ProtoMessage() {}
+
+func (x *SourceField) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_sources_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SourceField.ProtoReflect.Descriptor instead.
+func (*SourceField) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_sources_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *SourceField) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SourceField) GetVideos() int32 {
+	if x != nil {
+		return x.Videos
+	}
+	return 0
+}
+
 var File_scrollery_v1_sources_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_sources_service_proto_rawDesc = "" +
@@ -734,7 +996,7 @@ const file_scrollery_v1_sources_service_proto_rawDesc = "" +
 	"\brequired\x18\x03 \x01(\bB\x05\xaa\x01\x02\b\x02R\brequired\x12\x14\n" +
 	"\x05value\x18\x04 \x01(\tR\x05value\x12\x1f\n" +
 	"\adefault\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x02R\adefault\x12\x16\n" +
-	"\x06values\x18\x06 \x03(\tR\x06values\"\xc7\x01\n" +
+	"\x06values\x18\x06 \x03(\tR\x06values\"\xe4\x01\n" +
 	"\vSourceQuota\x12\x19\n" +
 	"\x04name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04name\x12\x1d\n" +
 	"\x06window\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06window\x12\x1b\n" +
@@ -742,7 +1004,8 @@ const file_scrollery_v1_sources_service_proto_rawDesc = "" +
 	"\x04left\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x02R\x04left\x12$\n" +
 	"\n" +
 	"per_handle\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x02R\tperHandle\x12 \n" +
-	"\bper_term\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x02R\aperTerm\"\x14\n" +
+	"\bper_term\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x02R\aperTerm\x12\x1b\n" +
+	"\x05money\x18\a \x01(\bB\x05\xaa\x01\x02\b\x02R\x05money\"\x14\n" +
 	"\x12ListSourcesRequest\"J\n" +
 	"\x13ListSourcesResponse\x123\n" +
 	"\asources\x18\x01 \x03(\v2\x19.scrollery.v1.SourceStateR\asources\"\x9e\x01\n" +
@@ -755,14 +1018,38 @@ const file_scrollery_v1_sources_service_proto_rawDesc = "" +
 	"\x13RemoveSourceRequest\x12$\n" +
 	"\x06source\x18\x01 \x01(\tB\f\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18(R\x06source\"3\n" +
 	"\x14RemoveSourceResponse\x12\x1b\n" +
-	"\x05found\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\x05found2\xc8\x04\n" +
+	"\x05found\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\x05found\"\x80\x01\n" +
+	"\x10TrySourceRequest\x12$\n" +
+	"\x06source\x18\x01 \x01(\tB\f\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18(R\x06source\x12!\n" +
+	"\x04seed\x18\x02 \x01(\tB\r\xbaH\n" +
+	"\xc8\x01\x01r\x05\x10\x02\x18\xc8\x01R\x04seed\x12#\n" +
+	"\bplatform\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18(R\bplatform\"\xd4\x02\n" +
+	"\x11TrySourceResponse\x12\x1b\n" +
+	"\x05state\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x05state\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x17\n" +
+	"\x03own\x18\x03 \x01(\bB\x05\xaa\x01\x02\b\x02R\x03own\x12\x14\n" +
+	"\x05hosts\x18\x04 \x03(\tR\x05hosts\x12\x16\n" +
+	"\x06status\x18\x05 \x01(\tR\x06status\x12\x18\n" +
+	"\afailure\x18\x06 \x01(\tR\afailure\x12\x16\n" +
+	"\x06detail\x18\a \x01(\tR\x06detail\x12\x1b\n" +
+	"\x05asked\x18\b \x01(\x05B\x05\xaa\x01\x02\b\x02R\x05asked\x12!\n" +
+	"\breturned\x18\t \x01(\x05B\x05\xaa\x01\x02\b\x02R\breturned\x121\n" +
+	"\x06fields\x18\n" +
+	" \x03(\v2\x19.scrollery.v1.SourceFieldR\x06fields\x12\x1e\n" +
+	"\atook_ms\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x02R\x06tookMs\"G\n" +
+	"\vSourceField\x12\x19\n" +
+	"\x04name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04name\x12\x1d\n" +
+	"\x06videos\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x06videos2\xfd\x05\n" +
 	"\x0eSourcesService\x12\x92\x01\n" +
 	"\vListSources\x12 .scrollery.v1.ListSourcesRequest\x1a!.scrollery.v1.ListSourcesResponse\">\xca\xda\x187\n" +
 	"\vlistSources\x12\x03GET\x1a\x10/v1/sources/list \x02*\fsources:read\x88\x01\x02\x90\x02\x01\x12\xf0\x01\n" +
 	"\tSetSource\x12\x1e.scrollery.v1.SetSourceRequest\x1a\x1f.scrollery.v1.SetSourceResponse\"\xa1\x01\xca\xda\x18\x9c\x01\n" +
 	"\tsetSource\x12\x04POST\x1a\x0f/v1/sources/set \x02*\rsources:write8\x02bb{\"source\":\"youtube\",\"secrets\":{\"api_key\":\"AIza…\"},\"settings\":{\"derived_metrics_accepted\":\"yes\"}}\x88\x01\x03\x12\xad\x01\n" +
 	"\fRemoveSource\x12!.scrollery.v1.RemoveSourceRequest\x1a\".scrollery.v1.RemoveSourceResponse\"V\xca\xda\x18R\n" +
-	"\fremoveSource\x12\x04POST\x1a\x12/v1/sources/remove \x02*\rsources:writeb\x14{\"source\":\"youtube\"}\x88\x01\x03BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
+	"\fremoveSource\x12\x04POST\x1a\x12/v1/sources/remove \x02*\rsources:writeb\x14{\"source\":\"youtube\"}\x88\x01\x03\x12\xb2\x01\n" +
+	"\tTrySource\x12\x1e.scrollery.v1.TrySourceRequest\x1a\x1f.scrollery.v1.TrySourceResponse\"d\xca\xda\x18`\n" +
+	"\ttrySource\x12\x04POST\x1a\x0f/v1/sources/try \x02*\rsources:write0\x018\n" +
+	"b${\"source\":\"youtube\",\"seed\":\"@mkbhd\"}\x88\x01\x05BCZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_sources_service_proto_rawDescOnce sync.Once
@@ -776,7 +1063,7 @@ func file_scrollery_v1_sources_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_sources_service_proto_rawDescData
 }
 
-var file_scrollery_v1_sources_service_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_scrollery_v1_sources_service_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_scrollery_v1_sources_service_proto_goTypes = []any{
 	(*SourceState)(nil),          // 0: scrollery.v1.SourceState
 	(*SourceSecret)(nil),         // 1: scrollery.v1.SourceSecret
@@ -788,27 +1075,33 @@ var file_scrollery_v1_sources_service_proto_goTypes = []any{
 	(*SetSourceResponse)(nil),    // 7: scrollery.v1.SetSourceResponse
 	(*RemoveSourceRequest)(nil),  // 8: scrollery.v1.RemoveSourceRequest
 	(*RemoveSourceResponse)(nil), // 9: scrollery.v1.RemoveSourceResponse
-	(*structpb.Value)(nil),       // 10: google.protobuf.Value
+	(*TrySourceRequest)(nil),     // 10: scrollery.v1.TrySourceRequest
+	(*TrySourceResponse)(nil),    // 11: scrollery.v1.TrySourceResponse
+	(*SourceField)(nil),          // 12: scrollery.v1.SourceField
+	(*structpb.Value)(nil),       // 13: google.protobuf.Value
 }
 var file_scrollery_v1_sources_service_proto_depIdxs = []int32{
 	1,  // 0: scrollery.v1.SourceState.secrets:type_name -> scrollery.v1.SourceSecret
 	2,  // 1: scrollery.v1.SourceState.settings:type_name -> scrollery.v1.SourceSetting
 	3,  // 2: scrollery.v1.SourceState.quotas:type_name -> scrollery.v1.SourceQuota
 	0,  // 3: scrollery.v1.ListSourcesResponse.sources:type_name -> scrollery.v1.SourceState
-	10, // 4: scrollery.v1.SetSourceRequest.secrets:type_name -> google.protobuf.Value
-	10, // 5: scrollery.v1.SetSourceRequest.settings:type_name -> google.protobuf.Value
+	13, // 4: scrollery.v1.SetSourceRequest.secrets:type_name -> google.protobuf.Value
+	13, // 5: scrollery.v1.SetSourceRequest.settings:type_name -> google.protobuf.Value
 	0,  // 6: scrollery.v1.SetSourceResponse.source:type_name -> scrollery.v1.SourceState
-	4,  // 7: scrollery.v1.SourcesService.ListSources:input_type -> scrollery.v1.ListSourcesRequest
-	6,  // 8: scrollery.v1.SourcesService.SetSource:input_type -> scrollery.v1.SetSourceRequest
-	8,  // 9: scrollery.v1.SourcesService.RemoveSource:input_type -> scrollery.v1.RemoveSourceRequest
-	5,  // 10: scrollery.v1.SourcesService.ListSources:output_type -> scrollery.v1.ListSourcesResponse
-	7,  // 11: scrollery.v1.SourcesService.SetSource:output_type -> scrollery.v1.SetSourceResponse
-	9,  // 12: scrollery.v1.SourcesService.RemoveSource:output_type -> scrollery.v1.RemoveSourceResponse
-	10, // [10:13] is the sub-list for method output_type
-	7,  // [7:10] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	12, // 7: scrollery.v1.TrySourceResponse.fields:type_name -> scrollery.v1.SourceField
+	4,  // 8: scrollery.v1.SourcesService.ListSources:input_type -> scrollery.v1.ListSourcesRequest
+	6,  // 9: scrollery.v1.SourcesService.SetSource:input_type -> scrollery.v1.SetSourceRequest
+	8,  // 10: scrollery.v1.SourcesService.RemoveSource:input_type -> scrollery.v1.RemoveSourceRequest
+	10, // 11: scrollery.v1.SourcesService.TrySource:input_type -> scrollery.v1.TrySourceRequest
+	5,  // 12: scrollery.v1.SourcesService.ListSources:output_type -> scrollery.v1.ListSourcesResponse
+	7,  // 13: scrollery.v1.SourcesService.SetSource:output_type -> scrollery.v1.SetSourceResponse
+	9,  // 14: scrollery.v1.SourcesService.RemoveSource:output_type -> scrollery.v1.RemoveSourceResponse
+	11, // 15: scrollery.v1.SourcesService.TrySource:output_type -> scrollery.v1.TrySourceResponse
+	12, // [12:16] is the sub-list for method output_type
+	8,  // [8:12] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_sources_service_proto_init() }
@@ -823,7 +1116,7 @@ func file_scrollery_v1_sources_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_sources_service_proto_rawDesc), len(file_scrollery_v1_sources_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

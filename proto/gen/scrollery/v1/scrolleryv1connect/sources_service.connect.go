@@ -42,6 +42,9 @@ const (
 	// SourcesServiceRemoveSourceProcedure is the fully-qualified name of the SourcesService's
 	// RemoveSource RPC.
 	SourcesServiceRemoveSourceProcedure = "/scrollery.v1.SourcesService/RemoveSource"
+	// SourcesServiceTrySourceProcedure is the fully-qualified name of the SourcesService's TrySource
+	// RPC.
+	SourcesServiceTrySourceProcedure = "/scrollery.v1.SourcesService/TrySource"
 )
 
 // SourcesServiceClient is a client for the scrollery.v1.SourcesService service.
@@ -53,6 +56,9 @@ type SourcesServiceClient interface {
 	SetSource(context.Context, *v1.SetSourceRequest) (*v1.SetSourceResponse, error)
 	// Deletes what the account set for a source. Works with a spent budget too.
 	RemoveSource(context.Context, *v1.RemoveSourceRequest) (*v1.RemoveSourceResponse, error)
+	// Makes one real request of a source, as a scroll would, for five videos; nothing is stored.
+	// It spends the account's own quota, or its share of the operator's.
+	TrySource(context.Context, *v1.TrySourceRequest) (*v1.TrySourceResponse, error)
 }
 
 // NewSourcesServiceClient constructs a client for the scrollery.v1.SourcesService service. By
@@ -85,6 +91,12 @@ func NewSourcesServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(sourcesServiceMethods.ByName("RemoveSource")),
 			connect.WithClientOptions(opts...),
 		),
+		trySource: connect.NewClient[v1.TrySourceRequest, v1.TrySourceResponse](
+			httpClient,
+			baseURL+SourcesServiceTrySourceProcedure,
+			connect.WithSchema(sourcesServiceMethods.ByName("TrySource")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -93,6 +105,7 @@ type sourcesServiceClient struct {
 	listSources  *connect.Client[v1.ListSourcesRequest, v1.ListSourcesResponse]
 	setSource    *connect.Client[v1.SetSourceRequest, v1.SetSourceResponse]
 	removeSource *connect.Client[v1.RemoveSourceRequest, v1.RemoveSourceResponse]
+	trySource    *connect.Client[v1.TrySourceRequest, v1.TrySourceResponse]
 }
 
 // ListSources calls scrollery.v1.SourcesService.ListSources.
@@ -122,6 +135,15 @@ func (c *sourcesServiceClient) RemoveSource(ctx context.Context, req *v1.RemoveS
 	return nil, err
 }
 
+// TrySource calls scrollery.v1.SourcesService.TrySource.
+func (c *sourcesServiceClient) TrySource(ctx context.Context, req *v1.TrySourceRequest) (*v1.TrySourceResponse, error) {
+	response, err := c.trySource.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // SourcesServiceHandler is an implementation of the scrollery.v1.SourcesService service.
 type SourcesServiceHandler interface {
 	// Lists the sources, by id. Never shows a secret.
@@ -131,6 +153,9 @@ type SourcesServiceHandler interface {
 	SetSource(context.Context, *v1.SetSourceRequest) (*v1.SetSourceResponse, error)
 	// Deletes what the account set for a source. Works with a spent budget too.
 	RemoveSource(context.Context, *v1.RemoveSourceRequest) (*v1.RemoveSourceResponse, error)
+	// Makes one real request of a source, as a scroll would, for five videos; nothing is stored.
+	// It spends the account's own quota, or its share of the operator's.
+	TrySource(context.Context, *v1.TrySourceRequest) (*v1.TrySourceResponse, error)
 }
 
 // NewSourcesServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -159,6 +184,12 @@ func NewSourcesServiceHandler(svc SourcesServiceHandler, opts ...connect.Handler
 		connect.WithSchema(sourcesServiceMethods.ByName("RemoveSource")),
 		connect.WithHandlerOptions(opts...),
 	)
+	sourcesServiceTrySourceHandler := connect.NewUnaryHandlerSimple(
+		SourcesServiceTrySourceProcedure,
+		svc.TrySource,
+		connect.WithSchema(sourcesServiceMethods.ByName("TrySource")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/scrollery.v1.SourcesService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case SourcesServiceListSourcesProcedure:
@@ -167,6 +198,8 @@ func NewSourcesServiceHandler(svc SourcesServiceHandler, opts ...connect.Handler
 			sourcesServiceSetSourceHandler.ServeHTTP(w, r)
 		case SourcesServiceRemoveSourceProcedure:
 			sourcesServiceRemoveSourceHandler.ServeHTTP(w, r)
+		case SourcesServiceTrySourceProcedure:
+			sourcesServiceTrySourceHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -186,4 +219,8 @@ func (UnimplementedSourcesServiceHandler) SetSource(context.Context, *v1.SetSour
 
 func (UnimplementedSourcesServiceHandler) RemoveSource(context.Context, *v1.RemoveSourceRequest) (*v1.RemoveSourceResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.SourcesService.RemoveSource is not implemented"))
+}
+
+func (UnimplementedSourcesServiceHandler) TrySource(context.Context, *v1.TrySourceRequest) (*v1.TrySourceResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.SourcesService.TrySource is not implemented"))
 }
