@@ -38,6 +38,9 @@ var types = map[string]string{
 	document:      "text/html; charset=utf-8",
 	"console.js":  "text/javascript; charset=utf-8",
 	"console.css": "text/css; charset=utf-8",
+	// What the script shares with account.js, the pages of the account.
+	"chunk.js":   "text/javascript; charset=utf-8",
+	"account.js": "text/javascript; charset=utf-8",
 	// The library for plots, for pages that have one.
 	"plots.js": "text/javascript; charset=utf-8",
 	// The texts of other languages than the one in the script.

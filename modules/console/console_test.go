@@ -25,6 +25,8 @@ func assets() fs.FS {
 		"index.html":       {Data: []byte("<!doctype html><title>Scrollery</title>")},
 		"console.js":       {Data: []byte(strings.Repeat("render();", 500))},
 		"console.css":      {Data: []byte("body{}")},
+		"chunk.js":         {Data: []byte("export const a = 1;")},
+		"account.js":       {Data: []byte("export const b = 1;")},
 		"plots.js":         {Data: []byte("export default 1;")},
 		"messages.de.json": {Data: []byte("{}")},
 		"licenses.txt":     {Data: []byte("MIT")},
@@ -161,7 +163,7 @@ func TestTransferOfTheFirstPage(t *testing.T) {
 	}
 	handler, _ := open(t, os.DirFS("dist"))
 	sum := 0
-	for _, name := range []string{"", "console.js", "console.css"} {
+	for _, name := range []string{"", "console.js", "chunk.js", "console.css"} {
 		sum += get(handler, console.Path+name, "Accept-Encoding", "gzip").Body.Len()
 	}
 	t.Logf("the first page transfers %d bytes", sum)

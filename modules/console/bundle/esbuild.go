@@ -30,18 +30,21 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 		Outdir:              "dist",
 		Bundle:              true,
 		Format:              api.FormatESModule,
-		Splitting:           true, // plots.js is loaded by the first page with a plot
-		Target:              api.ES2022,
-		Charset:             api.CharsetUTF8,
-		JSX:                 api.JSXAutomatic,
-		JSXImportSource:     "preact",
-		MinifyWhitespace:    true,
-		MinifyIdentifiers:   true,
-		MinifySyntax:        true,
-		LegalComments:       api.LegalCommentsNone, // licenses.txt has them
-		Metafile:            true,
-		LogLevel:            api.LogLevelWarning,
-		Plugins:             []api.Plugin{builtIn(languages)},
+		// plots.js is loaded by the first page with a plot, account.js by the pages of the account;
+		// chunk.js is what they and the others share.
+		Splitting:         true,
+		ChunkNames:        "[name]",
+		Target:            api.ES2022,
+		Charset:           api.CharsetUTF8,
+		JSX:               api.JSXAutomatic,
+		JSXImportSource:   "preact",
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		LegalComments:     api.LegalCommentsNone, // licenses.txt has them
+		Metafile:          true,
+		LogLevel:          api.LogLevelWarning,
+		Plugins:           []api.Plugin{builtIn(languages)},
 	}
 	result := api.Build(options)
 	if len(result.Errors) > 0 {

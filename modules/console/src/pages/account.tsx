@@ -1,15 +1,17 @@
-// The account: what was used, its keys and its webhooks, a page each.
+// The account: what was used, its keys, its sources and its webhooks, a page each. Its script is
+// loaded when one of them is first opened.
 import { t } from "../i18n/t";
 import { to } from "../shell/router";
 import { Link, PageHead } from "../ui/parts";
 import { Agents } from "./account-agents";
 import { Keys } from "./account-keys";
+import { Sources } from "./account-sources";
 import { Usage } from "./account-usage";
 import { OneWebhook } from "./account-webhook";
 import { Webhooks } from "./account-webhooks";
 import type { PageProps } from "./index";
 
-const parts = ["usage", "keys", "agents", "webhooks"] as const;
+const parts = ["usage", "keys", "agents", "sources", "webhooks"] as const;
 
 export function Account({ rest }: PageProps) {
   const part = parts.find((one) => one === rest[0]) ?? "usage";
@@ -22,6 +24,7 @@ export function Account({ rest }: PageProps) {
       {part === "usage" && <Usage />}
       {part === "keys" && <Keys />}
       {part === "agents" && <Agents />}
+      {part === "sources" && <Sources />}
       {part === "webhooks" && (rest[1] ? <OneWebhook key={rest[1]} id={rest[1]} /> : <Webhooks />)}
     </>
   );

@@ -2,7 +2,7 @@
 // its texts in ../i18n/messages.ts.
 import type { FunctionComponent } from "preact";
 import type { Key } from "../i18n/t";
-import { Account } from "./account";
+import { lazy } from "../ui/lazy";
 import { BriefPage } from "./brief";
 import { Creators } from "./creators";
 import { Hooks } from "./hooks";
@@ -37,6 +37,6 @@ export const pages: PageEntry[] = [
   { path: "brief", title: "nav.brief", icon: "M6 3h9l4 4v14H6zM14 3v5h5M9 12h7M9 16h5", view: BriefPage },
   { path: "rules", title: "nav.rules", icon: "M4 6h10M4 12h7M4 18h10M17 10l2 2 3-4", view: RulesPage },
   { path: "library", title: "nav.library", icon: "M5 4v16M10 4v16M14 5l5 15M3 20h18", view: Library },
-  { path: "account", title: "nav.account", icon: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 20c1.5-3.5 4.5-5 8-5s6.500 1.500 8 5", view: Account },
+  { path: "account", title: "nav.account", icon: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 20c1.5-3.5 4.5-5 8-5s6.500 1.500 8 5", view: lazy(async () => (await import("./account")).Account) },
   { path: "creators", title: "table.creator", view: Creators },
 ];

@@ -1,0 +1,153 @@
+// The sources and the account's own keys of them: what is missing, what one costs, setting and
+// removing keys, and one real request.
+import { fromJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
+import { useState } from "preact/hooks";
+import { SourcesService, type SourceQuota, type SourceState, type TrySourceResponse } from "../../gen/scrollery/v1/sources_service_pb";
+import { allow, transport } from "../api/client";
+import { useAction, useQuery } from "../api/query";
+import { accountScopes } from "../api/session";
+import { dateTime, number } from "../i18n/format";
+import { t, word } from "../i18n/t";
+import { announce } from "../shell/announce";
+import { Dialog } from "../ui/dialog";
+import { Input } from "../ui/input";
+import { Badge, Button, Card, Field, type Tone } from "../ui/parts";
+import { ProblemView, Show } from "../ui/states";
+
+/** Of this page alone, so that the first page does not load its types. */
+const client = createClient(SourcesService, transport);
+
+const tones: Record<string, Tone> = { ready: "good", incomplete: "bad", unset: "plain", off: "plain", resting: "warn" };
+
+export function Sources() {
+  const sources = useQuery(async (signal) => (await client.listSources({}, { signal })).sources, []);
+  return (
+    <>
+      <p class="lead">{t("sources.text")}</p>
+      <Show of={sources}>{(all) => all.map((one) => <One key={one.source} of={one} changed={sources.reload} />)}</Show>
+    </>
+  );
+}
+
+function One({ of, changed }: { of: SourceState; changed: () => void }) {
+  const [open, setOpen] = useState<"" | "set" | "remove">("");
+  // Asked before anything is typed, so that no secret waits in a form behind the question.
+  const begin = async (what: "set" | "remove") => {
+    if (await allow(accountScopes)) setOpen(what);
+  };
+  const close = (done: boolean) => {
+    setOpen("");
+    if (done) changed();
+  };
+  return (
+    <Card title={of.source} aside={<Badge tone={tones[of.state] ?? "plain"}>{word("source", of.state)}</Badge>}>
+      <p>{of.summary}</p>
+      {of.reason && <p class="notice">{of.reason}</p>}
+      {of.own && <p>{t("sources.own", { when: dateTime(of.updatedAt ?? 0) })} {of.secrets.filter((secret) => secret.hint).map((secret) => <code key={secret.name} class="chip">{secret.name} …{secret.hint}</code>)}</p>}
+      <ul class="bullets">
+        {of.quotas.map((quota) => <li key={quota.name}>{quotaText(quota)}</li>)}
+        {of.requestsPerHandle !== undefined && of.quotas.length === 0 && <li>{t("sources.requests", { n: of.requestsPerHandle })}</li>}
+      </ul>
+      {of.secrets.length > 0 && (
+        <div class="row">
+          <Button onClick={() => void begin("set")} aria-label={t(of.own ? "sources.changeOne" : "sources.setOne", { source: of.source })}>{t(of.own ? "sources.change" : "sources.set")}</Button>
+          {of.own && <Button kind="danger" onClick={() => void begin("remove")} aria-label={t("sources.removeOne", { source: of.source })}>{t("sources.remove")}</Button>}
+        </div>
+      )}
+      {of.state === "ready" && <Try of={of} changed={changed} />}
+      {open === "set" && <SetKeys of={of} close={close} />}
+      {open === "remove" && <Remove of={of} close={close} />}
+    </Card>
+  );
+}
+
+/** What a site grants, and what a creator takes of it. */
+function quotaText(quota: SourceQuota): string {
+  const amount = (units: number) => (quota.money ? `$${number(units / 1_000_000)}` : number(units));
+  const window = word("window", quota.window);
+  const left = t("sources.left", { name: quota.name, left: amount(quota.left), limit: amount(quota.limit), window });
+  return quota.perHandle > 0 ? `${left} ${t("sources.perHandle", { units: amount(quota.perHandle) })}` : left;
+}
+
+function SetKeys({ of, close }: { of: SourceState; close: (changed: boolean) => void }) {
+  const [secrets, setSecrets] = useState<Record<string, string>>({});
+  const [settings, setSettings] = useState<Record<string, string>>(() => Object.fromEntries(of.settings.map((one) => [one.name, one.value ?? ""])));
+  const save = useAction(async () => {
+    if (!(await allow(accountScopes))) return;
+    const filled = (texts: Record<string, string>) => fromJson(ValueSchema, Object.fromEntries(Object.entries(texts).filter(([, text]) => text.trim()).map(([name, text]) => [name, text.trim()])));
+    await client.setSource({ source: of.source, secrets: filled(secrets), settings: filled(settings) });
+    announce(t("sources.saved"));
+    close(true);
+  });
+  return (
+    <Dialog title={t("sources.setTitle", { source: of.source })} onClose={() => close(false)}>
+      <form autocomplete="off" onSubmit={(event) => { event.preventDefault(); void save.run(); }}>
+        <p>{t("sources.setText")}</p>
+        {of.secrets.map((secret) => (
+          <Field key={secret.name} label={secret.name} hint={secret.set ? t("sources.keep") : undefined}>
+            {(ids) => <Input type="password" required={secret.required && !secret.set} value={secrets[secret.name] ?? ""} maxLength={500} spellcheck={false} onText={(text) => setSecrets((before) => ({ ...before, [secret.name]: text }))} {...ids} />}
+          </Field>
+        ))}
+        {of.settings.map((setting) => (
+          <Field key={setting.name} label={setting.name} hint={setting.help}>
+            {(ids) => <Input required={setting.required} placeholder={setting.default} value={settings[setting.name] ?? ""} maxLength={200} spellcheck={false} onText={(text) => setSettings((before) => ({ ...before, [setting.name]: text }))} {...ids} />}
+          </Field>
+        ))}
+        {save.problem && <ProblemView problem={save.problem} />}
+        <div class="row">
+          <Button type="submit" kind="primary" busy={save.busy}>{t("sources.save")}</Button>
+          <Button kind="quiet" onClick={() => close(false)}>{t("ask.decline")}</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Remove({ of, close }: { of: SourceState; close: (changed: boolean) => void }) {
+  const remove = useAction(async () => {
+    if (!(await allow(accountScopes))) return;
+    await client.removeSource({ source: of.source });
+    announce(t("sources.removed"));
+    close(true);
+  });
+  return (
+    <Dialog title={t("sources.removeOne", { source: of.source })} onClose={() => close(false)}>
+      <p>{t("sources.removeText")}</p>
+      {remove.problem && <ProblemView problem={remove.problem} />}
+      <div class="row">
+        <Button kind="danger" busy={remove.busy} onClick={() => void remove.run()}>{t("sources.removeGo")}</Button>
+        <Button kind="quiet" onClick={() => close(false)}>{t("ask.decline")}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Try({ of, changed }: { of: SourceState; changed: () => void }) {
+  const [seed, setSeed] = useState("");
+  const [tried, setTried] = useState<TrySourceResponse | null>(null);
+  const ask = useAction(async () => {
+    if (!(await allow(accountScopes))) return;
+    setTried(null);
+    const answer = await client.trySource({ source: of.source, seed: seed.trim() });
+    setTried(answer);
+    changed();
+  });
+  return (
+    <form onSubmit={(event) => { event.preventDefault(); void ask.run(); }}>
+      <Field label={t("sources.seed", { source: of.source })}>
+        {(ids) => <Input required value={seed} maxLength={200} placeholder="@name" spellcheck={false} onText={setSeed} {...ids} />}
+      </Field>
+      <Button type="submit" busy={ask.busy} aria-label={t("sources.tryOne", { source: of.source })}>{t("sources.try")}</Button>
+      {ask.problem && <ProblemView problem={ask.problem} />}
+      {tried && (
+        <div class="notice" role="status">
+          <p class="strong">{tried.status ? `${word("outcome", tried.status)}: ${t("sources.came", { n: tried.returned })}` : (tried.failure ?? tried.reason ?? tried.state)}</p>
+          {tried.detail && <p><bdi>{tried.detail}</bdi></p>}
+          {tried.returned > 0 && <p class="hint">{tried.fields.map((field) => `${field.name} ${field.videos}`).join(", ")}</p>}
+        </div>
+      )}
+    </form>
+  );
+}
