@@ -55,8 +55,8 @@ func TestExportComesBack(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"workspace", "rules", "scrolls", "verdicts", "trends", "keys", "subscription", "usage", "events", "changes", "webhooks", "scores/first", "hooks/first"} {
-			if files[name+".ndjson"] == "" || strings.Count(files[name+".csv"], "\n") < 2 {
-				t.Errorf("%s: got %d bytes and a table of %d lines, want an item in both", name, len(files[name+".ndjson"]), strings.Count(files[name+".csv"], "\n"))
+			if files[name+".ndjson"] == "" {
+				t.Errorf("%s: got an empty file, want an item", name)
 			}
 		}
 		if first := feed.Changes[0].ID; hook.Secret == "" || !strings.HasPrefix(files["changes.ndjson"], `{"id":"`+first+`",`) {
@@ -205,8 +205,7 @@ func compareStream(t *testing.T, running *apptest.Running, owner *apptest.Caller
 	t.Helper()
 	for _, protocol := range apptest.Protocols() {
 		client := scrolleryv1connect.NewAccountServiceClient(protocol.Client(), running.BaseURL, owner.Options(protocol)...)
-		from := "videos/first"
-		stream, err := client.ExportAccount(t.Context(), &pb.ExportAccountRequest{From: &from})
+		stream, err := client.ExportAccount(t.Context(), &pb.ExportAccountRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +282,7 @@ func videosOf(t *testing.T, account *apptest.Caller) map[string]string {
 func readingsOf(t *testing.T, account *apptest.Caller) map[string]string {
 	t.Helper()
 	all := map[string][]string{}
-	for line := range strings.Lines(unzipped(t, account.Do(t, "GET /v1/account/export?from=videos", "").Body)["observations/first.ndjson"]) {
+	for line := range strings.Lines(unzipped(t, account.Do(t, "GET /v1/account/export", "").Body)["observations/first.ndjson"]) {
 		var o struct {
 			Platform, ExternalID                              string
 			ObservedAt, Views, Likes, Comments, Shares, Saves *int64
@@ -307,7 +306,7 @@ func readingsOf(t *testing.T, account *apptest.Caller) map[string]string {
 func hooksOf(t *testing.T, account *apptest.Caller) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for line := range strings.Lines(unzipped(t, account.Do(t, "GET /v1/account/export?from=videos", "").Body)["hooks/first.ndjson"]) {
+	for line := range strings.Lines(unzipped(t, account.Do(t, "GET /v1/account/export", "").Body)["hooks/first.ndjson"]) {
 		var o struct {
 			Platform, ExternalID string
 			Archived             bool

@@ -6,7 +6,6 @@ import (
 	"compress/flate"
 	"context"
 	"crypto/sha256"
-	"encoding/csv"
 	"encoding/hex"
 	"encoding/json"
 	"hash"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/scrollery/scrollery/modules/kernel/api/table"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 )
 
@@ -37,8 +35,6 @@ type Manifest struct {
 	AccountID string `json:"accountId"`
 	// CreatedAt in Unix milliseconds.
 	CreatedAt int64 `json:"createdAt"`
-	// From is the file that the export began with; empty for a whole one.
-	From string `json:"from"`
 	// Counts are the rows of each kind.
 	Counts map[string]int64 `json:"counts"`
 	Files  []ManifestFile   `json:"files"`
@@ -47,7 +43,7 @@ type Manifest struct {
 // ManifestFile is one file of an export.
 type ManifestFile struct {
 	Name string `json:"name"`
-	// Rows of an NDJSON or CSV file, without the line of names; 0 for others.
+	// Rows of an NDJSON file; 0 for others.
 	Rows  int64 `json:"rows"`
 	Bytes int64 `json:"bytes"`
 	// SHA256 of the content, in hex.
@@ -61,15 +57,13 @@ type archive struct {
 	manifest Manifest
 	at       time.Time
 	line     []byte
-	cells    []string
-	twin     twin
 }
 
-func newArchive(out io.Writer, account int64, from string, at time.Time) *archive {
+func newArchive(out io.Writer, account int64, at time.Time) *archive {
 	buffered := bufio.NewWriterSize(out, 64<<10)
-	a := &archive{out: buffered, zip: zip.NewWriter(buffered), at: at, twin: twin{most: twinMost, compress: compressor()}, manifest: Manifest{
+	a := &archive{out: buffered, zip: zip.NewWriter(buffered), at: at, manifest: Manifest{
 		Format: Format, Version: FormatVersion, AccountID: publicid.Format(publicid.Account, account),
-		CreatedAt: at.UnixMilli(), From: from, Counts: map[string]int64{}, Files: []ManifestFile{},
+		CreatedAt: at.UnixMilli(), Counts: map[string]int64{}, Files: []ManifestFile{},
 	}}
 	a.zip.RegisterCompressor(zip.Deflate, compressor())
 	return a
@@ -100,70 +94,33 @@ func (c *counted) Write(p []byte) (int, error) {
 	return c.to.Write(p)
 }
 
-func create(in *zip.Writer, name string, at time.Time) (*counted, error) {
-	to, err := in.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: at})
+func (a *archive) create(name string) (*counted, error) {
+	to, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: a.at})
 	return &counted{name: name, to: to, sum: sha256.New()}, err
 }
-
-func (a *archive) create(name string) (*counted, error) { return create(a.zip, name, a.at) }
 
 func (a *archive) done(c *counted) {
 	a.manifest.Files = append(a.manifest.Files, ManifestFile{c.name, c.rows, c.size, hex.EncodeToString(c.sum.Sum(nil))})
 }
 
-// add writes the rows of an entity twice: as NDJSON, then as CSV. They are read twice only
-// where the table is too large to be held meanwhile.
+// add writes the rows of an entity as NDJSON.
 func (a *archive) add(ctx context.Context, name string, e entity) error {
 	lines, err := a.create(name + ".ndjson")
 	if err != nil {
 		return err
 	}
-	if err := a.twin.begin(name+".csv", a.at, e.columns); err != nil {
-		return err
-	}
 	err = e.rows(ctx, func(values ...any) error {
 		lines.rows++
 		a.line = appendLine(a.line[:0], e.columns, values)
-		if _, err := lines.Write(a.line); err != nil {
-			return err
-		}
-		return a.twin.add(values)
+		_, err := lines.Write(a.line)
+		return err
 	})
 	if err != nil {
 		return err
 	}
 	a.done(lines)
 	a.manifest.Counts[e.name] += lines.rows
-	if held, err := a.twin.copyTo(a.zip); held || err != nil {
-		if err == nil {
-			a.done(a.twin.file)
-		}
-		return err
-	}
-	return a.addTable(ctx, name+".csv", e)
-}
-
-// addTable reads the rows of an entity and writes them as CSV.
-func (a *archive) addTable(ctx context.Context, name string, e entity) error {
-	file, err := a.create(name)
-	if err != nil {
-		return err
-	}
-	cells := csv.NewWriter(file)
-	if err := cells.Write(e.columns); err != nil {
-		return err
-	}
-	err = e.rows(ctx, func(values ...any) error {
-		file.rows++
-		a.cells = appendCells(a.cells[:0], values)
-		return cells.Write(a.cells)
-	})
-	if err != nil {
-		return err
-	}
-	cells.Flush()
-	a.done(file)
-	return cells.Error()
+	return nil
 }
 
 // addFile writes a file as it is.
@@ -268,19 +225,4 @@ func plain(value any) any {
 		return value
 	}
 	return nil
-}
-
-// cell is a value in a table. A text that a spreadsheet would take for a formula begins
-// with an apostrophe.
-func cell(value any) string {
-	switch v := plain(value).(type) {
-	case string:
-		return table.Guard(v)
-	case jsontext.Value:
-		return table.Guard(string(oneLine(v)))
-	case nil:
-		return ""
-	default:
-		return string(appendValue(nil, v))
-	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -15,7 +13,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// column is a member of a line, and a column of the CSV twin.
+// column is a member of a line.
 type column = string
 
 // entity is one kind of rows of an account.
@@ -36,66 +34,19 @@ const (
 	waitForPlace = time.Second
 )
 
-// start is where an export begins.
-type start struct {
-	// name of the first file; empty for all.
-	name string
-	// after is the video that the first part of the videos follows; 0 for the first one.
-	after int64
-}
-
-// begin reads what the caller asks to begin with, which their key must reveal.
-func begin(ctx context.Context, from string) (start, error) {
-	at, err := startOf(from)
-	if err != nil {
-		return start{}, err
-	}
-	if scope := lacks(ctx, at.name); scope != "" {
-		return start{}, &apierr.Error{
-			Kind: apierr.Forbidden, RequiredScope: scope, GrantedScopes: viewer.FromContext(ctx).Scopes,
-			Message: "This file of the export takes a key with " + scope + ".",
-		}
-	}
-	return at, nil
-}
-
-// startOf reads the name of a file of an earlier export.
-func startOf(from string) (start, error) {
-	from = strings.TrimSuffix(strings.TrimSuffix(from, ".ndjson"), ".csv")
-	name, part, parted := strings.Cut(from, "/")
-	switch {
-	case from == "", from == filesName:
-		return start{name: from}, nil
-	case parted && slices.Contains([]string{videosName, "hooks", "observations", "scores"}, name):
-		if part == firstPart {
-			return start{name: videosName}, nil
-		}
-		if id, ok := publicid.Parse(publicid.Video, part); ok {
-			return start{videosName, id}, nil
-		}
-	case from == videosName, slices.Contains(smallNames, from):
-		return start{name: from}, nil
-	}
-	return start{}, apierr.Invalid("from", "is not the name of a file of an export")
-}
-
 // firstPart is the name of the first part of the videos; the others have the id of the
 // video that they follow.
 const firstPart = "first"
 
-// Export writes the account of the context as a zip, beginning with a file: everything but
-// what the caller lacks a scope for, and Forbidden for such a file to begin with.
+// Export writes the account of the context as a zip: everything but what the caller lacks a
+// scope for.
 // Rows are read page by page: those that change meanwhile are as they were when their
 // page was read. An account runs one export at a time in a process; another one fails
 // with RateLimited.
-func (s *Service) Export(ctx context.Context, from string, out io.Writer) error {
+func (s *Service) Export(ctx context.Context, out io.Writer) error {
 	account, all, ok := viewer.Tenant(ctx)
 	if !ok || all {
 		return fmt.Errorf("export: no account in the context")
-	}
-	at, err := begin(ctx, from)
-	if err != nil {
-		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, waitForPlace)
 	leave, err := s.running.Enter(waiting, account)
@@ -112,8 +63,8 @@ func (s *Service) Export(ctx context.Context, from string, out io.Writer) error 
 		return err
 	}
 	defer paced.give()
-	a := newArchive(paced, account, from, s.now())
-	if err := s.export(store.BulkReader(ctx), at, a); err != nil {
+	a := newArchive(paced, account, s.now())
+	if err := s.export(store.BulkReader(ctx), a); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	if err := a.close(); err != nil {
@@ -154,31 +105,25 @@ func (p *paced) Write(text []byte) (int, error) {
 	return n, p.enter()
 }
 
-func (s *Service) export(ctx context.Context, begin start, a *archive) error {
-	begun := begin.name == ""
+func (s *Service) export(ctx context.Context, a *archive) error {
 	for _, e := range s.small() {
-		if begun = begun || e.name == begin.name; !begun || lacks(ctx, e.name) != "" {
+		if lacks(ctx, e.name) != "" {
 			continue
 		}
 		if err := a.add(ctx, e.name, e); err != nil {
 			return err
 		}
 	}
-	if begun = begun || begin.name == videosName; begun {
-		if err := s.exportVideos(ctx, begin.after, a); err != nil {
-			return err
-		}
-	}
-	if lacks(ctx, filesName) != "" {
-		return nil
+	if err := s.exportVideos(ctx, a); err != nil || lacks(ctx, filesName) != "" {
+		return err
 	}
 	return s.exportFiles(ctx, a)
 }
 
 // exportVideos writes the videos in parts, each with what belongs to its videos.
-func (s *Service) exportVideos(ctx context.Context, after int64, a *archive) error {
+func (s *Service) exportVideos(ctx context.Context, a *archive) error {
 	name := firstPart
-	for {
+	for after := int64(0); ; {
 		part, err := s.videoPart(ctx, after)
 		if err != nil || len(part.rows) == 0 {
 			return err

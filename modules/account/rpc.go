@@ -10,11 +10,8 @@ import (
 
 // Mount mounts the operations on every protocol.
 func (s *Service) Mount(m *api.Mux) {
-	api.Download(m, "ExportAccount", func(ctx context.Context, req *scrolleryv1.ExportAccountRequest, out io.Writer) error {
-		return s.Export(ctx, req.GetFrom(), out)
-	}, func(ctx context.Context, req *scrolleryv1.ExportAccountRequest) error {
-		_, err := begin(ctx, req.GetFrom())
-		return err
+	api.Download(m, "ExportAccount", func(ctx context.Context, _ *scrolleryv1.ExportAccountRequest, out io.Writer) error {
+		return s.Export(ctx, out)
 	})
 	api.Unary(m, "GetAccount", s.getAccount)
 	api.Unary(m, "EraseAccount", s.eraseAccount)

@@ -90,7 +90,7 @@ type exported struct {
 func openExport(name string) (*exported, error) {
 	reader, err := zip.OpenReader(name)
 	if err != nil {
-		return nil, fmt.Errorf("%w; an export that was cut off cannot be read: fetch it again, or its rest with ?from=", err)
+		return nil, fmt.Errorf("%w; an export that was cut off cannot be read: fetch it again", err)
 	}
 	x := &exported{zip: reader, files: map[string]*zip.File{}, sums: map[string]string{}}
 	if len(reader.File) > mostEntries {

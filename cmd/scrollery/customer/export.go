@@ -2,8 +2,6 @@ package customer
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,22 +10,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/scrollery/scrollery/cmd/scrollery/customer/archive"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 const (
 	exportFile = "scrollery-export.zip"
-	// exportTries is how often a stream may break without a new file having come.
+	// exportTries is how often a download that breaks begins again.
 	exportTries = 5
 )
 
 func (p *program) export() *cobra.Command {
 	return p.command(spec{
 		use: "export [FILE]", short: "Download everything of the account as one zip",
-		long: "Downloads everything of the account into a zip, " + exportFile + " without an argument. A download that breaks is\n" +
-			"continued; after an interruption the same command goes on with FILE.part-… where it was. `-` writes to stdout, and\n" +
-			"cannot be continued.",
+		long: "Downloads everything of the account into a zip, " + exportFile + " without an argument. A download that breaks\n" +
+			"begins again, unless it goes to stdout (`-`).",
 		example: "  scrollery export\n  scrollery export backup.zip\n  scrollery export - | ssh backup 'cat > export.zip'",
 		args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -48,7 +44,7 @@ func (p *program) export() *cobra.Command {
 				return err
 			}
 			if name == "-" {
-				return download(c.ctx, client, "", c.out.Out)
+				return download(c.ctx, client, c.out.Out)
 			}
 			if _, err := os.Lstat(name); err == nil {
 				return fmt.Errorf("%s exists already", name)
@@ -61,63 +57,41 @@ func (p *program) export() *cobra.Command {
 	})
 }
 
-// exportTo downloads into a file of its own, which belongs to this server and key, and
-// puts the zip together from it.
+// exportTo downloads into a file beside name, which gets the name once it is whole.
 func (c *call) exportTo(client *client, name string) error {
-	of := sha256.Sum256([]byte(client.Server + "\n" + client.Key))
-	part := name + ".part-" + hex.EncodeToString(of[:4])
-	file, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if err := c.fetch(client, file); err != nil {
-		return fmt.Errorf("%w; what has come is in %s, and the same command continues from there", err, part)
-	}
 	whole, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(whole.Name()) //nolint:errcheck // it has its name by then
-	if err := errors.Join(archive.Finish(file, whole), whole.Close()); err != nil {
+	if err := errors.Join(c.fetch(client, whole), whole.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(whole.Name(), name); err != nil { // never over a file of another
-		return err
-	}
-	return os.Remove(part)
+	return os.Link(whole.Name(), name) // never over a file of another
 }
 
-// fetch downloads until the export is complete, and continues where a stream breaks.
+// fetch downloads the export, and begins again if the stream breaks.
 func (c *call) fetch(client *client, file *os.File) error {
-	last := "-"
 	for tries := 0; ; tries++ {
-		from, err := archive.Resume(file)
-		if err != nil {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
-		if from != last {
-			last, tries = from, 0
+		if err := file.Truncate(0); err != nil {
+			return err
 		}
-		if from != "" {
-			c.note("continuing with %s", from)
-		}
-		err = patient(c.ctx, func() error { return download(c.ctx, client, from, file) })
+		err := patient(c.ctx, func() error { return download(c.ctx, client, file) })
 		if err == nil || !broken(err) || tries == exportTries || c.ctx.Err() != nil {
 			return err
 		}
+		c.note("the download broke and begins again")
 		if stopped := pause(c.ctx, min(retryFirst<<tries, retryMost)); stopped != nil {
 			return err
 		}
 	}
 }
 
-func download(ctx context.Context, client *client, from string, out io.Writer) error {
-	request := &pb.ExportAccountRequest{}
-	if from != "" {
-		request.From = &from
-	}
-	return receive(ctx, client, request, func(got *pb.ExportAccountResponse) error {
+func download(ctx context.Context, client *client, out io.Writer) error {
+	return receive(ctx, client, &pb.ExportAccountRequest{}, func(got *pb.ExportAccountResponse) error {
 		_, err := out.Write(got.GetChunk())
 		return err
 	})

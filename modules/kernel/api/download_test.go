@@ -17,13 +17,15 @@ func TestDownload(t *testing.T) {
 		}
 	})
 	t.Run("refused before the first byte", func(t *testing.T) {
-		got := b.call(t, "GET", "/v1/account/export?from=nothing", "good", "")
+		b.fake.export = "nothing"
+		got := b.call(t, "GET", "/v1/account/export", "good", "")
 		if got.status != 429 || got.header.Get("Content-Type") != "application/json" {
 			t.Errorf("got %d %q, want 429 as JSON: %s", got.status, got.header.Get("Content-Type"), got.body)
 		}
 	})
 	t.Run("cut off after the first byte", func(t *testing.T) {
-		request, err := http.NewRequestWithContext(t.Context(), "GET", b.server.URL+"/v1/account/export?from=half", nil)
+		b.fake.export = "half"
+		request, err := http.NewRequestWithContext(t.Context(), "GET", b.server.URL+"/v1/account/export", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,6 +107,7 @@ func (b *bundle) Admit(_ context.Context, secret string) (*api.Caller, error) {
 
 // fakeModule implements all operations: it returns the answer that a test sets.
 type fakeModule struct {
+	export   string // what comes of an export: nothing, half, or all
 	mu       sync.Mutex
 	requests []proto.Message
 	raw      json.RawMessage
@@ -281,8 +282,8 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.GetImportRequest, scrolleryv1.GetImportResponse](b, "GetImport")
 	page[scrolleryv1.ListImportsRequest](b, "ListImports")
 	unary[scrolleryv1.UndoImportRequest, scrolleryv1.UndoImportResponse](b, "UndoImport")
-	api.Download(b.mux, "ExportAccount", func(_ context.Context, req *scrolleryv1.ExportAccountRequest, out io.Writer) error {
-		if req.GetFrom() == "nothing" {
+	api.Download(b.mux, "ExportAccount", func(_ context.Context, _ *scrolleryv1.ExportAccountRequest, out io.Writer) error {
+		if b.fake.export == "nothing" {
 			return apierr.New(apierr.RateLimited, "Another export is running.")
 		}
 		for _, part := range []string{"one,", "two"} {
@@ -290,7 +291,7 @@ func (b *bundle) mount() {
 				return err
 			}
 		}
-		if req.GetFrom() == "half" {
+		if b.fake.export == "half" {
 			return errors.New("the rest is lost")
 		}
 		return nil

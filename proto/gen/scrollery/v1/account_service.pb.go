@@ -413,10 +413,7 @@ func (x *AccountLimits) GetStreams() int32 {
 }
 
 type ExportAccountRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The file that the zip begins with, without its extension, such as `scrolls` or `videos/vid_…`, to continue an export
-	// that was cut off.
-	From          *string `protobuf:"bytes,1,opt,name=from" json:"from,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -449,13 +446,6 @@ func (x *ExportAccountRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use ExportAccountRequest.ProtoReflect.Descriptor instead.
 func (*ExportAccountRequest) Descriptor() ([]byte, []int) {
 	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *ExportAccountRequest) GetFrom() string {
-	if x != nil && x.From != nil {
-		return *x.From
-	}
-	return ""
 }
 
 type ExportAccountResponse struct {
@@ -802,9 +792,8 @@ const file_scrollery_v1_account_service_proto_rawDesc = "" +
 	"\x05burst\x18\x02 \x01(\x05R\x05burst\x12\"\n" +
 	"\rcalls_at_once\x18\x03 \x01(\x05R\vcallsAtOnce\x12&\n" +
 	"\x0fstreams_per_key\x18\x04 \x01(\x05R\rstreamsPerKey\x12\x18\n" +
-	"\astreams\x18\x05 \x01(\x05R\astreams\":\n" +
-	"\x14ExportAccountRequest\x12\"\n" +
-	"\x04from\x18\x01 \x01(\tB\x0e\xbaH\x06r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\x04from\"-\n" +
+	"\astreams\x18\x05 \x01(\x05R\astreams\"\x1c\n" +
+	"\x14ExportAccountRequestJ\x04\b\x01\x10\x02\"-\n" +
 	"\x15ExportAccountResponse\x12\x14\n" +
 	"\x05chunk\x18\x01 \x01(\fR\x05chunk\"4\n" +
 	"\x13EraseAccountRequest\x12\x1d\n" +
@@ -820,14 +809,14 @@ const file_scrollery_v1_account_service_proto_rawDesc = "" +
 	"\bKeptData\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\tR\x04data\x12\x19\n" +
 	"\x04days\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x04days\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription2\x85\x05\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription2\xf1\x04\n" +
 	"\x0eAccountService\x12\x89\x01\n" +
 	"\n" +
 	"GetAccount\x12\x1f.scrollery.v1.GetAccountRequest\x1a .scrollery.v1.GetAccountResponse\"8\xca\xda\x181\n" +
 	"\n" +
-	"getAccount\x12\x03GET\x1a\v/v1/account \x02*\faccount:read\x88\x01\x01\x90\x02\x01\x12\xc2\x01\n" +
-	"\rExportAccount\x12\".scrollery.v1.ExportAccountRequest\x1a#.scrollery.v1.ExportAccountResponse\"f\xca\xda\x18b\n" +
-	"\rexportAccount\x12\x03GET\x1a\x12/v1/account/export \x02*\x0eaccount:exportb\x12{\"from\":\"scrolls\"}r\x0fapplication/zip\x88\x01\x050\x01\x12\x84\x01\n" +
+	"getAccount\x12\x03GET\x1a\v/v1/account \x02*\faccount:read\x88\x01\x01\x90\x02\x01\x12\xae\x01\n" +
+	"\rExportAccount\x12\".scrollery.v1.ExportAccountRequest\x1a#.scrollery.v1.ExportAccountResponse\"R\xca\xda\x18N\n" +
+	"\rexportAccount\x12\x03GET\x1a\x12/v1/account/export \x02*\x0eaccount:exportr\x0fapplication/zip\x88\x01\x050\x01\x12\x84\x01\n" +
 	"\tGetPolicy\x12\x1e.scrollery.v1.GetPolicyRequest\x1a\x1f.scrollery.v1.GetPolicyResponse\"6\xca\xda\x18/\n" +
 	"\tgetPolicy\x12\x03GET\x1a\n" +
 	"/v1/policy \x02*\flibrary:read\x88\x01\x01\x90\x02\x01\x12\x9a\x01\n" +
