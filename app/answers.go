@@ -14,6 +14,7 @@ import (
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/briefs"
 	"github.com/scrollery/scrollery/modules/changes"
+	"github.com/scrollery/scrollery/modules/collections"
 	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -24,6 +25,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/keys/form"
+	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/modules/library/removal"
 	"github.com/scrollery/scrollery/modules/library/scoring"
@@ -47,6 +49,26 @@ type ledger struct{ *credits.Service }
 func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
 	now, err := l.Service.Balance(ctx, account)
 	return now.Free(), err
+}
+
+// collected implements the collections' need of the library.
+type collected struct {
+	*videos.Service
+	insight *insight.Service
+}
+
+func (c collected) Videos(ctx context.Context, ids []string) ([]byte, error) {
+	return c.insight.Videos(ctx, ids)
+}
+
+// briefCollections implements the briefs' need of collections.
+type briefCollections struct {
+	*collections.Service
+	insight *insight.Service
+}
+
+func (c briefCollections) Video(ctx context.Context, id string) ([]byte, error) {
+	return c.insight.Video(ctx, id)
 }
 
 // agentCharges implements the sandbox's need of charges.

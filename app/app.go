@@ -27,6 +27,7 @@ import (
 	"github.com/scrollery/scrollery/modules/briefs"
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
+	"github.com/scrollery/scrollery/modules/collections"
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
@@ -100,6 +101,7 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 		scrolls.Module,
 		imports.Module,
 		library.Module,
+		collections.Module,
 		sources.Module,
 		usage.Module,
 		sandbox.Module,

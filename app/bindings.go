@@ -17,6 +17,7 @@ import (
 	"github.com/scrollery/scrollery/modules/briefs"
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
+	"github.com/scrollery/scrollery/modules/collections"
 	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
@@ -54,6 +55,8 @@ var bindings = fx.Options(
 		func(r *workspace.Reader) library.Workspace { return r },
 		func(h *scrolls.History) library.Scrolls { return h },
 		func(r *imports.Readings) library.Imports { return r },
+		func(m *collections.Members) library.Dependants { return m },
+		func(l *library.Library) collections.Library { return collected{l.Videos, l.Insight} },
 		retention,
 		thinning,
 		scrollNeeds,
@@ -103,8 +106,8 @@ func importNeeds(w *workspace.Reader, l *videos.Service, s *billing.Subscription
 }
 
 // briefNeeds are the needs of the module briefs.
-func briefNeeds(w *workspace.Reader, r *rules.Service, l *lists.Service, c *credits.Service, h *host.Host) briefs.Needs {
-	return briefs.Needs{Workspaces: w, Rules: r, Library: l, Charges: briefCharges{c}, Stages: briefStages{h}}
+func briefNeeds(w *workspace.Reader, r *rules.Service, l *library.Library, k *collections.Service, c *credits.Service, h *host.Host) briefs.Needs {
+	return briefs.Needs{Workspaces: w, Rules: r, Library: l.Lists, Collections: briefCollections{k, l.Insight}, Charges: briefCharges{c}, Stages: briefStages{h}}
 }
 
 // webhookNeeds are the needs of the module webhooks. Its secrets are sealed with the key of

@@ -358,6 +358,28 @@ func contractCases() []contractCase {
 		bad("undo without a deletion", `POST /v1/library/undelete {}`, "id"),
 		{name: "deletions of a new library", call: `GET /v1/library/deletions`, want: 200, has: map[string]any{"scoresPending": false, "nextCursor": nil}},
 		bad("deletions with a bad cursor", `GET /v1/library/deletions?cursor=x&limit=5`, "cursor"),
+		bad("collection without a name", `POST /v1/collections/create {}`, "name"),
+		bad("collection with a name too long", `POST /v1/collections/create {"name":`+quoted(101)+`,"note":`+quoted(2001)+`}`, "name", "note"),
+		ok("collection with the longest name", `POST /v1/collections/create {"name":`+quoted(100)+`,"note":`+quoted(2000)+`}`),
+		after(contractCase{name: "collection of a taken name", call: `POST /v1/collections/create {"name":"a"}`, want: 200, has: map[string]any{"outcome": "existing"}}, `POST /v1/collections/create {"name":"a"}`),
+		{name: "collections of a new account", call: `GET /v1/collections/list`, want: 200, has: map[string]any{"nextCursor": nil}},
+		bad("collections with a bad cursor", `GET /v1/collections/list?cursor=x&limit=5`, "cursor"),
+		bad("collections beyond their limit", `GET /v1/collections/list?limit=101`, "limit"),
+		{name: "an unknown collection", call: `GET /v1/collections?id=col_x`, want: 200, has: map[string]any{"found": false, "collection": nil, "nextCursor": nil}},
+		bad("a collection without its id", `GET /v1/collections?limit=101&cursor=x`, "id", "limit", "cursor"),
+		{name: "change of an unknown collection", call: `POST /v1/collections/update {"id":"col_x","name":"b"}`, want: 200, has: map[string]any{"found": false}},
+		bad("change to no name", `POST /v1/collections/update {"id":"col_x","name":""}`, "name"),
+		{name: "add to an unknown collection", call: `POST /v1/collections/add {"id":"col_x","videoIds":["vid_x"]}`, want: 200, has: map[string]any{"found": false}},
+		bad("add nothing", `POST /v1/collections/add {"id":"col_x","videoIds":[]}`, "videoIds"),
+		bad("add too many", `POST /v1/collections/add {"id":"col_x","videoIds":`+listOf(101, `"vid_x"`)+`,"note":`+quoted(1001)+`}`, "videoIds", "note"),
+		{name: "remove from an unknown collection", call: `POST /v1/collections/remove {"id":"col_x","videoIds":["vid_x"]}`, want: 200, has: map[string]any{"found": false}},
+		bad("remove without a collection", `POST /v1/collections/remove {"videoIds":["vid_x"]}`, "id"),
+		{name: "move in an unknown collection", call: `POST /v1/collections/move {"id":"col_x","videoId":"vid_x","after":"vid_y"}`, want: 200, has: map[string]any{"found": false}},
+		bad("move to no place", `POST /v1/collections/move {"id":"col_x","videoId":"vid_x"}`, "before"),
+		bad("move to two places", `POST /v1/collections/move {"id":"col_x","videoId":"vid_x","before":"vid_y","after":"vid_z"}`, "before"),
+		{name: "delete an unknown collection", call: `POST /v1/collections/delete {"id":"col_x"}`, want: 200, has: map[string]any{"found": false}},
+		bad("delete no collection", `POST /v1/collections/delete {}`, "id"),
+		after(bad("brief of an unknown collection", `POST /v1/briefs {"collectionId":"col_x"}`, "collectionId"), setBrief),
 		bad("archive without fields", `POST /v1/library/archive {}`, "videoId", "archived"),
 		bad("archive of a wrong scope", `POST /v1/library/archive {"videoId":"","scope":"all","archived":"true"}`, "videoId", "scope", "archived"),
 		{name: "annotate without workspace", call: `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":{}}`, want: 200, has: map[string]any{"outcome": "workspace_required"}},
@@ -426,7 +448,7 @@ func contractCases() []contractCase {
 
 // firstPages calls each list with an empty cursor, which is its first page.
 func firstPages() (cases []contractCase) {
-	needed := map[string]string{"ListObservations": "&videoId=vid_x", "ListDeliveries": "&id=whk_x"}
+	needed := map[string]string{"ListObservations": "&videoId=vid_x", "GetCollection": "&id=col_x", "ListDeliveries": "&id=whk_x"}
 	for call, method := range restMethods() {
 		token := method.Input().Fields().ByName("page_token")
 		if token == nil || method.IsStreamingServer() || proto.GetExtension(token.Options(), scrolleryv1.E_RestName) != "cursor" {

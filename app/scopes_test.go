@@ -19,7 +19,7 @@ import (
 var revealing = map[string][]string{
 	"Workspace": {"workspace"}, "Rules": {"rules"}, "RuleItem": {"rules"}, "RuleReading": {"rules"}, "UnclearRule": {"rules"},
 	"Scroll": {"scrolls"}, "Schedule": {"scrolls"}, "Verdict": {"scrolls"}, "Template": {"scrolls"}, "SourceEstimate": {"scrolls"},
-	"Video": {"library"}, "Hook": {"library"}, "Outlier": {"library"}, "Trend": {"library"}, "Creator": {"library"}, "Observation": {"library"}, "Deletion": {"library"},
+	"Video": {"library"}, "Hook": {"library"}, "Outlier": {"library"}, "Trend": {"library"}, "Creator": {"library"}, "Observation": {"library"}, "Deletion": {"library"}, "Collection": {"library"}, "CollectedVideo": {"library"},
 	"OutlierExplanation": {"library"}, "TrendExplanation": {"library"}, "BacktestRun": {"library"}, "TrendBacktestRun": {"library"},
 	"KeptData": {"library"}, "PreviewExample": {"rules"}, "BriefSentence": {"agent"},
 	"Usage": {"usage"}, "UsageEvent": {"usage"}, "Key": {"keys"}, "Change": {"account"}, "ChangedVideo": {"library"}, "ChangedTrend": {"library"}, "CallingKey": {"account"}, "UnitBudget": {"account"},

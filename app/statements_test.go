@@ -114,6 +114,7 @@ func liveWith(t *testing.T, owner *apptest.Caller) {
 	} {
 		owner.Get(t, call, &struct{}{})
 	}
+	collect(t, owner, ids["vid_"])
 	// What was deleted stays out of the next scroll.
 	owner.Get(t, fmt.Sprintf(`POST /v1/library/delete {"videoId":%q}`, ids["vid_"][4]), &struct{}{})
 	owner.Scroll(t, "{}")
@@ -126,6 +127,24 @@ func liveWith(t *testing.T, owner *apptest.Caller) {
 		if time.Now().After(deadline) {
 			t.Fatal("scores are still to be computed after a minute, want them without the deleted video")
 		}
+	}
+}
+
+// collect makes a collection of videos, the fifth of which is deleted afterwards.
+func collect(t *testing.T, owner *apptest.Caller, videos []string) {
+	t.Helper()
+	var made struct{ Collection struct{ ID string } }
+	owner.Get(t, `POST /v1/collections/create {"name":"openings"}`, &made)
+	id := made.Collection.ID
+	for _, call := range []string{
+		`POST /v1/collections/create {"name":"openings"}`, fmt.Sprintf(`POST /v1/collections/update {"id":%q,"name":"beginnings","note":"to try"}`, id),
+		fmt.Sprintf(`POST /v1/collections/add {"id":%q,"videoIds":["%s"],"note":"slow"}`, id, strings.Join(videos[:6], `","`)),
+		fmt.Sprintf(`POST /v1/collections/move {"id":%q,"videoId":%q,"before":%q}`, id, videos[3], videos[0]),
+		fmt.Sprintf(`POST /v1/collections/move {"id":%q,"videoId":%q,"after":%q}`, id, videos[0], videos[1]),
+		fmt.Sprintf(`POST /v1/collections/remove {"id":%q,"videoIds":[%q]}`, id, videos[5]),
+		"GET /v1/collections/list", "GET /v1/collections?limit=2&id=" + id,
+	} {
+		owner.Get(t, call, &struct{}{})
 	}
 }
 

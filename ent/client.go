@@ -19,6 +19,8 @@ import (
 	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
+	"github.com/scrollery/scrollery/ent/collection"
+	"github.com/scrollery/scrollery/ent/collectionvideo"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
@@ -79,6 +81,10 @@ type Client struct {
 	Checkout *CheckoutClient
 	// Code is the client for interacting with the Code builders.
 	Code *CodeClient
+	// Collection is the client for interacting with the Collection builders.
+	Collection *CollectionClient
+	// CollectionVideo is the client for interacting with the CollectionVideo builders.
+	CollectionVideo *CollectionVideoClient
 	// Creator is the client for interacting with the Creator builders.
 	Creator *CreatorClient
 	// CreditBalance is the client for interacting with the CreditBalance builders.
@@ -178,6 +184,8 @@ func (c *Client) init() {
 	c.Charge = NewChargeClient(c.config)
 	c.Checkout = NewCheckoutClient(c.config)
 	c.Code = NewCodeClient(c.config)
+	c.Collection = NewCollectionClient(c.config)
+	c.CollectionVideo = NewCollectionVideoClient(c.config)
 	c.Creator = NewCreatorClient(c.config)
 	c.CreditBalance = NewCreditBalanceClient(c.config)
 	c.CreditEntry = NewCreditEntryClient(c.config)
@@ -318,6 +326,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Charge:          NewChargeClient(cfg),
 		Checkout:        NewCheckoutClient(cfg),
 		Code:            NewCodeClient(cfg),
+		Collection:      NewCollectionClient(cfg),
+		CollectionVideo: NewCollectionVideoClient(cfg),
 		Creator:         NewCreatorClient(cfg),
 		CreditBalance:   NewCreditBalanceClient(cfg),
 		CreditEntry:     NewCreditEntryClient(cfg),
@@ -385,6 +395,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Charge:          NewChargeClient(cfg),
 		Checkout:        NewCheckoutClient(cfg),
 		Code:            NewCodeClient(cfg),
+		Collection:      NewCollectionClient(cfg),
+		CollectionVideo: NewCollectionVideoClient(cfg),
 		Creator:         NewCreatorClient(cfg),
 		CreditBalance:   NewCreditBalanceClient(cfg),
 		CreditEntry:     NewCreditEntryClient(cfg),
@@ -456,14 +468,15 @@ func (c *Client) Close() error {
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.Account, c.AccountSource, c.AuditEntry, c.Authorization, c.Charge, c.Checkout,
-		c.Code, c.Creator, c.CreditBalance, c.CreditEntry, c.DeletedVideo, c.Deletion,
-		c.Erasure, c.Feed, c.FileImport, c.ImportPart, c.Job, c.Key, c.Library,
-		c.LibraryRun, c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry,
-		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll,
-		c.ScrollCount, c.ScrollRecord, c.SourcePage, c.Subscription, c.Suppression,
-		c.Tombstone, c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary,
-		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
-		c.WebhookDelivery, c.Workspace,
+		c.Code, c.Collection, c.CollectionVideo, c.Creator, c.CreditBalance,
+		c.CreditEntry, c.DeletedVideo, c.Deletion, c.Erasure, c.Feed, c.FileImport,
+		c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
+		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
+		c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount, c.ScrollRecord,
+		c.SourcePage, c.Subscription, c.Suppression, c.Tombstone, c.Trend,
+		c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
+		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
+		c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -474,14 +487,15 @@ func (c *Client) Use(hooks ...Hook) {
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.Account, c.AccountSource, c.AuditEntry, c.Authorization, c.Charge, c.Checkout,
-		c.Code, c.Creator, c.CreditBalance, c.CreditEntry, c.DeletedVideo, c.Deletion,
-		c.Erasure, c.Feed, c.FileImport, c.ImportPart, c.Job, c.Key, c.Library,
-		c.LibraryRun, c.Niche, c.Observation, c.PaymentEvent, c.QuotaEntry,
-		c.Recurrence, c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll,
-		c.ScrollCount, c.ScrollRecord, c.SourcePage, c.Subscription, c.Suppression,
-		c.Tombstone, c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary,
-		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
-		c.WebhookDelivery, c.Workspace,
+		c.Code, c.Collection, c.CollectionVideo, c.Creator, c.CreditBalance,
+		c.CreditEntry, c.DeletedVideo, c.Deletion, c.Erasure, c.Feed, c.FileImport,
+		c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
+		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
+		c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount, c.ScrollRecord,
+		c.SourcePage, c.Subscription, c.Suppression, c.Tombstone, c.Trend,
+		c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
+		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
+		c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -504,6 +518,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Checkout.mutate(ctx, m)
 	case *CodeMutation:
 		return c.Code.mutate(ctx, m)
+	case *CollectionMutation:
+		return c.Collection.mutate(ctx, m)
+	case *CollectionVideoMutation:
+		return c.CollectionVideo.mutate(ctx, m)
 	case *CreatorMutation:
 		return c.Creator.mutate(ctx, m)
 	case *CreditBalanceMutation:
@@ -1525,6 +1543,276 @@ func (c *CodeClient) mutate(ctx context.Context, m *CodeMutation) (Value, error)
 		return (&CodeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Code mutation op: %q", m.Op())
+	}
+}
+
+// CollectionClient is a client for the Collection schema.
+type CollectionClient struct {
+	config
+}
+
+// NewCollectionClient returns a client for the Collection from the given config.
+func NewCollectionClient(c config) *CollectionClient {
+	return &CollectionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `collection.Hooks(f(g(h())))`.
+func (c *CollectionClient) Use(hooks ...Hook) {
+	c.hooks.Collection = append(c.hooks.Collection, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `collection.Intercept(f(g(h())))`.
+func (c *CollectionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Collection = append(c.inters.Collection, interceptors...)
+}
+
+// Create returns a builder for creating a Collection entity.
+func (c *CollectionClient) Create() *CollectionCreate {
+	mutation := newCollectionMutation(c.config, OpCreate)
+	return &CollectionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Collection entities.
+func (c *CollectionClient) CreateBulk(builders ...*CollectionCreate) *CollectionCreateBulk {
+	return &CollectionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *CollectionClient) MapCreateBulk(slice any, setFunc func(*CollectionCreate, int)) *CollectionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &CollectionCreateBulk{err: fmt.Errorf("calling to CollectionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*CollectionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &CollectionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Collection.
+func (c *CollectionClient) Update() *CollectionUpdate {
+	mutation := newCollectionMutation(c.config, OpUpdate)
+	return &CollectionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *CollectionClient) UpdateOne(_m *Collection) *CollectionUpdateOne {
+	mutation := newCollectionMutation(c.config, OpUpdateOne, withCollection(_m))
+	return &CollectionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *CollectionClient) UpdateOneID(id int64) *CollectionUpdateOne {
+	mutation := newCollectionMutation(c.config, OpUpdateOne, withCollectionID(id))
+	return &CollectionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Collection.
+func (c *CollectionClient) Delete() *CollectionDelete {
+	mutation := newCollectionMutation(c.config, OpDelete)
+	return &CollectionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *CollectionClient) DeleteOne(_m *Collection) *CollectionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *CollectionClient) DeleteOneID(id int64) *CollectionDeleteOne {
+	builder := c.Delete().Where(collection.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &CollectionDeleteOne{builder}
+}
+
+// Query returns a query builder for Collection.
+func (c *CollectionClient) Query() *CollectionQuery {
+	return &CollectionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeCollection},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Collection entity by its id.
+func (c *CollectionClient) Get(ctx context.Context, id int64) (*Collection, error) {
+	return c.Query().Where(collection.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *CollectionClient) GetX(ctx context.Context, id int64) *Collection {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *CollectionClient) Hooks() []Hook {
+	hooks := c.hooks.Collection
+	return append(hooks[:len(hooks):len(hooks)], collection.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *CollectionClient) Interceptors() []Interceptor {
+	inters := c.inters.Collection
+	return append(inters[:len(inters):len(inters)], collection.Interceptors[:]...)
+}
+
+func (c *CollectionClient) mutate(ctx context.Context, m *CollectionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&CollectionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&CollectionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&CollectionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&CollectionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Collection mutation op: %q", m.Op())
+	}
+}
+
+// CollectionVideoClient is a client for the CollectionVideo schema.
+type CollectionVideoClient struct {
+	config
+}
+
+// NewCollectionVideoClient returns a client for the CollectionVideo from the given config.
+func NewCollectionVideoClient(c config) *CollectionVideoClient {
+	return &CollectionVideoClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `collectionvideo.Hooks(f(g(h())))`.
+func (c *CollectionVideoClient) Use(hooks ...Hook) {
+	c.hooks.CollectionVideo = append(c.hooks.CollectionVideo, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `collectionvideo.Intercept(f(g(h())))`.
+func (c *CollectionVideoClient) Intercept(interceptors ...Interceptor) {
+	c.inters.CollectionVideo = append(c.inters.CollectionVideo, interceptors...)
+}
+
+// Create returns a builder for creating a CollectionVideo entity.
+func (c *CollectionVideoClient) Create() *CollectionVideoCreate {
+	mutation := newCollectionVideoMutation(c.config, OpCreate)
+	return &CollectionVideoCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of CollectionVideo entities.
+func (c *CollectionVideoClient) CreateBulk(builders ...*CollectionVideoCreate) *CollectionVideoCreateBulk {
+	return &CollectionVideoCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *CollectionVideoClient) MapCreateBulk(slice any, setFunc func(*CollectionVideoCreate, int)) *CollectionVideoCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &CollectionVideoCreateBulk{err: fmt.Errorf("calling to CollectionVideoClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*CollectionVideoCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &CollectionVideoCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for CollectionVideo.
+func (c *CollectionVideoClient) Update() *CollectionVideoUpdate {
+	mutation := newCollectionVideoMutation(c.config, OpUpdate)
+	return &CollectionVideoUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *CollectionVideoClient) UpdateOne(_m *CollectionVideo) *CollectionVideoUpdateOne {
+	mutation := newCollectionVideoMutation(c.config, OpUpdateOne, withCollectionVideo(_m))
+	return &CollectionVideoUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *CollectionVideoClient) UpdateOneID(id int64) *CollectionVideoUpdateOne {
+	mutation := newCollectionVideoMutation(c.config, OpUpdateOne, withCollectionVideoID(id))
+	return &CollectionVideoUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for CollectionVideo.
+func (c *CollectionVideoClient) Delete() *CollectionVideoDelete {
+	mutation := newCollectionVideoMutation(c.config, OpDelete)
+	return &CollectionVideoDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *CollectionVideoClient) DeleteOne(_m *CollectionVideo) *CollectionVideoDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *CollectionVideoClient) DeleteOneID(id int64) *CollectionVideoDeleteOne {
+	builder := c.Delete().Where(collectionvideo.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &CollectionVideoDeleteOne{builder}
+}
+
+// Query returns a query builder for CollectionVideo.
+func (c *CollectionVideoClient) Query() *CollectionVideoQuery {
+	return &CollectionVideoQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeCollectionVideo},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a CollectionVideo entity by its id.
+func (c *CollectionVideoClient) Get(ctx context.Context, id int64) (*CollectionVideo, error) {
+	return c.Query().Where(collectionvideo.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *CollectionVideoClient) GetX(ctx context.Context, id int64) *CollectionVideo {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *CollectionVideoClient) Hooks() []Hook {
+	hooks := c.hooks.CollectionVideo
+	return append(hooks[:len(hooks):len(hooks)], collectionvideo.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *CollectionVideoClient) Interceptors() []Interceptor {
+	inters := c.inters.CollectionVideo
+	return append(inters[:len(inters):len(inters)], collectionvideo.Interceptors[:]...)
+}
+
+func (c *CollectionVideoClient) mutate(ctx context.Context, m *CollectionVideoMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&CollectionVideoCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&CollectionVideoUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&CollectionVideoUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&CollectionVideoDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown CollectionVideo mutation op: %q", m.Op())
 	}
 }
 
@@ -7053,22 +7341,22 @@ func (c *WorkspaceClient) mutate(ctx context.Context, m *WorkspaceMutation) (Val
 type (
 	hooks struct {
 		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
-		Creator, CreditBalance, CreditEntry, DeletedVideo, Deletion, Erasure, Feed,
-		FileImport, ImportPart, Job, Key, Library, LibraryRun, Niche, Observation,
-		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxFile,
-		ScorePoint, Scroll, ScrollCount, ScrollRecord, SourcePage, Subscription,
-		Suppression, Tombstone, Trend, TrendWindow, UncountedVideo, UnscoredLibrary,
-		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook, WebhookDelivery,
-		Workspace []ent.Hook
+		Collection, CollectionVideo, Creator, CreditBalance, CreditEntry, DeletedVideo,
+		Deletion, Erasure, Feed, FileImport, ImportPart, Job, Key, Library, LibraryRun,
+		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset,
+		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, SourcePage,
+		Subscription, Suppression, Tombstone, Trend, TrendWindow, UncountedVideo,
+		UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
+		WebhookDelivery, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
-		Creator, CreditBalance, CreditEntry, DeletedVideo, Deletion, Erasure, Feed,
-		FileImport, ImportPart, Job, Key, Library, LibraryRun, Niche, Observation,
-		PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset, SandboxFile,
-		ScorePoint, Scroll, ScrollCount, ScrollRecord, SourcePage, Subscription,
-		Suppression, Tombstone, Trend, TrendWindow, UncountedVideo, UnscoredLibrary,
-		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook, WebhookDelivery,
-		Workspace []ent.Interceptor
+		Collection, CollectionVideo, Creator, CreditBalance, CreditEntry, DeletedVideo,
+		Deletion, Erasure, Feed, FileImport, ImportPart, Job, Key, Library, LibraryRun,
+		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset,
+		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, SourcePage,
+		Subscription, Suppression, Tombstone, Trend, TrendWindow, UncountedVideo,
+		UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
+		WebhookDelivery, Workspace []ent.Interceptor
 	}
 )

@@ -19,6 +19,8 @@ import (
 	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
+	"github.com/scrollery/scrollery/ent/collection"
+	"github.com/scrollery/scrollery/ent/collectionvideo"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
@@ -127,6 +129,8 @@ func checkColumn(t, c string) error {
 			charge.Table:          charge.ValidColumn,
 			checkout.Table:        checkout.ValidColumn,
 			code.Table:            code.ValidColumn,
+			collection.Table:      collection.ValidColumn,
+			collectionvideo.Table: collectionvideo.ValidColumn,
 			creator.Table:         creator.ValidColumn,
 			creditbalance.Table:   creditbalance.ValidColumn,
 			creditentry.Table:     creditentry.ValidColumn,

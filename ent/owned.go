@@ -11,6 +11,8 @@ func OwnedTables() []string {
 		"charges",
 		"checkouts",
 		"codes",
+		"collections",
+		"collection_videos",
 		"creators",
 		"credit_balances",
 		"credit_entries",

@@ -26,6 +26,10 @@ type Tx struct {
 	Checkout *CheckoutClient
 	// Code is the client for interacting with the Code builders.
 	Code *CodeClient
+	// Collection is the client for interacting with the Collection builders.
+	Collection *CollectionClient
+	// CollectionVideo is the client for interacting with the CollectionVideo builders.
+	CollectionVideo *CollectionVideoClient
 	// Creator is the client for interacting with the Creator builders.
 	Creator *CreatorClient
 	// CreditBalance is the client for interacting with the CreditBalance builders.
@@ -246,6 +250,8 @@ func (tx *Tx) init() {
 	tx.Charge = NewChargeClient(tx.config)
 	tx.Checkout = NewCheckoutClient(tx.config)
 	tx.Code = NewCodeClient(tx.config)
+	tx.Collection = NewCollectionClient(tx.config)
+	tx.CollectionVideo = NewCollectionVideoClient(tx.config)
 	tx.Creator = NewCreatorClient(tx.config)
 	tx.CreditBalance = NewCreditBalanceClient(tx.config)
 	tx.CreditEntry = NewCreditEntryClient(tx.config)

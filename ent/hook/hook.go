@@ -93,6 +93,30 @@ func (f CodeFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CodeMutation", m)
 }
 
+// The CollectionFunc type is an adapter to allow the use of ordinary
+// function as Collection mutator.
+type CollectionFunc func(context.Context, *ent.CollectionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f CollectionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.CollectionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CollectionMutation", m)
+}
+
+// The CollectionVideoFunc type is an adapter to allow the use of ordinary
+// function as CollectionVideo mutator.
+type CollectionVideoFunc func(context.Context, *ent.CollectionVideoMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f CollectionVideoFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.CollectionVideoMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CollectionVideoMutation", m)
+}
+
 // The CreatorFunc type is an adapter to allow the use of ordinary
 // function as Creator mutator.
 type CreatorFunc func(context.Context, *ent.CreatorMutation) (ent.Value, error)

@@ -15,6 +15,8 @@ import (
 	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
+	"github.com/scrollery/scrollery/ent/collection"
+	"github.com/scrollery/scrollery/ent/collectionvideo"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
@@ -302,6 +304,60 @@ func (f TraverseCode) Traverse(ctx context.Context, q ent.Query) error {
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.CodeQuery", q)
+}
+
+// The CollectionFunc type is an adapter to allow the use of ordinary function as a Querier.
+type CollectionFunc func(context.Context, *ent.CollectionQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f CollectionFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.CollectionQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.CollectionQuery", q)
+}
+
+// The TraverseCollection type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseCollection func(context.Context, *ent.CollectionQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseCollection) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseCollection) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.CollectionQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.CollectionQuery", q)
+}
+
+// The CollectionVideoFunc type is an adapter to allow the use of ordinary function as a Querier.
+type CollectionVideoFunc func(context.Context, *ent.CollectionVideoQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f CollectionVideoFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.CollectionVideoQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.CollectionVideoQuery", q)
+}
+
+// The TraverseCollectionVideo type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseCollectionVideo func(context.Context, *ent.CollectionVideoQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseCollectionVideo) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseCollectionVideo) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.CollectionVideoQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.CollectionVideoQuery", q)
 }
 
 // The CreatorFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -1428,6 +1484,10 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.CheckoutQuery, predicate.Checkout, checkout.OrderOption]{typ: ent.TypeCheckout, tq: q}, nil
 	case *ent.CodeQuery:
 		return &query[*ent.CodeQuery, predicate.Code, code.OrderOption]{typ: ent.TypeCode, tq: q}, nil
+	case *ent.CollectionQuery:
+		return &query[*ent.CollectionQuery, predicate.Collection, collection.OrderOption]{typ: ent.TypeCollection, tq: q}, nil
+	case *ent.CollectionVideoQuery:
+		return &query[*ent.CollectionVideoQuery, predicate.CollectionVideo, collectionvideo.OrderOption]{typ: ent.TypeCollectionVideo, tq: q}, nil
 	case *ent.CreatorQuery:
 		return &query[*ent.CreatorQuery, predicate.Creator, creator.OrderOption]{typ: ent.TypeCreator, tq: q}, nil
 	case *ent.CreditBalanceQuery:

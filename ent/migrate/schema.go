@@ -231,6 +231,72 @@ var (
 			},
 		},
 	}
+	// CollectionsColumns holds the columns for the "collections" table.
+	CollectionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "name", Type: field.TypeString, Size: 2147483647},
+		{Name: "note", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "videos", Type: field.TypeInt, Default: 0},
+		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "updated_at", Type: field.TypeInt64},
+	}
+	// CollectionsTable holds the schema information for the "collections" table.
+	CollectionsTable = &schema.Table{
+		Name:       "collections",
+		Columns:    CollectionsColumns,
+		PrimaryKey: []*schema.Column{CollectionsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "collection_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{CollectionsColumns[1], CollectionsColumns[0]},
+			},
+			{
+				Name:    "collection_account_id_name",
+				Unique:  true,
+				Columns: []*schema.Column{CollectionsColumns[1], CollectionsColumns[2]},
+			},
+		},
+	}
+	// CollectionVideosColumns holds the columns for the "collection_videos" table.
+	CollectionVideosColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "collection_id", Type: field.TypeInt64},
+		{Name: "video_id", Type: field.TypeInt64},
+		{Name: "position", Type: field.TypeInt64},
+		{Name: "note", Type: field.TypeString, Size: 2147483647, Default: ""},
+		{Name: "added_at", Type: field.TypeInt64},
+	}
+	// CollectionVideosTable holds the schema information for the "collection_videos" table.
+	CollectionVideosTable = &schema.Table{
+		Name:       "collection_videos",
+		Columns:    CollectionVideosColumns,
+		PrimaryKey: []*schema.Column{CollectionVideosColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "collectionvideo_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{CollectionVideosColumns[1], CollectionVideosColumns[0]},
+			},
+			{
+				Name:    "collectionvideo_account_id_collection_id_video_id",
+				Unique:  true,
+				Columns: []*schema.Column{CollectionVideosColumns[1], CollectionVideosColumns[2], CollectionVideosColumns[3]},
+			},
+			{
+				Name:    "collectionvideo_account_id_collection_id_position",
+				Unique:  false,
+				Columns: []*schema.Column{CollectionVideosColumns[1], CollectionVideosColumns[2], CollectionVideosColumns[4]},
+			},
+			{
+				Name:    "collectionvideo_account_id_video_id_collection_id",
+				Unique:  false,
+				Columns: []*schema.Column{CollectionVideosColumns[1], CollectionVideosColumns[3], CollectionVideosColumns[2]},
+			},
+		},
+	}
 	// CreatorsColumns holds the columns for the "creators" table.
 	CreatorsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -1488,6 +1554,8 @@ var (
 		ChargesTable,
 		CheckoutsTable,
 		CodesTable,
+		CollectionsTable,
+		CollectionVideosTable,
 		CreatorsTable,
 		CreditBalancesTable,
 		CreditEntriesTable,

@@ -27,6 +27,12 @@ type Checkout func(*sql.Selector)
 // Code is the predicate function for code builders.
 type Code func(*sql.Selector)
 
+// Collection is the predicate function for collection builders.
+type Collection func(*sql.Selector)
+
+// CollectionVideo is the predicate function for collectionvideo builders.
+type CollectionVideo func(*sql.Selector)
+
 // Creator is the predicate function for creator builders.
 type Creator func(*sql.Selector)
 

@@ -8,6 +8,8 @@ import (
 	"github.com/scrollery/scrollery/ent/charge"
 	"github.com/scrollery/scrollery/ent/checkout"
 	"github.com/scrollery/scrollery/ent/code"
+	"github.com/scrollery/scrollery/ent/collection"
+	"github.com/scrollery/scrollery/ent/collectionvideo"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/creditbalance"
 	"github.com/scrollery/scrollery/ent/creditentry"
@@ -100,6 +102,32 @@ func init() {
 	codeDescTries := codeFields[8].Descriptor()
 	// code.DefaultTries holds the default value on creation for the tries field.
 	code.DefaultTries = codeDescTries.Default.(int)
+	collectionMixin := schema.Collection{}.Mixin()
+	collectionMixinHooks0 := collectionMixin[0].Hooks()
+	collection.Hooks[0] = collectionMixinHooks0[0]
+	collectionMixinInters0 := collectionMixin[0].Interceptors()
+	collection.Interceptors[0] = collectionMixinInters0[0]
+	collectionFields := schema.Collection{}.Fields()
+	_ = collectionFields
+	// collectionDescNote is the schema descriptor for note field.
+	collectionDescNote := collectionFields[1].Descriptor()
+	// collection.DefaultNote holds the default value on creation for the note field.
+	collection.DefaultNote = collectionDescNote.Default.(string)
+	// collectionDescVideos is the schema descriptor for videos field.
+	collectionDescVideos := collectionFields[2].Descriptor()
+	// collection.DefaultVideos holds the default value on creation for the videos field.
+	collection.DefaultVideos = collectionDescVideos.Default.(int)
+	collectionvideoMixin := schema.CollectionVideo{}.Mixin()
+	collectionvideoMixinHooks0 := collectionvideoMixin[0].Hooks()
+	collectionvideo.Hooks[0] = collectionvideoMixinHooks0[0]
+	collectionvideoMixinInters0 := collectionvideoMixin[0].Interceptors()
+	collectionvideo.Interceptors[0] = collectionvideoMixinInters0[0]
+	collectionvideoFields := schema.CollectionVideo{}.Fields()
+	_ = collectionvideoFields
+	// collectionvideoDescNote is the schema descriptor for note field.
+	collectionvideoDescNote := collectionvideoFields[3].Descriptor()
+	// collectionvideo.DefaultNote holds the default value on creation for the note field.
+	collectionvideo.DefaultNote = collectionvideoDescNote.Default.(string)
 	creatorMixin := schema.Creator{}.Mixin()
 	creatorMixinHooks0 := creatorMixin[0].Hooks()
 	creator.Hooks[0] = creatorMixinHooks0[0]

@@ -51,7 +51,7 @@ func eachByID[T any](ctx context.Context, fetch func(after int64) ([]T, error), 
 // smallNames are the files of an account without its videos, in their order.
 var smallNames = []string{
 	"workspace", "rules", "ruleItems", "schedule", "scrolls", "imports", "verdicts", "trends", "keys", "subscription",
-	"payments", "ledger", "usage", "audit", "events", "changes", "webhooks", "deliveries", "sources",
+	"payments", "ledger", "usage", "audit", "events", "changes", "webhooks", "deliveries", "sources", "collections", "collectionVideos",
 }
 
 // further are the scopes that a key needs for a file of the export besides account:export,
@@ -80,6 +80,7 @@ func (s *Service) small() []entity {
 		"scrolls": s.scrolls, "imports": s.imports, "verdicts": s.verdicts, "trends": s.trends, "keys": s.keys,
 		"subscription": s.subscription, "payments": s.payments, "ledger": s.ledger, "usage": s.usage,
 		"audit": s.audit, "events": s.events, "changes": s.changes, "webhooks": s.webhooks, "deliveries": s.deliveries, "sources": s.sources,
+		"collections": s.collections, "collectionVideos": s.collectionVideos,
 	}
 	all := make([]entity, len(smallNames))
 	for i, name := range smallNames {

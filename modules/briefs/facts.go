@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -41,51 +42,98 @@ func (v *video) fact(kind string) stage.Fact {
 	return f
 }
 
-// facts reads what a brief may rest on: the first page of each list.
-func (s *Service) facts(ctx context.Context) (all []stage.Fact, notes []string, err error) {
-	var outliers struct {
-		Outliers []struct {
-			Video         video
-			Score         float64
-			BaselineViews *float64
-			SampleCount   int
-			ObservedAt    float64
+// outlier and hook are what facts need of them, as REST shows them.
+type outlier struct {
+	Video         video
+	Score         float64
+	BaselineViews *float64
+	SampleCount   int
+	ObservedAt    float64
+}
+
+type hook struct {
+	Video                video
+	Spoken, OnScreenText *string
+	Visual               json.RawMessage
+}
+
+func (o *outlier) fact() stage.Fact {
+	f := o.Video.fact(outlierFact)
+	f.Score, f.Samples = o.Score, o.SampleCount
+	if o.BaselineViews != nil {
+		f.BaselineViews = *o.BaselineViews
+	}
+	// The video may have a newer reading that cannot be used, which the score is not of.
+	if m := &o.Video.Metrics; m.Views != nil && m.ObservedAt != nil && *m.ObservedAt == o.ObservedAt {
+		f.Views = *m.Views
+	}
+	return f
+}
+
+func (h *hook) fact() stage.Fact {
+	f := h.Video.fact(hookFact)
+	f.Spoken, f.OnScreenText = text(h.Spoken), text(h.OnScreenText)
+	var visual struct{ Summary string }
+	_ = json.Unmarshal(h.Visual, &visual) // it may be a text, or have no summary
+	f.Visual = clip(visual.Summary, maxText)
+	return f
+}
+
+// maxCollected is how many videos of a collection a brief may rest on: the first ones.
+const maxCollected = 50
+
+// collected reads what a brief of a collection may rest on: the outliers and hooks of its first
+// videos, in its order.
+func (s *Service) collected(ctx context.Context, collection string) (all []stage.Fact, notes []string, err error) {
+	ids, found, err := s.needs.Collections.First(ctx, collection, maxCollected+1)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !found {
+		return nil, nil, apierr.Invalid("collectionId", "is not a collection of the account")
+	}
+	if len(ids) > maxCollected {
+		ids = ids[:maxCollected]
+		notes = append(notes, fmt.Sprintf("It rests on the first %d videos of the collection.", maxCollected))
+	}
+	var hooks []stage.Fact
+	for _, id := range ids {
+		raw, err := s.needs.Collections.Video(ctx, id)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read video %s: %w", id, err)
+		}
+		var one struct {
+			Outlier *outlier
+			Hook    *hook
+		}
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return nil, nil, fmt.Errorf("read video %s: %w", id, err)
+		}
+		if one.Outlier != nil {
+			all = append(all, one.Outlier.fact())
+		}
+		if one.Hook != nil {
+			hooks = append(hooks, one.Hook.fact())
 		}
 	}
+	return append(all, hooks...), notes, nil
+}
+
+// facts reads what a brief may rest on: the first page of each list.
+func (s *Service) facts(ctx context.Context) (all []stage.Fact, notes []string, err error) {
+	var outliers struct{ Outliers []outlier }
 	if err := s.view(ctx, "outliers", &outliers); err != nil {
 		return nil, nil, err
 	}
 	for i := range outliers.Outliers {
-		one := &outliers.Outliers[i]
-		f := one.Video.fact(outlierFact)
-		f.Score, f.Samples = one.Score, one.SampleCount
-		if one.BaselineViews != nil {
-			f.BaselineViews = *one.BaselineViews
-		}
-		// The video may have a newer reading that cannot be used, which the score is not of.
-		if m := &one.Video.Metrics; m.Views != nil && m.ObservedAt != nil && *m.ObservedAt == one.ObservedAt {
-			f.Views = *m.Views
-		}
-		all = append(all, f)
+		all = append(all, outliers.Outliers[i].fact())
 	}
-	var hooks struct {
-		Hooks []struct {
-			Video                video
-			Spoken, OnScreenText *string
-			Visual               json.RawMessage
-		}
-	}
+	var hooks struct{ Hooks []hook }
 	if err := s.view(ctx, "hooks", &hooks); err != nil {
 		return nil, nil, err
 	}
 	for i := range hooks.Hooks {
-		one := &hooks.Hooks[i]
-		f := one.Video.fact(hookFact)
-		f.Spoken, f.OnScreenText = text(one.Spoken), text(one.OnScreenText)
-		var visual struct{ Summary string }
-		_ = json.Unmarshal(one.Visual, &visual) // it may be a text, or have no summary
-		f.Visual = clip(visual.Summary, maxText)
-		all = append(all, f)
+		all = append(all, hooks.Hooks[i].fact())
 	}
 	var trends struct {
 		Status           string

@@ -12,7 +12,7 @@ import (
 func (s *Service) Mount(m *api.Mux) { api.Unary(m, "DraftBrief", s.draftBrief) }
 
 func (s *Service) draftBrief(ctx context.Context, req *scrolleryv1.DraftBriefRequest) (*scrolleryv1.DraftBriefResponse, error) {
-	draft, err := s.Draft(ctx, req.GetFocus())
+	draft, err := s.Draft(ctx, req.GetFocus(), req.GetCollectionId())
 	if err != nil {
 		return nil, err
 	}

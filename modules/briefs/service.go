@@ -32,6 +32,15 @@ type Library interface {
 	View(ctx context.Context, name string) (json.RawMessage, error)
 }
 
+// Collections is the need of the collections of videos.
+type Collections interface {
+	// First returns the public ids of the first videos of a collection; found is false for an
+	// unknown one.
+	First(ctx context.Context, id string, most int) (videos []string, found bool, err error)
+	// Video shows a video with its outlier and its hook, as REST does.
+	Video(ctx context.Context, id string) ([]byte, error)
+}
+
 // Charges takes the fee of a brief, or fails with PaymentRequired. The returned context
 // ends if the charge was closed by another process, which takes this one for lost.
 type Charges interface {
@@ -55,11 +64,12 @@ type Stages interface {
 
 // Needs are what the module needs of others.
 type Needs struct {
-	Workspaces Workspaces
-	Rules      Rules
-	Library    Library
-	Charges    Charges
-	Stages     Stages
+	Workspaces  Workspaces
+	Rules       Rules
+	Library     Library
+	Collections Collections
+	Charges     Charges
+	Stages      Stages
 }
 
 const (
@@ -105,12 +115,13 @@ type Draft struct {
 	Notes []string
 }
 
-// Draft drafts a brief about the focus, which may be empty. The fee is taken first, and
+// Draft drafts a brief about the focus, which may be empty, from a collection, or from the lists
+// of the library if it is empty. The fee is taken first, and
 // returned if the call fails, or if there is nothing to state: an empty library, or hooks
 // without words. A call that the caller gives up while the model writes costs the fee. A
 // tenant drafts one at a time. A focus that no model reads is refused. It fails with RateLimited if no place is free in time, and
 // with PaymentRequired before anything is drafted if the credits do not suffice.
-func (s *Service) Draft(ctx context.Context, focus string) (*Draft, error) {
+func (s *Service) Draft(ctx context.Context, focus, collection string) (*Draft, error) {
 	account, all, ok := viewer.Tenant(ctx)
 	if !ok || all {
 		return nil, fmt.Errorf("draft a brief: no account in the context")
@@ -127,7 +138,13 @@ func (s *Service) Draft(ctx context.Context, focus string) (*Draft, error) {
 		return nil, err
 	}
 	defer leave()
-	facts, notes, err := s.facts(ctx)
+	var facts []stage.Fact
+	var notes []string
+	if collection != "" {
+		facts, notes, err = s.collected(ctx, collection)
+	} else {
+		facts, notes, err = s.facts(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("draft a brief: %w", err)
 	}

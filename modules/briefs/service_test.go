@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -20,9 +24,11 @@ import (
 
 // world is what briefs need, for one account.
 type world struct {
-	views   map[string]string
-	mu      sync.Mutex
-	credits int64
+	views map[string]string
+	// collected are the videos of its collection, as REST shows them.
+	collected []string
+	mu        sync.Mutex
+	credits   int64
 	// unclosed is the error of Close, which reports owed with it.
 	unclosed error
 	owed     bool
@@ -42,6 +48,22 @@ func (w *world) View(_ context.Context, name string) (json.RawMessage, error) {
 		return json.RawMessage(text), nil
 	}
 	return json.RawMessage(`{}`), nil
+}
+
+// First knows one collection, of the videos whose texts are views.
+func (w *world) First(_ context.Context, id string, most int) (videos []string, found bool, err error) {
+	if id != "col_a" {
+		return nil, false, nil
+	}
+	for i := range min(most, len(w.collected)) {
+		videos = append(videos, strconv.Itoa(i))
+	}
+	return videos, true, nil
+}
+
+func (w *world) Video(_ context.Context, id string) ([]byte, error) {
+	i, err := strconv.Atoi(id)
+	return []byte(w.collected[i]), err
 }
 
 func (w *world) Open(ctx context.Context, _, fee int64) (context.Context, Charge, error) {
@@ -82,7 +104,7 @@ const oneOutlier = `{"outliers":[{"video":{"id":"vid_a","platform":"tiktok","sou
 
 func (w *world) service(t *testing.T, db *store.DB) *Service {
 	t.Helper()
-	s, err := New(Defaults(), db, Needs{Workspaces: w, Rules: w, Library: w, Charges: w, Stages: writer{w}}, slog.New(slog.DiscardHandler))
+	s, err := New(Defaults(), db, Needs{Workspaces: w, Rules: w, Library: w, Collections: w, Charges: w, Stages: writer{w}}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +160,7 @@ func TestWhatABriefCosts(t *testing.T) {
 						return c.write(ctx, w)
 					}
 				}
-				draft, err := w.service(t, db).Draft(ctx, "")
+				draft, err := w.service(t, db).Draft(ctx, "", "")
 				if c.givesUp {
 					if !errors.Is(err, context.Canceled) || draft != nil {
 						t.Errorf("got %+v, %v; want %v", draft, err, context.Canceled)
@@ -167,7 +189,7 @@ func TestAFocusThatNoOneUsesIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &world{views: map[string]string{"outliers": oneOutlier}, credits: 60, write: c.write}
-			draft, err := w.service(t, storetest.SQLite(t)).Draft(viewer.As(t.Context(), 1), "water")
+			draft, err := w.service(t, storetest.SQLite(t)).Draft(viewer.As(t.Context(), 1), "water", "")
 			if draft != nil || !apierr.Is(err, c.want) || w.credits != 60 {
 				t.Errorf("got %+v, %v and %d credits, want %v and 60", draft, err, w.credits, c.want)
 			}
@@ -189,7 +211,7 @@ func TestAModelReadsAndSaysWhatPeopleSee(t *testing.T) {
 			}
 			return []stage.Sentence{{Part: stage.PartMake, Text: "Pour\u202e \U000E0041\u200b.", Cites: []string{"vid_a"}}}, nil
 		}
-		draft, err := w.service(t, db).Draft(viewer.As(t.Context(), 1), "")
+		draft, err := w.service(t, db).Draft(viewer.As(t.Context(), 1), "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +237,7 @@ func TestABriefThatCannotBePaid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &world{views: map[string]string{"outliers": oneOutlier}, credits: 60, unclosed: c.closed, owed: c.owed}
-			draft, err := w.service(t, storetest.SQLite(t)).Draft(viewer.As(t.Context(), 1), "")
+			draft, err := w.service(t, storetest.SQLite(t)).Draft(viewer.As(t.Context(), 1), "", "")
 			said := ""
 			if f := apierr.As(err); f != nil {
 				said = f.Message
@@ -263,7 +285,7 @@ func oneAtATime(t *testing.T, processes ...*store.DB) {
 	for i := range 2 {
 		s := services[i%len(services)]
 		all.Go(func() {
-			switch _, err := s.Draft(viewer.As(t.Context(), 1), ""); {
+			switch _, err := s.Draft(viewer.As(t.Context(), 1), "", ""); {
 			case err == nil:
 				drafted.Add(1)
 			case apierr.Is(err, apierr.PaymentRequired):
@@ -294,5 +316,40 @@ func TestViewsAreThoseOfTheScore(t *testing.T) {
 		if err != nil || len(facts) != 1 || facts[0].Views != want {
 			t.Errorf("metrics %s: got %+v, %v; want views %v", metrics, facts, err, want)
 		}
+	}
+}
+
+// TestABriefOfACollectionRestsOnItAlone: on its first videos, in its order, and on no list.
+func TestABriefOfACollectionRestsOnItAlone(t *testing.T) {
+	t.Parallel()
+	const video = `{"id":"vid_%d","platform":"tiktok","source":{"handle":"moka"},"metadata":{},"metrics":{"views":12000,"observedAt":7}}`
+	w := &world{credits: 60, views: map[string]string{"outliers": oneOutlier}}
+	for i := range 60 {
+		v := fmt.Sprintf(video, i)
+		w.collected = append(w.collected, `{"found":true,"video":`+v+`,"outlier":{"video":`+v+`,"score":12,"baselineViews":1000,"sampleCount":30,"observedAt":7},"hook":null}`)
+	}
+	w.collected[1] = `{"found":true,"video":null,"outlier":null,"hook":{"video":` + fmt.Sprintf(video, 1) + `,"spoken":"Stop pouring like this","onScreenText":null,"visual":null}}`
+	w.collected[2] = `{"found":false,"video":null,"outlier":null,"hook":null}`
+	s := w.service(t, storetest.SQLite(t))
+	draft, err := s.Draft(viewer.As(t.Context(), 1), "", "col_a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range draft.Facts {
+		got = append(got, f.Kind+" "+f.ID)
+	}
+	want := []string{"outlier vid_0"}
+	for i := 3; i < 50; i++ {
+		want = append(want, fmt.Sprintf("outlier vid_%d", i))
+	}
+	if diff := cmp.Diff(append(want, "hook vid_1"), got); diff != "" {
+		t.Errorf("facts, want - got +:\n%s", diff)
+	}
+	if len(draft.Sentences) == 0 || len(draft.Notes) != 1 || w.credits != 10 {
+		t.Errorf("got %d sentences, notes %q and %d credits, want some, one note and 10", len(draft.Sentences), draft.Notes, w.credits)
+	}
+	if _, err := s.Draft(viewer.As(t.Context(), 1), "", "col_b"); !apierr.Is(err, apierr.InvalidRequest) || w.credits != 10 {
+		t.Errorf("an unknown collection: got %v and %d credits, want invalid_request and 10", err, w.credits)
 	}
 }

@@ -39,6 +39,8 @@ func (r *runs) SubjectOf(_ context.Context, id int64) (string, error) { return r
 
 func (r *runs) DeleteVideos(context.Context, *store.Tx, []stage.Ref) error { return nil }
 
+func (r *runs) Forget(context.Context, *store.Tx, []int64) error { return nil }
+
 func (r *runs) EraseHandle(context.Context, string, func(string) bool) error { return nil }
 
 func (r *runs) ScrollsOf(_ context.Context, id int64) (scrolls []int64, found, ended bool, err error) {
@@ -100,7 +102,7 @@ func setup(t testing.TB, db *store.DB) *bundle {
 // open makes the parts of the library anew.
 func (b *bundle) open(cfg Config) {
 	b.t.Helper()
-	l, err := New(cfg, b.db, b.runs, b.runs, b.runs, retention, thinning)
+	l, err := New(cfg, b.db, b.runs, b.runs, b.runs, b.runs, retention, thinning)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -27,6 +27,9 @@ type Scrolls interface {
 // Imports is the need of the files that customers brought.
 type Imports interface{ removal.Imports }
 
+// Dependants is the need of what customers keep of videos elsewhere.
+type Dependants interface{ videos.Dependants }
+
 // Library is a library with all of its parts. It is safe for concurrent use.
 type Library struct {
 	Videos  *videos.Service
@@ -37,7 +40,7 @@ type Library struct {
 }
 
 // New returns the module's parts. retention and thinning are what the policy deletes for its age.
-func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports Imports, retention []videos.Retention, thinning videos.Thinning) (*Library, error) {
+func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports Imports, dependants Dependants, retention []videos.Retention, thinning videos.Thinning) (*Library, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("library: %w", err)
 	}
@@ -50,7 +53,7 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 		return nil, fmt.Errorf("library: %w", err)
 	}
 	isGeneric := score.Generic(cfg.Generic)
-	l := &Library{Videos: videos.New(db, workspace, scrolls, cfg.Growth, scoring.Method(cfg.Growth), videos.KeysOf(db, cfg.SecretKey), retention)}
+	l := &Library{Videos: videos.New(db, workspace, scrolls, dependants, cfg.Growth, scoring.Method(cfg.Growth), videos.KeysOf(db, cfg.SecretKey), retention)}
 	l.Scoring = scoring.New(db, l.Videos, scrolls, cfg.Growth, isGeneric)
 	l.Lists = lists.New(db, l.Videos, workspace, scrolls, l.Scoring.Trends, pages)
 	l.Insight = insight.New(insight.Source{

@@ -39,6 +39,14 @@ var withoutPage = map[string]string{
 	"listTemplates":        "missing: a scroll is started by its prompt",
 	"getVideos":            "missing: a page of one video names its peers by creator and date, not by captions",
 	"getHealth":            "for programs that watch the server",
+	"listCollections":      "missing: collections have no page yet",
+	"getCollection":        "missing: collections have no page yet",
+	"createCollection":     "missing: collections have no page yet",
+	"updateCollection":     "missing: collections have no page yet",
+	"addToCollection":      "missing: collections have no page yet",
+	"removeFromCollection": "missing: collections have no page yet",
+	"moveInCollection":     "missing: collections have no page yet",
+	"deleteCollection":     "missing: collections have no page yet",
 }
 
 // TestEveryOperationHasAPage compares the operations of the API with what the sources of the

@@ -24,6 +24,8 @@ const (
 	Import    = "imp"
 	Deletion  = "del"
 	Erasure   = "era"
+	// Collection is of an ordered list of videos.
+	Collection = "col"
 )
 
 const (

@@ -31,25 +31,32 @@ type Scrolls interface {
 	EraseHandle(ctx context.Context, platform string, is func(handle string) bool) error
 }
 
+// Dependants is the need of what customers keep of videos elsewhere, such as collections.
+type Dependants interface {
+	// Forget deletes what the tenant keeps of videos, in the transaction that deletes them.
+	Forget(ctx context.Context, tx *store.Tx, ids []int64) error
+}
+
 // Service keeps videos. It is safe for concurrent use.
 type Service struct {
-	db        *store.DB
-	hot       hot
-	creators  *creators
-	workspace Workspace
-	scrolls   Scrolls
-	growth    *score.Table
-	method    string
-	vault     func() (*vault, error)
-	retention []Retention
+	db         *store.DB
+	hot        hot
+	creators   *creators
+	workspace  Workspace
+	scrolls    Scrolls
+	dependants Dependants
+	growth     *score.Table
+	method     string
+	vault      func() (*vault, error)
+	retention  []Retention
 }
 
 // New returns the service. method names the rules by which new libraries are scored, of
 // which growth is a part, keys are the server's, and retention is what the policy deletes.
-func New(db *store.DB, workspace Workspace, scrolls Scrolls, growth *score.Table, method string, keys *secret.Keys, retention []Retention) *Service {
+func New(db *store.DB, workspace Workspace, scrolls Scrolls, dependants Dependants, growth *score.Table, method string, keys *secret.Keys, retention []Retention) *Service {
 	hot := newHot(db)
 	return &Service{
-		db: db, hot: hot, creators: &creators{db, hot}, workspace: workspace, scrolls: scrolls, growth: growth, method: method,
+		db: db, hot: hot, creators: &creators{db, hot}, workspace: workspace, scrolls: scrolls, dependants: dependants, growth: growth, method: method,
 		vault: newVault(keys), retention: retention,
 	}
 }

@@ -161,6 +161,9 @@ func (s Deletions) deleteRows(ctx context.Context, tx *store.Tx, rows []*ent.Vid
 	if _, err := tx.Ent().UncountedVideo.Delete().Where(uncountedvideo.VideoIDIn(ids...)).Exec(ctx); err != nil {
 		return err
 	}
+	if err := s.dependants.Forget(ctx, tx, ids); err != nil {
+		return err
+	}
 	refs := make([]stage.Ref, len(rows))
 	for i, row := range rows {
 		refs[i] = stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID}

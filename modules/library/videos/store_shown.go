@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -17,6 +18,15 @@ type Named struct {
 	Handle string
 	// Words are the caption, else the title; empty if there is neither.
 	Words string
+}
+
+// Present returns those of some videos that the viewer has, in the transaction and in no order.
+func (s *Service) Present(ctx context.Context, tx *store.Tx, ids []int64) ([]int64, error) {
+	there, err := tx.Ent().Video.Query().Where(video.IDIn(ids...)).IDs(viewer.ByIDs(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("look for %d videos: %w", len(ids), err)
+	}
+	return there, nil
 }
 
 // Names returns some videos of the viewer, in no order. Those that it does not have are missing.

@@ -26,7 +26,9 @@ type DraftBriefRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The subject of the brief, in words, for a server with a model. Without a model, or if it fails, the call is refused and
 	// costs nothing.
-	Focus         *string `protobuf:"bytes,1,opt,name=focus" json:"focus,omitempty"`
+	Focus *string `protobuf:"bytes,1,opt,name=focus" json:"focus,omitempty"`
+	// Id of a collection: the brief rests on its first 50 videos alone, and on no trend.
+	CollectionId  *string `protobuf:"bytes,2,opt,name=collection_id,json=collectionId" json:"collection_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -64,6 +66,13 @@ func (*DraftBriefRequest) Descriptor() ([]byte, []int) {
 func (x *DraftBriefRequest) GetFocus() string {
 	if x != nil && x.Focus != nil {
 		return *x.Focus
+	}
+	return ""
+}
+
+func (x *DraftBriefRequest) GetCollectionId() string {
+	if x != nil && x.CollectionId != nil {
+		return *x.CollectionId
 	}
 	return ""
 }
@@ -262,10 +271,11 @@ var File_scrollery_v1_briefs_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_briefs_service_proto_rawDesc = "" +
 	"\n" +
-	"!scrollery/v1/briefs_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"5\n" +
+	"!scrollery/v1/briefs_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"e\n" +
 	"\x11DraftBriefRequest\x12 \n" +
 	"\x05focus\x18\x01 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\x05focus\"\xf6\x02\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\x05focus\x12.\n" +
+	"\rcollection_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\fcollectionId\"\xf6\x02\n" +
 	"\x12DraftBriefResponse\x12A\n" +
 	"\x06status\x18\x01 \x01(\tB)\xbaH!r\x1fR\adraftedR\x14insufficient_history\xaa\x01\x02\b\x02R\x06status\x12%\n" +
 	"\bcomposer\x18\x02 \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x02R\bcomposer\x129\n" +
