@@ -74,7 +74,7 @@ func asSampled(t *testing.T) (*apptest.Caller, *terminal) {
 		brief = append(brief, "--competitor", competitor)
 	}
 	c.must(t, exitDone, brief...)
-	if _, err := running.Operator().GrantCredits(t.Context(), caller.Email, 100, ""); err != nil { // for two drafts
+	if _, err := running.Operator().GrantCredits(t.Context(), caller.Email, 150, ""); err != nil { // for three drafts
 		t.Fatal(err)
 	}
 	rules := filepath.Join(t.TempDir(), "rules.txt")
@@ -96,6 +96,7 @@ func TestCustomer(t *testing.T) {
 	caller, c := asSampled(t)
 	t.Run("tables", func(t *testing.T) { tables(t, c) })
 	t.Run("a brief", func(t *testing.T) { draftsBrief(t, c) })
+	t.Run("collections", func(t *testing.T) { collections(t, c) })
 	t.Run("JSON is what REST returns", func(t *testing.T) { sameAsREST(t, caller, c) })
 	t.Run("CSV", func(t *testing.T) { csvOfOutliers(t, caller, c) })
 	t.Run("all pages", func(t *testing.T) { allPages(t, c) })
@@ -115,7 +116,7 @@ func TestCustomer(t *testing.T) {
 
 // steady replaces what differs from run to run.
 func steady(text string) string {
-	text = regexp.MustCompile(`\b(vid|scr|key|ws|chg)_[0-9a-z]{13}\b`).ReplaceAllString(text, "${1}_*")
+	text = regexp.MustCompile(`\b(vid|scr|key|ws|chg|col)_[0-9a-z]{13}\b`).ReplaceAllString(text, "${1}_*")
 	return regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`).ReplaceAllString(text, "TIME")
 }
 
@@ -175,6 +176,40 @@ func draftsBrief(t *testing.T, c *terminal) {
 	if len(parts) != 4 {
 		t.Errorf("got the parts %v, want works, opening, trend and make", parts)
 	}
+}
+
+// collections makes a collection, puts it in order and drafts a brief from it.
+func collections(t *testing.T, c *terminal) {
+	made := decoded(t, c.must(t, exitDone, "collection", "create", "Openings", "--note", "to try", "--json", "id").stdout).(map[string]any)
+	id := made["id"].(string)
+	videos := strings.Fields(c.must(t, exitDone, "outliers", "--limit", "4", "--jq", ".[].video.id").stdout)
+	c.must(t, exitDone, append([]string{"collection", "add", id}, videos[:3]...)...)
+	c.must(t, exitDone, "collection", "add", id, videos[3], "--note", "the cut")
+	c.must(t, exitDone, "collection", "move", id, videos[3], "--before", videos[0])
+	c.must(t, exitDone, "collection", "remove", id, videos[1])
+	c.must(t, exitDone, "collection", "set", id, "--name", "Beginnings")
+	shown := c.must(t, exitDone, "collection", "show", id, "--jq", `.[] | "\(.item.video.id) \(.note)"`).stdout
+	if want := videos[3] + " the cut\n" + videos[0] + " \n" + videos[2] + " \n"; shown != want {
+		t.Errorf("got the videos %q, want %q", shown, want)
+	}
+	if got := steady(c.must(t, exitDone, "collection", "list", "--jq", `.[] | "\(.name) \(.note) \(.videos)"`).stdout); got != "Beginnings to try 3\n" {
+		t.Errorf("got the collections %q, want one with 3 videos", got)
+	}
+	draft := decoded(t, c.must(t, exitDone, "brief", "draft", "--collection", id, "--json", "outliers,trends").stdout)
+	if diff := cmp.Diff(map[string]any{"outliers": 3.0, "trends": 0.0}, draft); diff != "" {
+		t.Errorf("what the brief rests on, want - got +:\n%s", diff)
+	}
+	for _, args := range [][]string{
+		{"collection", "add", "col_x", videos[0]},
+		{"collection", "move", id, videos[0], "--after", videos[1]},
+		{"collection", "remove", "col_x", videos[0]},
+		{"collection", "set", "col_x", "--note", ""},
+		{"collection", "delete", "col_x"},
+	} {
+		c.must(t, exitFailed, args...)
+	}
+	c.must(t, exitWrongUse, "collection", "move", id, videos[0])
+	c.must(t, exitDone, "collection", "delete", id)
 }
 
 func decoded(t *testing.T, text string) (value any) {

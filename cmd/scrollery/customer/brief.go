@@ -46,7 +46,7 @@ func (c *call) briefWords(w *pb.Workspace) error {
 }
 
 func (p *program) briefDraft() *cobra.Command {
-	var focus string
+	var focus, collection string
 	command := p.command(spec{
 		use: "draft", short: "Draft a creative brief from the library, with citations", answer: &pb.DraftBriefResponse{},
 		long: "Drafts a short creative brief from outliers, hooks and trends. Every sentence has the ids of the videos and trends\n" +
@@ -61,6 +61,9 @@ func (p *program) briefDraft() *cobra.Command {
 			if focus != "" {
 				request.Focus = &focus
 			}
+			if collection != "" {
+				request.CollectionId = &collection
+			}
 			got, err := ask[*pb.DraftBriefResponse](c.ctx, client, request)
 			if err != nil {
 				return err
@@ -72,6 +75,7 @@ func (p *program) briefDraft() *cobra.Command {
 		},
 	})
 	command.Flags().StringVar(&focus, "focus", "", "what the brief is to be about, in `WORDS`; a server without a model refuses it")
+	command.Flags().StringVar(&collection, "collection", "", "the `ID` of a collection, whose first 50 videos it rests on alone")
 	return command
 }
 
