@@ -9,7 +9,7 @@ import (
 // out courtesies, reasons and brackets, and turns "keep X out" and "X: remove them" into
 // "skip X".
 func (l *lexicon) plainly(tokens []token) []token {
-	tokens = l.brackets(tokens)
+	tokens = l.brackets(l.dated(tokens))
 	var sentences [][]token
 	for _, sentence := range byMark(tokens, ".!?;") {
 		if verdict := sentence[:len(sentence):len(sentence)]; len(sentences) > 0 && l.refuses(verdict) == 0 {
@@ -69,7 +69,11 @@ func (l *lexicon) brackets(tokens []token) []token {
 			end++
 		}
 		if inner := tokens[i+1 : end]; l.content(inner) && !l.comments(inner) {
-			out = append(append(append(out, comma(tokens[i])), inner...), comma(inner[len(inner)-1]))
+			lead := comma(tokens[i])
+			if slices.ContainsFunc(inner[:min(2, len(inner))], func(t token) bool { return t.text == "ones" || t.text == "those" }) {
+				lead = token{kind: word, text: "both", from: lead.from, to: lead.to} // "promos (the ones that say "download now")"
+			}
+			out = append(append(append(out, lead), inner...), comma(inner[len(inner)-1]))
 		}
 		i = end
 	}
@@ -92,7 +96,7 @@ func (l *lexicon) comments(tokens []token) bool {
 func (l *lexicon) withoutAsides(tokens []token) []token {
 	var out []token
 	for i := 0; i < len(tokens); i++ {
-		if n := longest(tokens, i, l.asides); n > 0 && (i == 0 || !l.verdicts[tokens[i-1].text+" "+tokens[i].text]) {
+		if n := longest(tokens, i, l.asides); n > 0 && (i == 0 || tokens[i-1].text != "not" && !l.verdicts[tokens[i-1].text+" "+tokens[i].text]) {
 			i += n - 1
 			continue
 		}
@@ -206,13 +210,19 @@ func (l *lexicon) refused(tokens []token) []token {
 	for len(head) > 0 && (head[len(head)-1].kind == mark || head[len(head)-1].text == "so" || head[len(head)-1].text == "and" || head[len(head)-1].text == "then") {
 		head = head[:len(head)-1]
 	}
-	for len(head) > 0 && head[0].kind == word && l.in("condition", head[0].text) {
-		head = head[1:]
+	first := token{from: head[0].from, to: head[0].from}
+	if head[0].kind == word && l.in("condition", head[0].text) { // "if it is over 60s and has under 1k likes"
+		head[0] = token{kind: word, text: "both", from: first.from, to: first.to}
+		if !slices.ContainsFunc(head, conjunction) {
+			head = head[1:]
+		}
+	}
+	if l.content(head) && l.ordered(head) && slices.ContainsFunc(tokens[len(head):at], func(t token) bool { return isMark(t, "?") }) {
+		return append([]token{{kind: word, text: "note", from: head[0].from, to: head[0].from}}, head...) // "no English? no thanks"
 	}
 	if !l.content(head) || l.ordered(head) {
 		return tokens // it has a verb of its own
 	}
-	first := token{from: head[0].from, to: head[0].from}
 	return append([]token{skip(first)}, l.subject(head)...)
 }
 

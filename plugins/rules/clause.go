@@ -88,6 +88,9 @@ func (l *lexicon) clauses(tokens []token) []*clause {
 	for s.at < len(s.tokens) {
 		s.step()
 	}
+	if c := s.current; c.mode == never && len(c.body)+len(c.unless) == 0 && len(s.done) > 0 {
+		s.done[len(s.done)-1].lost = true // "… are not": what is not?
+	}
 	s.close(plain)
 	return s.done
 }
@@ -116,13 +119,15 @@ func (s *splitter) close(next mode) {
 
 func (s *splitter) step() {
 	t := s.tokens[s.at]
-	if n := s.tail(s.tails); n > 0 {
+	if n := s.tail(s.tails, plain); n > 0 {
 		s.current.mode = never
+		body := s.current.body
+		s.current.lost = slices.ContainsFunc(body[max(0, len(body)-2):], func(t token) bool { return t.text == "or" }) // "English or it's out"
 		s.at += n
 		s.close(plain)
 		return
 	}
-	if n := s.tail(s.welcomes); n > 0 {
+	if n := s.tail(s.welcomes, plain, never); n > 0 {
 		s.current.lost = true
 		s.at += n
 		s.close(plain)
@@ -182,8 +187,8 @@ func (s *splitter) ends(at int) bool {
 }
 
 // tail is how many tokens a phrase takes that ends a clause without a verb.
-func (s *splitter) tail(phrases map[string][][]string) int {
-	if s.current.mode != plain || s.current.filled == 0 {
+func (s *splitter) tail(phrases map[string][][]string, in ...mode) int {
+	if !slices.Contains(in, s.current.mode) || s.current.filled == 0 {
 		return 0
 	}
 	skip := 0
@@ -264,6 +269,10 @@ func (s *splitter) enter(found lead, n int) {
 			s.close(found.mode)
 		case c.mode == plain || (c.mode == want && found.mode == soft):
 			c.mode = found.mode
+		case c.mode == never && len(c.body) > 0 && s.in("contain", found.words[0]):
+			c.add(s.tokens[s.at-1], false) // "should not include"
+		case c.mode == never && len(c.body) > 0:
+			c.lost = true // "creators who follow more than 1000 people"
 		case c.mode == must && s.in("contain", found.words[0]):
 			c.add(s.tokens[s.at-1], false) // "must include"
 		}

@@ -111,6 +111,9 @@ func (c *compiler) parser(m mode) *parser {
 // item makes checks of one rule; lost are the parts without one, and partly says that there
 // are others.
 func (c *compiler) item(text string, name stage.Rule, prompt bool) (checks []Check, lost []string, partly bool) {
+	if tokens := lex(text); c.foreign(tokens) {
+		return nil, []string{text}, false
+	}
 	tokens := c.spelled(lex(text))
 	for len(tokens) > 0 && (tokens[0].kind == mark && strings.Contains("-*•·‣◦", tokens[0].text) || tokens[0].kind == number && len(tokens) > 1 && tokens[1].kind == mark && strings.Contains(".)", tokens[1].text)) {
 		tokens = tokens[1:] // a bullet or the number of a line
@@ -319,6 +322,8 @@ func (c *compiler) wishes(p *parser, cl *clause, prompt bool) (checks []Check, l
 	}
 	for _, condition := range conditions {
 		switch {
+		case cl.mode != soft && !condition.numeric() && slices.ContainsFunc(cl.body, func(t token) bool { return t.text == "too" || t.text == "also" }):
+			lost = append(lost, "too") // it allows, and asks for nothing
 		case cl.mode != soft && binds(condition, prompt):
 			checks = append(checks, Check{Effect: Require, Conditions: []Condition{condition}})
 		case cl.mode == plain && condition.Field == Text && prompt:
@@ -391,6 +396,13 @@ func merge(parts []part, all bool) (conditions []Condition, lost []string) {
 				had.Field = Text
 			}
 			had.Values = append(had.Values, values...)
+		}
+	}
+	for i, a := range conditions { // "TikTok at least 10k, Reels at least 5k"
+		if slices.ContainsFunc(conditions[:i], func(b Condition) bool {
+			return a.numeric() && a.Field == b.Field && a.In == b.In && a.Op == b.Op && a.Number != b.Number
+		}) {
+			lost = append(lost, "two bounds of one count")
 		}
 	}
 	for i := range conditions {

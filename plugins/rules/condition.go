@@ -126,7 +126,7 @@ func (c Condition) bound() string {
 	case Age:
 		return n + " " + c.Unit
 	case Engagement, LikeRate:
-		return strconv.FormatFloat(c.Number*100, 'f', -1, 64) + "%"
+		return percent(c.Number) + "%"
 	case Posted:
 		return c.At.Format(time.DateOnly)
 	}

@@ -61,6 +61,19 @@ func (p *parser) dateAt(tokens []token, at int) ([]Condition, int) {
 	return nil, at
 }
 
+// dated takes out the comma of "October 1, 2026", which would divide the clause.
+func (l *lexicon) dated(tokens []token) (out []token) {
+	for i, t := range tokens {
+		if isMark(t, ",") && i > 1 && i+1 < len(tokens) && tokens[i-1].kind == number && l.months[tokens[i-2].text] > 0 {
+			if _, ok := yearOf(tokens[i+1]); ok {
+				continue
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
 // spanAt reads "March to June 2026"; back where it is none.
 func (p *parser) spanAt(tokens []token, at, back int) ([]Condition, int) {
 	start, _, next, ok := p.periodAt(tokens, at)

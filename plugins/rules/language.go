@@ -38,6 +38,34 @@ func spoken(possible, wanted []string) answer {
 	return no
 }
 
+// foreign reports a rule in another language: it has as many words that are common there alone
+// as words that are common in English alone.
+func (l *lexicon) foreign(tokens []token) bool {
+	foreign, english := 0, 0
+	for _, t := range tokens {
+		if t.kind != word || len([]rune(t.text)) < 3 {
+			continue
+		}
+		switch languages := l.common[t.text]; {
+		case slices.Contains(languages, "en") && len(languages) == 1:
+			english++
+		case len(languages) > 0 && !slices.Contains(languages, "en") && !l.knows(t.text):
+			foreign++
+		}
+	}
+	return foreign > 0 && foreign >= english
+}
+
+// knows reports a word that some section of the lexicon has, beside the commonest and names in other languages.
+func (l *lexicon) knows(text string) bool {
+	for name, words := range l.sets {
+		if name != "common" && name != "meaning" && (words[text] || words[text+","]) {
+			return true
+		}
+	}
+	return false
+}
+
 // code is the two letters of a declared language: `en-US` is en.
 func code(declared string) string {
 	short, _, _ := strings.Cut(strings.ReplaceAll(declared, "_", "-"), "-")

@@ -132,6 +132,14 @@ func (p *parser) part(tokens []token) (out part) {
 			used[i] = true
 		}
 	}
+	for i, t := range tokens { // "1 comment per 100 views" is no bound of either
+		if p.lexicon.in("unbound", t.text) && !(t.text == "per" && i+1 < len(tokens) && p.lexicon.in("object", tokens[i+1].text)) && (out.pending != nil || slices.ContainsFunc(out.conditions, Condition.numeric)) {
+			out.lost = append(out.lost, t.text)
+		}
+	}
+	if out.people && slices.ContainsFunc(out.conditions, func(c Condition) bool { return c.Field == Age }) && !slices.ContainsFunc(tokens, func(t token) bool { return p.lexicon.in("post", t.text) }) {
+		out.lost = append(out.lost, "the age of an account") // "accounts under 6 months old"
+	}
 	p.asking(tokens, used, in, &out)
 	p.names(tokens, used, &out)
 	p.words(tokens, used, &out)
@@ -147,6 +155,9 @@ func (p *parser) names(tokens []token, used []bool, out *part) {
 		for i := range out.conditions {
 			had := &out.conditions[i]
 			if had.Field == c.Field && had.Not == c.Not && !had.numeric() && len(c.Values) > 0 {
+				if c.Field == Language { // "English captions on German videos"
+					out.lost = append(out.lost, "two languages")
+				}
 				had.Values = append(had.Values, c.Values...)
 				return
 			}
@@ -197,7 +208,11 @@ func (p *parser) names(tokens []token, used []bool, out *part) {
 			take(Condition{Field: Language, Values: []string{p.languages[t.text]}, Not: not}, i)
 		case t.text == "competitor" && i+1 < len(tokens) && tokens[i+1].kind == quoted: // "our competitor "Acme""
 			used[i] = true
-		case t.text == "competitor" || t.text == "competitors" || t.text == "competitors'" || t.text == "competition":
+		case p.saying && p.lexicon.in("rival", t.text):
+			out.lost = append(out.lost, t.text) // a competitor is mentioned: which?
+		case t.text == "competitor" && i > 0 && (tokens[i-1].text == "our" || tokens[i-1].text == "my" || tokens[i-1].text == "the") && i+1 < len(tokens) && p.content(tokens[i+1:]) && !p.topical(tokens[i+1:]):
+			out.lost = append(out.lost, "competitor") // "our competitor Acme": the word, or its videos?
+		case p.lexicon.in("rival", t.text):
 			take(Condition{Field: Kind, Values: []string{"competitor"}, Not: not}, i)
 		case t.text == "own" && i > 0 && (tokens[i-1].text == "our" || tokens[i-1].text == "my"), t.text == "ours",
 			t.text == "own" && !p.content(without(tokens, used, i)):
@@ -326,10 +341,18 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 		taste = taste || t.kind == word && (p.judgement[t.text] || t.text == "like" && i > start)
 		c, after, compares := comparisonAt(tokens, i)
 		counted := i > start && p.measures(t.text) && (amount(tokens[i-1]) || p.numbers[tokens[i-1].text] > 0 || tokens[i-1].text == "zero")
-		hard = hard || compares && (after < end && amount(tokens[after]) || i == start && (c.op == ">" || c.op == "<")) || p.misspelt[t.text] != "" || t.text == "than" || counted || p.numbers[t.text] > 2 || t.text == "half"
+		hard = hard || compares && (after < end && amount(tokens[after]) || i == start && (c.op == ">" || c.op == "<")) || p.misspelt[t.text] != "" || p.lexicon.in("unbound", t.text) || t.text == "than" || counted || p.numbers[t.text] > 2 || t.text == "half"
 	}
+	// "influencer drama" is less than drama, and an hour of "hour-long" is no subject.
+	hard = hard || start > from && tokens[start].kind == word && p.lexicon.in("people", tokens[start-1].text) || end == start+1 && tokens[start].kind == word && p.lexicon.in("unit", tokens[start].text)
 	who := end < len(tokens) && tokens[end].kind == word && p.lexicon.in("people", tokens[end].text) && !p.topical(tokens[start:end]) // "mega influencers"
 	text := strings.Join(words, " ")
+	odd := false // what is no name of a subject
+	for i, t := range tokens[from:end] {
+		placed := from+i < start && p.place[t.text] && tokens[start].kind != quoted
+		odd = odd || placed || from+i >= start && t.kind == word && (p.lexicon.in("clausal", t.text) || p.lexicon.in("counted", t.text) || p.lexicon.in("vague", t.text) || len(t.text) == 1 || p.nearly(t.text))
+	}
+	odd = odd && !p.topical(tokens[start:end])
 	soften := p.mode == soft || p.mode == want
 	guess := (p.mode == must || p.mode == plain || p.strict) && !p.saying && !p.topical(tokens[start:end])
 	if p.mode == never && !p.saying && slices.ContainsFunc(out.conditions, func(c Condition) bool { return c.numeric() || c.Field == Creator }) {
@@ -339,9 +362,8 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 	if p.saying && p.mode == never && !p.strict || p.mode == plain {
 		most = 3
 	}
-	placed := start > from && p.place[tokens[start-1].text] && tokens[start].kind != quoted
 	switch {
-	case hard, content == 0, !soften && amount(tokens[start]) && start+1 == end, content > most && !soften, taste && !soften, placed && !soften, guess, who && !soften:
+	case hard, odd && !soften, content == 0, !soften && amount(tokens[start]) && start+1 == end, content > most && !soften, taste && !soften, guess, who && !soften:
 		out.lost = append(out.lost, text)
 	case soften:
 		for i := start; i < end; i++ {

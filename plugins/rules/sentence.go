@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -137,7 +138,7 @@ func (c Condition) numberPhrase() string {
 		return "posted " + map[string]string{"<": "before ", "<=": "up to ", ">": "after ", ">=": "since "}[op] + c.At.Format(time.DateOnly)
 	case Engagement, LikeRate:
 		name := map[Field]string{Engagement: "engagement", LikeRate: "likes per view"}[c.Field]
-		return "with " + short + strconv.FormatFloat(c.Number*100, 'f', -1, 64) + "% " + name
+		return "with " + short + percent(c.Number) + "% " + name
 	case Words, Characters:
 		return "whose " + strings.ToLower(string(c.part())) + " has " + words + n + " " + plural(strings.TrimSuffix(string(c.Field), "s"), c.Number)
 	case Followers:
@@ -152,6 +153,11 @@ func (c Condition) part() Part {
 		return c.In
 	}
 	return map[Field]Part{Words: Hook, Characters: Caption}[c.Field]
+}
+
+// percent is a share in hundredths, without what binary fractions add to it.
+func percent(share float64) string {
+	return strconv.FormatFloat(math.Round(share*1e8)/1e6, 'f', -1, 64)
 }
 
 func plural(noun string, n float64) string {

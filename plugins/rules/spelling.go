@@ -39,6 +39,63 @@ func (l *lexicon) mistyped() map[string]string {
 	return all
 }
 
+// abbreviated writes out w/ and w/o.
+func abbreviated(tokens []token) (out []token) {
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		if t.kind == word && t.text == "w" && i+1 < len(tokens) && isMark(tokens[i+1], "/") {
+			t.text, t.to = "with", tokens[i+1].to
+			if i++; i+1 < len(tokens) && tokens[i+1].text == "o" && tokens[i+1].from == t.to {
+				i++
+				t.text, t.to = "without", tokens[i].to
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// nearly reports a word that is a letter more or less than that of a subject, and none itself.
+func (l *lexicon) nearly(text string) bool {
+	if len(text) < shortestMistyped || l.knows(text) || l.knows(strings.TrimSuffix(text, "s")) {
+		return false
+	}
+	for _, section := range []string{"topic", "advert", "people", "metric"} {
+		for w := range l.sets[section] {
+			w = strings.TrimSuffix(w, ",")
+			for _, form := range []string{w, w + "s"} {
+				if len(w) >= shortestMistyped && (lacks(text, form) || lacks(form, text) || len(w) >= shortestLacking && differs(text, form)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// lacks reports whether short is long without one letter.
+func lacks(short, long string) bool {
+	if len(short)+1 != len(long) || short[0] != long[0] {
+		return false
+	}
+	i := 0
+	for i < len(short) && short[i] == long[i] {
+		i++
+	}
+	return short[i:] == long[i+1:]
+}
+
+// differs reports words of one length with one other letter.
+func differs(a, b string) bool {
+	n := 0
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return len(a) == len(b) && n == 1
+}
+
 func mistypings(w string) (all []string) {
 	if strings.Contains(w, "n't") {
 		all = append(all, strings.Replace(w, "'", "", 1))
@@ -60,6 +117,7 @@ func mistypings(w string) (all []string) {
 
 // spelled sets mistyped words of rules right, "less then", and "talking about".
 func (l *lexicon) spelled(tokens []token) []token {
+	tokens = abbreviated(tokens)
 	for i := range tokens {
 		t := &tokens[i]
 		if right := l.misspelt[t.text]; t.kind == word && right != "" && right != "?" {
