@@ -116,6 +116,7 @@ var withoutTenant = []excuse{
 	{`FROM "authorizations" WHERE`, "an agent signs in before its account is known"},
 	{`FROM "codes" WHERE`, "a code is asked for by a visitor without a key"},
 	{`FROM "keys" WHERE "keys"."parent_id" IS NOT NULL`, "a job deletes expired sessions, of all tenants"},
+	{`FROM "quota_entries" WHERE "quota_entries"."plugin" = ?`, "what a site grants is shared: a tenant's share is what the others leave"},
 	{`FROM "quota_entries" WHERE "quota_entries"."ends_at"`, "a job deletes old entries of sites' quotas"},
 	{`FROM "usage_events" WHERE "usage_events"."id" < ?`, "a job deletes old events, of all tenants"},
 	{`FROM "webhook_deliveries" WHERE "webhook_deliveries"."id" < ?`, "a job deletes old deliveries, of all tenants"},

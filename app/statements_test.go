@@ -111,6 +111,7 @@ func liveWith(t *testing.T, owner *apptest.Caller) {
 		"GET /v1/trends/series?key=hashtag:espresso", "GET /v1/outliers/backtest", "GET /v1/trends/backtest",
 		"GET /v1/library/creator?videoId=" + ids["vid_"][2], "GET /v1/library/creator?platform=tiktok&handle=moka.lab", "GET /v1/api_keys", "GET /v1/rules/versions",
 		"GET /v1/scrolls/list", "GET /v1/scrolls/verdicts", "GET /v1/scrolls/schedule", "GET /v1/scrolls/templates",
+		setSource, setSource, "GET /v1/sources/list", `POST /v1/sources/remove {"source":"youtube"}`,
 	} {
 		owner.Get(t, call, &struct{}{})
 	}

@@ -156,6 +156,20 @@ func TestOwnSettings(t *testing.T) {
 	if failure := wantFailure(t, err, stage.SourceUnavailable); !failure.Setup {
 		t.Errorf("without a statement of its own: got %v, want it missing", err)
 	}
+	template := stage.Run{Settings: map[string]map[string]string{"paying": {"accepted": "by the template", "daily": "55", "tone": "quiet"}}}
+	for tenant, want := range map[string]map[string]string{
+		"one":     {"accepted": "by one", "daily": "55", "tone": "quiet", "url": "http://127.0.0.1:1"},
+		"two":     nil, // what it must state itself, no template states
+		"without": {"accepted": "by the template", "daily": "55", "tone": "quiet", "url": "http://127.0.0.1:1"},
+	} {
+		var got given
+		_, err := b.Collect(of(t, tenant), "paying", template, []stage.Seed{{Term: "given"}}, func(batch []stage.Record) error {
+			return json.Unmarshal([]byte(found(t, batch[0])), &got)
+		})
+		if diff := cmp.Diff(want, got.Settings); diff != "" || (err == nil) != (want != nil) {
+			t.Errorf("%s with a template: error %v (-want +got):\n%s", tenant, err, diff)
+		}
+	}
 	for _, tenant := range []string{"one", "without"} {
 		if _, err := b.probe(of(t, tenant), "paying", "spend:units,3"); err != nil {
 			t.Fatal(err)
@@ -226,4 +240,20 @@ func TestOwnCallsWaitForTheirOwn(t *testing.T) {
 	}
 	cancel()
 	<-ended
+}
+
+// TestOwnCallsLeaveNoPages: with an account's secret no page is stored or read for others.
+func TestOwnCallsLeaveNoPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *host.Config) {
+		c.Accounts = tenants{"one": {"keyed": {Ledger: "keyed/one", Secrets: map[string]string{"token": "secret-of-one"}}}}
+		c.Secrets = map[string]map[string]string{"keyed": {"token": "the-operators-token"}}
+	})
+	for _, term := range []string{"remember:feed", "recall:feed"} {
+		_, err := b.probe(of(t, "one"), "keyed", term)
+		wantFailure(t, err, stage.StageProtocol)
+		if records, err := b.probe(of(t, "without"), "keyed", term); err != nil || len(records) != 1 || found(t, records[0]) != "ok" {
+			t.Errorf("%s of another account: got %v and error %v, want ok", term, records, err)
+		}
+	}
 }

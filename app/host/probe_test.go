@@ -237,6 +237,11 @@ func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(
 		err := call.KeepToken(ctx, name, value)
 		call.Log.Info("renewed", "by", value)
 		return nil, emit(one("1", verdict(err)+call.Secrets[name]))
+	case "remember":
+		return nil, emit(one("1", verdict(call.Remember(ctx, arg, []byte("page")))))
+	case "recall":
+		_, _, err := call.Recall(ctx, arg, time.Time{})
+		return nil, emit(one("1", verdict(err)))
 	case "read":
 		raw, err := os.ReadFile(arg)
 		return nil, emit(one("1", verdict(err)+string(raw)))

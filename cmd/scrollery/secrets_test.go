@@ -28,6 +28,7 @@ func TestKeyIsRotatedBesideAServer(t *testing.T) {
 		c.mustRun(t, exitDone, "admin", "import", "--email", "chaos@example.com", file)
 		var hook struct{ Secret string }
 		c.mustCall(t, "POST", "/v1/webhooks/create", `{"url":"https://example.com/first"}`, &hook)
+		c.mustCall(t, "POST", "/v1/sources/set", `{"source":"youtube","secrets":{"api_key":"AIza-of-the-tenant"},"settings":{"derived_metrics_accepted":"yes"}}`, &struct{}{})
 		var made struct{ Deletion struct{ ID, Status string } }
 		c.mustCall(t, "POST", "/v1/library/delete", `{"platform":"tiktok","creator":"moka"}`, &made)
 		for end := time.Now().Add(time.Minute); made.Deletion.Status != "deleted"; time.Sleep(50 * time.Millisecond) {
@@ -77,6 +78,18 @@ func TestKeyIsRotatedBesideAServer(t *testing.T) {
 		c.mustRun(t, exitDone, "admin", "secrets", "rotate", "--wait", "100ms")
 		if keysOf() != 1 {
 			t.Errorf("got %d keys in the file, want the new one alone", keysOf())
+		}
+		var listed struct {
+			Sources []struct {
+				Source, State string
+				Own           bool
+			}
+		}
+		c.mustCall(t, "GET", "/v1/sources/list", "", &listed)
+		for _, source := range listed.Sources {
+			if source.Own != (source.Source == "youtube") || source.Own && source.State != "ready" {
+				t.Errorf("after the rotation: got %+v, want the account's key of youtube still opened", source)
+			}
 		}
 		db := open(t)
 		opener, err := secret.NewSealer(old)

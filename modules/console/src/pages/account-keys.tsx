@@ -65,6 +65,9 @@ function End({ of, close }: { of: Key; close: (changed: boolean) => void }) {
   );
 }
 
+/** What a program or an agent may read: it learns nothing of the account's own keys of sources. */
+const programScopes = readScopes.filter((scope) => !scope.startsWith("sources:"));
+
 const lives = [600, 3600, 28800, 86400] as const;
 
 /** A session key for somewhere else. A session cannot make one, so a lasting key does. */
@@ -72,7 +75,7 @@ function Make({ close }: { close: (changed: boolean) => void }) {
   const [life, setLife] = useState<number>(lives[1]);
   const [writes, setWrites] = useState(false);
   const [made, setMade] = useState("");
-  const scopes = writes ? [...readScopes, ...researchScopes] : readScopes;
+  const scopes = writes ? [...programScopes, ...researchScopes] : programScopes;
   const make = async (key: string) => {
     const answer = await createClient(KeysService, transportFor(key.trim())).createSessionKey({ scopes, ttlSeconds: life });
     setMade(answer.apiKey);
