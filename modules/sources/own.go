@@ -126,7 +126,7 @@ func (a *Accounts) Keep(ctx context.Context, own Own, name, value string) error 
 	if err != nil {
 		return err
 	}
-	err = a.rows.change(ctx, own.Source, func(now *Own) (bool, error) {
+	err = a.rows.change(ctx, own.Source, "", func(now *Own) (bool, error) {
 		if len(now.sealed) == 0 { // removed meanwhile
 			return false, nil
 		}
@@ -158,7 +158,7 @@ type Change struct {
 // set stores a change if check accepts what is there with it. Both maps of check have what the
 // source would be given.
 func (a *Accounts) set(ctx context.Context, c Change, now int64, check func(secrets, settings map[string]string) error) error {
-	return a.rows.change(ctx, c.Source, func(own *Own) (bool, error) {
+	return a.rows.change(ctx, c.Source, "source.set", func(own *Own) (bool, error) {
 		opened, err := a.open(*own)
 		if errors.Is(err, ErrUnopened) { // a new row, or one that is to be set again as a whole
 			opened, err = secrets{}, nil

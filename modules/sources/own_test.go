@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/scrollery/scrollery/ent/auditentry"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -130,6 +131,13 @@ func TestKeysOfAnAccount(t *testing.T) {
 			if got, err := b.Remove(ctx, "tube"); err != nil || got != found {
 				t.Errorf("remove: got %t and error %v, want %t", got, err, found)
 			}
+		}
+		var audited []string
+		for _, entry := range b.db.Ent().AuditEntry.Query().Order(auditentry.ByID()).AllX(ctx) {
+			audited = append(audited, entry.Action+" "+entry.Subject+entry.Detail)
+		}
+		if diff := cmp.Diff([]string{"source.set tube", "source.set tube", "source.set tube", "source.remove tube"}, audited); diff != "" {
+			t.Errorf("the audit of the account (-want +got):\n%s", diff)
 		}
 		if _, secrets := b.opened(t, 8); secrets["api_key"] != "another-tenants-key" {
 			t.Errorf("the other account's key is %q, want it untouched", secrets["api_key"])

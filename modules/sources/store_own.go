@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/accountsource"
+	"github.com/scrollery/scrollery/modules/kernel/audit"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -48,9 +49,9 @@ func (o ownRows) list(ctx context.Context) (all []Own, err error) {
 	return all, nil
 }
 
-// change has do change what the tenant set for a source, alone, and writes it if do says so.
-// do gets an empty one if there is none.
-func (o ownRows) change(ctx context.Context, source string, do func(own *Own) (write bool, err error)) error {
+// change has do change what the tenant set for a source, alone, and writes it if do says so, with
+// an entry of the audit unless action is empty. do gets an empty one if there is none.
+func (o ownRows) change(ctx context.Context, source, action string, do func(own *Own) (write bool, err error)) error {
 	account, _, _ := viewer.Tenant(ctx)
 	return o.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.Lock(ctx, "sources", account); err != nil {
@@ -79,6 +80,11 @@ func (o ownRows) change(ctx context.Context, source string, do func(own *Own) (w
 		if err != nil {
 			return err
 		}
+		if action != "" {
+			if err := audit.Write(ctx, tx, o.db.NewID(), audit.Entry{AccountID: account, Action: action, Subject: source}); err != nil {
+				return err
+			}
+		}
 		if row == nil {
 			return tx.Ent().AccountSource.Create().SetID(o.db.NewID()).SetAccountID(account).SetSource(source).SetSecrets(own.sealed).
 				SetHints(string(hints)).SetSettings(string(settings)).SetCreatedAt(own.UpdatedAt).SetUpdatedAt(own.UpdatedAt).Exec(ctx)
@@ -92,8 +98,11 @@ func (o ownRows) change(ctx context.Context, source string, do func(own *Own) (w
 func (o ownRows) remove(ctx context.Context, source string) (found bool, err error) {
 	err = o.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		n, err := tx.Ent().AccountSource.Delete().Where(accountsource.Source(source)).Exec(ctx)
-		found = n > 0
-		return err
+		if found = n > 0; err != nil || !found {
+			return err
+		}
+		account, _, _ := viewer.Tenant(ctx)
+		return audit.Write(ctx, tx, o.db.NewID(), audit.Entry{AccountID: account, Action: "source.remove", Subject: source})
 	})
 	return found, err
 }
