@@ -243,6 +243,9 @@ func (s *splitter) enter(found lead, n int) {
 	have := c.filled > 0
 	switch found.mode {
 	case must:
+		if n == 1 && (found.words[0] == "limit" || found.words[0] == "restrict") && !s.numbers(s.tokens[s.at:]) {
+			c.lost = true // "limit giveaways": to what?
+		}
 		if c.mode != never || have || !s.in("demand", found.words[0]) { // "no video should be …"
 			s.must(have)
 		}

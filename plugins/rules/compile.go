@@ -377,9 +377,9 @@ func binds(c Condition, prompt bool) bool {
 
 // merge joins the values of one field over the parts of a clause.
 func merge(parts []part, all bool) (conditions []Condition, lost []string) {
-	for _, part := range parts {
-		lost = append(lost, part.lost...)
-		for _, condition := range part.conditions {
+	for i, one := range parts {
+		lost = append(lost, one.lost...)
+		for _, condition := range one.conditions {
 			at := slices.IndexFunc(conditions, func(had Condition) bool {
 				return !condition.numeric() && !had.numeric() && had.Not == condition.Not && sameWords(had.Field, condition.Field)
 			})
@@ -388,6 +388,9 @@ func merge(parts []part, all bool) (conditions []Condition, lost []string) {
 				condition.All = all && len(parts) > 1
 				conditions = append(conditions, condition)
 				continue
+			}
+			if condition.Field == Language && one.named && slices.ContainsFunc(parts[:i], func(p part) bool { return p.named }) {
+				lost = append(lost, "two languages") // "speech in English, captions in German"
 			}
 			had := &conditions[at]
 			values := condition.Values

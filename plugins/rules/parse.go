@@ -345,13 +345,15 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 	}
 	// "influencer drama" is less than drama, and an hour of "hour-long" is no subject.
 	hard = hard || start > from && tokens[start].kind == word && p.lexicon.in("people", tokens[start-1].text) || end == start+1 && tokens[start].kind == word && p.lexicon.in("unit", tokens[start].text)
-	who := end < len(tokens) && tokens[end].kind == word && p.lexicon.in("people", tokens[end].text) && !p.topical(tokens[start:end]) // "mega influencers"
+	who := end < len(tokens) && tokens[end].kind == word && p.lexicon.in("people", tokens[end].text) // "mega influencers"
 	text := strings.Join(words, " ")
 	odd := false // what is no name of a subject
 	for i, t := range tokens[from:end] {
 		placed := from+i < start && p.place[t.text] && tokens[start].kind != quoted
-		odd = odd || placed || from+i >= start && t.kind == word && (p.lexicon.in("clausal", t.text) || p.lexicon.in("counted", t.text) || p.lexicon.in("vague", t.text) || len(t.text) == 1 || p.nearly(t.text))
+		odd = odd || placed || from+i >= start && t.kind == word && (p.lexicon.in("clausal", t.text) || p.lexicon.in("counted", t.text) || p.lexicon.in("vague", t.text) || len(t.text) == 1 || strings.HasSuffix(t.text, "ly") && !p.lexicon.in("lynoun", t.text) || p.nearly(t.text))
 	}
+	odd = odd || start > from && tokens[start].kind == word && (tokens[start-1].text == "our" || tokens[start-1].text == "my")                      // "our name"
+	odd = odd || out.people && !p.saying && slices.ContainsFunc(tokens[from:start], func(t token) bool { return p.lexicon.in("relative", t.text) }) // "creators who post daily"
 	odd = odd && !p.topical(tokens[start:end])
 	soften := p.mode == soft || p.mode == want
 	guess := (p.mode == must || p.mode == plain || p.strict) && !p.saying && !p.topical(tokens[start:end])
@@ -372,7 +374,11 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 			}
 		}
 	default:
-		out.conditions = append(out.conditions, Condition{Field: Text, Values: adverts(text)})
+		values := []string{text}
+		if tokens[start].kind != quoted { // "#ad" is what it is
+			values = adverts(text)
+		}
+		out.conditions = append(out.conditions, Condition{Field: Text, Values: values})
 	}
 }
 
