@@ -140,6 +140,9 @@ func (p *parser) part(tokens []token) (out part) {
 	if out.people && slices.ContainsFunc(out.conditions, func(c Condition) bool { return c.Field == Age }) && !slices.ContainsFunc(tokens, func(t token) bool { return p.lexicon.in("post", t.text) }) {
 		out.lost = append(out.lost, "the age of an account") // "accounts under 6 months old"
 	}
+	if in == "" && slices.ContainsFunc(out.conditions, func(c Condition) bool { return c.Field == Words }) {
+		out.lost = append(out.lost, "words of what") // "at least 20 words spoken"
+	}
 	p.asking(tokens, used, in, &out)
 	p.names(tokens, used, &out)
 	p.words(tokens, used, &out)
