@@ -357,6 +357,10 @@ func (a archiver) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at i
 	return a.videos.Gone(ctx, tx, refs, at)
 }
 
+func (a archiver) Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error) {
+	return videos.Deletions{Service: a.videos}.Erased(ctx, tx, platform, handles)
+}
+
 func (a archiver) Score(ctx context.Context, scrollID int64) error {
 	return a.scoring.Score(ctx, scrollID)
 }

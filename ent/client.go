@@ -46,6 +46,7 @@ import (
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/suppression"
@@ -135,6 +136,8 @@ type Client struct {
 	ScrollCount *ScrollCountClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
 	ScrollRecord *ScrollRecordClient
+	// SourceCount is the client for interacting with the SourceCount builders.
+	SourceCount *SourceCountClient
 	// SourcePage is the client for interacting with the SourcePage builders.
 	SourcePage *SourcePageClient
 	// Subscription is the client for interacting with the Subscription builders.
@@ -211,6 +214,7 @@ func (c *Client) init() {
 	c.Scroll = NewScrollClient(c.config)
 	c.ScrollCount = NewScrollCountClient(c.config)
 	c.ScrollRecord = NewScrollRecordClient(c.config)
+	c.SourceCount = NewSourceCountClient(c.config)
 	c.SourcePage = NewSourcePageClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
 	c.Suppression = NewSuppressionClient(c.config)
@@ -353,6 +357,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Scroll:          NewScrollClient(cfg),
 		ScrollCount:     NewScrollCountClient(cfg),
 		ScrollRecord:    NewScrollRecordClient(cfg),
+		SourceCount:     NewSourceCountClient(cfg),
 		SourcePage:      NewSourcePageClient(cfg),
 		Subscription:    NewSubscriptionClient(cfg),
 		Suppression:     NewSuppressionClient(cfg),
@@ -422,6 +427,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Scroll:          NewScrollClient(cfg),
 		ScrollCount:     NewScrollCountClient(cfg),
 		ScrollRecord:    NewScrollRecordClient(cfg),
+		SourceCount:     NewSourceCountClient(cfg),
 		SourcePage:      NewSourcePageClient(cfg),
 		Subscription:    NewSubscriptionClient(cfg),
 		Suppression:     NewSuppressionClient(cfg),
@@ -473,8 +479,8 @@ func (c *Client) Use(hooks ...Hook) {
 		c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
 		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
 		c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount, c.ScrollRecord,
-		c.SourcePage, c.Subscription, c.Suppression, c.Tombstone, c.Trend,
-		c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
+		c.SourceCount, c.SourcePage, c.Subscription, c.Suppression, c.Tombstone,
+		c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
 		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
 		c.Workspace,
 	} {
@@ -492,8 +498,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
 		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
 		c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount, c.ScrollRecord,
-		c.SourcePage, c.Subscription, c.Suppression, c.Tombstone, c.Trend,
-		c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
+		c.SourceCount, c.SourcePage, c.Subscription, c.Suppression, c.Tombstone,
+		c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
 		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
 		c.Workspace,
 	} {
@@ -572,6 +578,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ScrollCount.mutate(ctx, m)
 	case *ScrollRecordMutation:
 		return c.ScrollRecord.mutate(ctx, m)
+	case *SourceCountMutation:
+		return c.SourceCount.mutate(ctx, m)
 	case *SourcePageMutation:
 		return c.SourcePage.mutate(ctx, m)
 	case *SubscriptionMutation:
@@ -5183,6 +5191,141 @@ func (c *ScrollRecordClient) mutate(ctx context.Context, m *ScrollRecordMutation
 	}
 }
 
+// SourceCountClient is a client for the SourceCount schema.
+type SourceCountClient struct {
+	config
+}
+
+// NewSourceCountClient returns a client for the SourceCount from the given config.
+func NewSourceCountClient(c config) *SourceCountClient {
+	return &SourceCountClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `sourcecount.Hooks(f(g(h())))`.
+func (c *SourceCountClient) Use(hooks ...Hook) {
+	c.hooks.SourceCount = append(c.hooks.SourceCount, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `sourcecount.Intercept(f(g(h())))`.
+func (c *SourceCountClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SourceCount = append(c.inters.SourceCount, interceptors...)
+}
+
+// Create returns a builder for creating a SourceCount entity.
+func (c *SourceCountClient) Create() *SourceCountCreate {
+	mutation := newSourceCountMutation(c.config, OpCreate)
+	return &SourceCountCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SourceCount entities.
+func (c *SourceCountClient) CreateBulk(builders ...*SourceCountCreate) *SourceCountCreateBulk {
+	return &SourceCountCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SourceCountClient) MapCreateBulk(slice any, setFunc func(*SourceCountCreate, int)) *SourceCountCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SourceCountCreateBulk{err: fmt.Errorf("calling to SourceCountClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SourceCountCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SourceCountCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SourceCount.
+func (c *SourceCountClient) Update() *SourceCountUpdate {
+	mutation := newSourceCountMutation(c.config, OpUpdate)
+	return &SourceCountUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SourceCountClient) UpdateOne(_m *SourceCount) *SourceCountUpdateOne {
+	mutation := newSourceCountMutation(c.config, OpUpdateOne, withSourceCount(_m))
+	return &SourceCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SourceCountClient) UpdateOneID(id int64) *SourceCountUpdateOne {
+	mutation := newSourceCountMutation(c.config, OpUpdateOne, withSourceCountID(id))
+	return &SourceCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SourceCount.
+func (c *SourceCountClient) Delete() *SourceCountDelete {
+	mutation := newSourceCountMutation(c.config, OpDelete)
+	return &SourceCountDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SourceCountClient) DeleteOne(_m *SourceCount) *SourceCountDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SourceCountClient) DeleteOneID(id int64) *SourceCountDeleteOne {
+	builder := c.Delete().Where(sourcecount.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SourceCountDeleteOne{builder}
+}
+
+// Query returns a query builder for SourceCount.
+func (c *SourceCountClient) Query() *SourceCountQuery {
+	return &SourceCountQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSourceCount},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SourceCount entity by its id.
+func (c *SourceCountClient) Get(ctx context.Context, id int64) (*SourceCount, error) {
+	return c.Query().Where(sourcecount.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SourceCountClient) GetX(ctx context.Context, id int64) *SourceCount {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SourceCountClient) Hooks() []Hook {
+	hooks := c.hooks.SourceCount
+	return append(hooks[:len(hooks):len(hooks)], sourcecount.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *SourceCountClient) Interceptors() []Interceptor {
+	inters := c.inters.SourceCount
+	return append(inters[:len(inters):len(inters)], sourcecount.Interceptors[:]...)
+}
+
+func (c *SourceCountClient) mutate(ctx context.Context, m *SourceCountMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SourceCountCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SourceCountUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SourceCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SourceCountDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SourceCount mutation op: %q", m.Op())
+	}
+}
+
 // SourcePageClient is a client for the SourcePage schema.
 type SourcePageClient struct {
 	config
@@ -7344,19 +7487,19 @@ type (
 		Collection, CollectionVideo, Creator, CreditBalance, CreditEntry, DeletedVideo,
 		Deletion, Erasure, Feed, FileImport, ImportPart, Job, Key, Library, LibraryRun,
 		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset,
-		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, SourcePage,
-		Subscription, Suppression, Tombstone, Trend, TrendWindow, UncountedVideo,
-		UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
-		WebhookDelivery, Workspace []ent.Hook
+		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, SourceCount,
+		SourcePage, Subscription, Suppression, Tombstone, Trend, TrendWindow,
+		UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video,
+		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
 		Collection, CollectionVideo, Creator, CreditBalance, CreditEntry, DeletedVideo,
 		Deletion, Erasure, Feed, FileImport, ImportPart, Job, Key, Library, LibraryRun,
 		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset,
-		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, SourcePage,
-		Subscription, Suppression, Tombstone, Trend, TrendWindow, UncountedVideo,
-		UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
-		WebhookDelivery, Workspace []ent.Interceptor
+		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, SourceCount,
+		SourcePage, Subscription, Suppression, Tombstone, Trend, TrendWindow,
+		UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video,
+		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
 	}
 )

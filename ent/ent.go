@@ -46,6 +46,7 @@ import (
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/suppression"
@@ -156,6 +157,7 @@ func checkColumn(t, c string) error {
 			scroll.Table:          scroll.ValidColumn,
 			scrollcount.Table:     scrollcount.ValidColumn,
 			scrollrecord.Table:    scrollrecord.ValidColumn,
+			sourcecount.Table:     sourcecount.ValidColumn,
 			sourcepage.Table:      sourcepage.ValidColumn,
 			subscription.Table:    subscription.ValidColumn,
 			suppression.Table:     suppression.ValidColumn,

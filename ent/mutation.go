@@ -45,6 +45,7 @@ import (
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/suppression"
@@ -106,6 +107,7 @@ const (
 	TypeScroll          = "Scroll"
 	TypeScrollCount     = "ScrollCount"
 	TypeScrollRecord    = "ScrollRecord"
+	TypeSourceCount     = "SourceCount"
 	TypeSourcePage      = "SourcePage"
 	TypeSubscription    = "Subscription"
 	TypeSuppression     = "Suppression"
@@ -31018,6 +31020,515 @@ func (m *ScrollRecordMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown ScrollRecord edge %s", name)
 }
 
+// SourceCountMutation represents an operation that mutates the SourceCount nodes in the graph.
+type SourceCountMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	source        *string
+	readings      *int64
+	addreadings   *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*SourceCount, error)
+	predicates    []predicate.SourceCount
+}
+
+var _ ent.Mutation = (*SourceCountMutation)(nil)
+
+// sourcecountOption allows management of the mutation configuration using functional options.
+type sourcecountOption func(*SourceCountMutation)
+
+// newSourceCountMutation creates new mutation for the SourceCount entity.
+func newSourceCountMutation(c config, op Op, opts ...sourcecountOption) *SourceCountMutation {
+	m := &SourceCountMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSourceCount,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSourceCountID sets the ID field of the mutation.
+func withSourceCountID(id int64) sourcecountOption {
+	return func(m *SourceCountMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SourceCount
+		)
+		m.oldValue = func(ctx context.Context) (*SourceCount, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SourceCount.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSourceCount sets the old SourceCount of the mutation.
+func withSourceCount(node *SourceCount) sourcecountOption {
+	return func(m *SourceCountMutation) {
+		m.oldValue = func(context.Context) (*SourceCount, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SourceCountMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SourceCountMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SourceCount entities.
+func (m *SourceCountMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SourceCountMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SourceCountMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SourceCount.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SourceCountMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SourceCountMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the SourceCount entity.
+// If the SourceCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceCountMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *SourceCountMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *SourceCountMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SourceCountMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetSource sets the "source" field.
+func (m *SourceCountMutation) SetSource(s string) {
+	m.source = &s
+}
+
+// Source returns the value of the "source" field in the mutation.
+func (m *SourceCountMutation) Source() (r string, exists bool) {
+	v := m.source
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSource returns the old "source" field's value of the SourceCount entity.
+// If the SourceCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceCountMutation) OldSource(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSource: %w", err)
+	}
+	return oldValue.Source, nil
+}
+
+// ResetSource resets all changes to the "source" field.
+func (m *SourceCountMutation) ResetSource() {
+	m.source = nil
+}
+
+// SetReadings sets the "readings" field.
+func (m *SourceCountMutation) SetReadings(i int64) {
+	m.readings = &i
+	m.addreadings = nil
+}
+
+// Readings returns the value of the "readings" field in the mutation.
+func (m *SourceCountMutation) Readings() (r int64, exists bool) {
+	v := m.readings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReadings returns the old "readings" field's value of the SourceCount entity.
+// If the SourceCount object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceCountMutation) OldReadings(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReadings is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReadings requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReadings: %w", err)
+	}
+	return oldValue.Readings, nil
+}
+
+// AddReadings adds i to the "readings" field.
+func (m *SourceCountMutation) AddReadings(i int64) {
+	if m.addreadings != nil {
+		*m.addreadings += i
+	} else {
+		m.addreadings = &i
+	}
+}
+
+// AddedReadings returns the value that was added to the "readings" field in this mutation.
+func (m *SourceCountMutation) AddedReadings() (r int64, exists bool) {
+	v := m.addreadings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetReadings resets all changes to the "readings" field.
+func (m *SourceCountMutation) ResetReadings() {
+	m.readings = nil
+	m.addreadings = nil
+}
+
+// Where appends a list predicates to the SourceCountMutation builder.
+func (m *SourceCountMutation) Where(ps ...predicate.SourceCount) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SourceCountMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SourceCountMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SourceCount, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SourceCountMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SourceCountMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SourceCount).
+func (m *SourceCountMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SourceCountMutation) Fields() []string {
+	fields := make([]string, 0, 3)
+	if m.account_id != nil {
+		fields = append(fields, sourcecount.FieldAccountID)
+	}
+	if m.source != nil {
+		fields = append(fields, sourcecount.FieldSource)
+	}
+	if m.readings != nil {
+		fields = append(fields, sourcecount.FieldReadings)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SourceCountMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case sourcecount.FieldAccountID:
+		return m.AccountID()
+	case sourcecount.FieldSource:
+		return m.Source()
+	case sourcecount.FieldReadings:
+		return m.Readings()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SourceCountMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case sourcecount.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case sourcecount.FieldSource:
+		return m.OldSource(ctx)
+	case sourcecount.FieldReadings:
+		return m.OldReadings(ctx)
+	}
+	return nil, fmt.Errorf("unknown SourceCount field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourceCountMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case sourcecount.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case sourcecount.FieldSource:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSource(v)
+		return nil
+	case sourcecount.FieldReadings:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReadings(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SourceCount field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SourceCountMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, sourcecount.FieldAccountID)
+	}
+	if m.addreadings != nil {
+		fields = append(fields, sourcecount.FieldReadings)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SourceCountMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case sourcecount.FieldAccountID:
+		return m.AddedAccountID()
+	case sourcecount.FieldReadings:
+		return m.AddedReadings()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourceCountMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case sourcecount.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case sourcecount.FieldReadings:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddReadings(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SourceCount numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SourceCountMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SourceCountMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SourceCountMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown SourceCount nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SourceCountMutation) ResetField(name string) error {
+	switch name {
+	case sourcecount.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case sourcecount.FieldSource:
+		m.ResetSource()
+		return nil
+	case sourcecount.FieldReadings:
+		m.ResetReadings()
+		return nil
+	}
+	return fmt.Errorf("unknown SourceCount field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SourceCountMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SourceCountMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SourceCountMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SourceCountMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SourceCountMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SourceCountMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SourceCountMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SourceCount unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SourceCountMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SourceCount edge %s", name)
+}
+
 // SourcePageMutation represents an operation that mutates the SourcePage nodes in the graph.
 type SourcePageMutation struct {
 	config
@@ -36405,6 +36916,8 @@ type UnscoredLibraryMutation struct {
 	addaccount_id *int64
 	changes       *int64
 	addchanges    *int64
+	wait_until    *int64
+	addwait_until *int64
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*UnscoredLibrary, error)
@@ -36627,6 +37140,62 @@ func (m *UnscoredLibraryMutation) ResetChanges() {
 	m.addchanges = nil
 }
 
+// SetWaitUntil sets the "wait_until" field.
+func (m *UnscoredLibraryMutation) SetWaitUntil(i int64) {
+	m.wait_until = &i
+	m.addwait_until = nil
+}
+
+// WaitUntil returns the value of the "wait_until" field in the mutation.
+func (m *UnscoredLibraryMutation) WaitUntil() (r int64, exists bool) {
+	v := m.wait_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWaitUntil returns the old "wait_until" field's value of the UnscoredLibrary entity.
+// If the UnscoredLibrary object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UnscoredLibraryMutation) OldWaitUntil(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWaitUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWaitUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWaitUntil: %w", err)
+	}
+	return oldValue.WaitUntil, nil
+}
+
+// AddWaitUntil adds i to the "wait_until" field.
+func (m *UnscoredLibraryMutation) AddWaitUntil(i int64) {
+	if m.addwait_until != nil {
+		*m.addwait_until += i
+	} else {
+		m.addwait_until = &i
+	}
+}
+
+// AddedWaitUntil returns the value that was added to the "wait_until" field in this mutation.
+func (m *UnscoredLibraryMutation) AddedWaitUntil() (r int64, exists bool) {
+	v := m.addwait_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetWaitUntil resets all changes to the "wait_until" field.
+func (m *UnscoredLibraryMutation) ResetWaitUntil() {
+	m.wait_until = nil
+	m.addwait_until = nil
+}
+
 // Where appends a list predicates to the UnscoredLibraryMutation builder.
 func (m *UnscoredLibraryMutation) Where(ps ...predicate.UnscoredLibrary) {
 	m.predicates = append(m.predicates, ps...)
@@ -36661,12 +37230,15 @@ func (m *UnscoredLibraryMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *UnscoredLibraryMutation) Fields() []string {
-	fields := make([]string, 0, 2)
+	fields := make([]string, 0, 3)
 	if m.account_id != nil {
 		fields = append(fields, unscoredlibrary.FieldAccountID)
 	}
 	if m.changes != nil {
 		fields = append(fields, unscoredlibrary.FieldChanges)
+	}
+	if m.wait_until != nil {
+		fields = append(fields, unscoredlibrary.FieldWaitUntil)
 	}
 	return fields
 }
@@ -36680,6 +37252,8 @@ func (m *UnscoredLibraryMutation) Field(name string) (ent.Value, bool) {
 		return m.AccountID()
 	case unscoredlibrary.FieldChanges:
 		return m.Changes()
+	case unscoredlibrary.FieldWaitUntil:
+		return m.WaitUntil()
 	}
 	return nil, false
 }
@@ -36693,6 +37267,8 @@ func (m *UnscoredLibraryMutation) OldField(ctx context.Context, name string) (en
 		return m.OldAccountID(ctx)
 	case unscoredlibrary.FieldChanges:
 		return m.OldChanges(ctx)
+	case unscoredlibrary.FieldWaitUntil:
+		return m.OldWaitUntil(ctx)
 	}
 	return nil, fmt.Errorf("unknown UnscoredLibrary field %s", name)
 }
@@ -36716,6 +37292,13 @@ func (m *UnscoredLibraryMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetChanges(v)
 		return nil
+	case unscoredlibrary.FieldWaitUntil:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWaitUntil(v)
+		return nil
 	}
 	return fmt.Errorf("unknown UnscoredLibrary field %s", name)
 }
@@ -36730,6 +37313,9 @@ func (m *UnscoredLibraryMutation) AddedFields() []string {
 	if m.addchanges != nil {
 		fields = append(fields, unscoredlibrary.FieldChanges)
 	}
+	if m.addwait_until != nil {
+		fields = append(fields, unscoredlibrary.FieldWaitUntil)
+	}
 	return fields
 }
 
@@ -36742,6 +37328,8 @@ func (m *UnscoredLibraryMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedAccountID()
 	case unscoredlibrary.FieldChanges:
 		return m.AddedChanges()
+	case unscoredlibrary.FieldWaitUntil:
+		return m.AddedWaitUntil()
 	}
 	return nil, false
 }
@@ -36764,6 +37352,13 @@ func (m *UnscoredLibraryMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddChanges(v)
+		return nil
+	case unscoredlibrary.FieldWaitUntil:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddWaitUntil(v)
 		return nil
 	}
 	return fmt.Errorf("unknown UnscoredLibrary numeric field %s", name)
@@ -36797,6 +37392,9 @@ func (m *UnscoredLibraryMutation) ResetField(name string) error {
 		return nil
 	case unscoredlibrary.FieldChanges:
 		m.ResetChanges()
+		return nil
+	case unscoredlibrary.FieldWaitUntil:
+		m.ResetWaitUntil()
 		return nil
 	}
 	return fmt.Errorf("unknown UnscoredLibrary field %s", name)

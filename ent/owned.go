@@ -35,6 +35,7 @@ func OwnedTables() []string {
 		"scrolls",
 		"scroll_counts",
 		"scroll_records",
+		"source_counts",
 		"subscriptions",
 		"tombstones",
 		"trends",

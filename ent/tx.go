@@ -80,6 +80,8 @@ type Tx struct {
 	ScrollCount *ScrollCountClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
 	ScrollRecord *ScrollRecordClient
+	// SourceCount is the client for interacting with the SourceCount builders.
+	SourceCount *SourceCountClient
 	// SourcePage is the client for interacting with the SourcePage builders.
 	SourcePage *SourcePageClient
 	// Subscription is the client for interacting with the Subscription builders.
@@ -277,6 +279,7 @@ func (tx *Tx) init() {
 	tx.Scroll = NewScrollClient(tx.config)
 	tx.ScrollCount = NewScrollCountClient(tx.config)
 	tx.ScrollRecord = NewScrollRecordClient(tx.config)
+	tx.SourceCount = NewSourceCountClient(tx.config)
 	tx.SourcePage = NewSourcePageClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)
 	tx.Suppression = NewSuppressionClient(tx.config)

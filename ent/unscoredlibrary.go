@@ -19,7 +19,9 @@ type UnscoredLibrary struct {
 	// AccountID holds the value of the "account_id" field.
 	AccountID int64 `json:"account_id,omitempty"`
 	// Counts the transactions since the library was scored.
-	Changes      int64 `json:"changes,omitempty"`
+	Changes int64 `json:"changes,omitempty"`
+	// While a deletion or a sweep goes on, the library is not scored before this time; 0 once it has ended.
+	WaitUntil    int64 `json:"wait_until,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -28,7 +30,7 @@ func (*UnscoredLibrary) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case unscoredlibrary.FieldID, unscoredlibrary.FieldAccountID, unscoredlibrary.FieldChanges:
+		case unscoredlibrary.FieldID, unscoredlibrary.FieldAccountID, unscoredlibrary.FieldChanges, unscoredlibrary.FieldWaitUntil:
 			values[i] = new(sql.NullInt64)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -62,6 +64,12 @@ func (_m *UnscoredLibrary) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field changes", values[i])
 			} else if value.Valid {
 				_m.Changes = value.Int64
+			}
+		case unscoredlibrary.FieldWaitUntil:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field wait_until", values[i])
+			} else if value.Valid {
+				_m.WaitUntil = value.Int64
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -104,6 +112,9 @@ func (_m *UnscoredLibrary) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("changes=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Changes))
+	builder.WriteString(", ")
+	builder.WriteString("wait_until=")
+	builder.WriteString(fmt.Sprintf("%v", _m.WaitUntil))
 	builder.WriteByte(')')
 	return builder.String()
 }

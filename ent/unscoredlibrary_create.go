@@ -41,6 +41,20 @@ func (_c *UnscoredLibraryCreate) SetNillableChanges(v *int64) *UnscoredLibraryCr
 	return _c
 }
 
+// SetWaitUntil sets the "wait_until" field.
+func (_c *UnscoredLibraryCreate) SetWaitUntil(v int64) *UnscoredLibraryCreate {
+	_c.mutation.SetWaitUntil(v)
+	return _c
+}
+
+// SetNillableWaitUntil sets the "wait_until" field if the given value is not nil.
+func (_c *UnscoredLibraryCreate) SetNillableWaitUntil(v *int64) *UnscoredLibraryCreate {
+	if v != nil {
+		_c.SetWaitUntil(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *UnscoredLibraryCreate) SetID(v int64) *UnscoredLibraryCreate {
 	_c.mutation.SetID(v)
@@ -88,6 +102,10 @@ func (_c *UnscoredLibraryCreate) defaults() error {
 		v := unscoredlibrary.DefaultChanges
 		_c.mutation.SetChanges(v)
 	}
+	if _, ok := _c.mutation.WaitUntil(); !ok {
+		v := unscoredlibrary.DefaultWaitUntil
+		_c.mutation.SetWaitUntil(v)
+	}
 	return nil
 }
 
@@ -98,6 +116,9 @@ func (_c *UnscoredLibraryCreate) check() error {
 	}
 	if _, ok := _c.mutation.Changes(); !ok {
 		return &ValidationError{Name: "changes", err: errors.New(`ent: missing required field "UnscoredLibrary.changes"`)}
+	}
+	if _, ok := _c.mutation.WaitUntil(); !ok {
+		return &ValidationError{Name: "wait_until", err: errors.New(`ent: missing required field "UnscoredLibrary.wait_until"`)}
 	}
 	return nil
 }
@@ -139,6 +160,10 @@ func (_c *UnscoredLibraryCreate) createSpec() (*UnscoredLibrary, *sqlgraph.Creat
 	if value, ok := _c.mutation.Changes(); ok {
 		_spec.SetField(unscoredlibrary.FieldChanges, field.TypeInt64, value)
 		_node.Changes = value
+	}
+	if value, ok := _c.mutation.WaitUntil(); ok {
+		_spec.SetField(unscoredlibrary.FieldWaitUntil, field.TypeInt64, value)
+		_node.WaitUntil = value
 	}
 	return _node, _spec
 }

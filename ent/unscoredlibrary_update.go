@@ -48,6 +48,27 @@ func (_u *UnscoredLibraryUpdate) AddChanges(v int64) *UnscoredLibraryUpdate {
 	return _u
 }
 
+// SetWaitUntil sets the "wait_until" field.
+func (_u *UnscoredLibraryUpdate) SetWaitUntil(v int64) *UnscoredLibraryUpdate {
+	_u.mutation.ResetWaitUntil()
+	_u.mutation.SetWaitUntil(v)
+	return _u
+}
+
+// SetNillableWaitUntil sets the "wait_until" field if the given value is not nil.
+func (_u *UnscoredLibraryUpdate) SetNillableWaitUntil(v *int64) *UnscoredLibraryUpdate {
+	if v != nil {
+		_u.SetWaitUntil(*v)
+	}
+	return _u
+}
+
+// AddWaitUntil adds value to the "wait_until" field.
+func (_u *UnscoredLibraryUpdate) AddWaitUntil(v int64) *UnscoredLibraryUpdate {
+	_u.mutation.AddWaitUntil(v)
+	return _u
+}
+
 // Mutation returns the UnscoredLibraryMutation object of the builder.
 func (_u *UnscoredLibraryUpdate) Mutation() *UnscoredLibraryMutation {
 	return _u.mutation
@@ -95,6 +116,12 @@ func (_u *UnscoredLibraryUpdate) sqlSave(ctx context.Context) (_node int, err er
 	if value, ok := _u.mutation.AddedChanges(); ok {
 		_spec.AddField(unscoredlibrary.FieldChanges, field.TypeInt64, value)
 	}
+	if value, ok := _u.mutation.WaitUntil(); ok {
+		_spec.SetField(unscoredlibrary.FieldWaitUntil, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedWaitUntil(); ok {
+		_spec.AddField(unscoredlibrary.FieldWaitUntil, field.TypeInt64, value)
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{unscoredlibrary.Label}
@@ -133,6 +160,27 @@ func (_u *UnscoredLibraryUpdateOne) SetNillableChanges(v *int64) *UnscoredLibrar
 // AddChanges adds value to the "changes" field.
 func (_u *UnscoredLibraryUpdateOne) AddChanges(v int64) *UnscoredLibraryUpdateOne {
 	_u.mutation.AddChanges(v)
+	return _u
+}
+
+// SetWaitUntil sets the "wait_until" field.
+func (_u *UnscoredLibraryUpdateOne) SetWaitUntil(v int64) *UnscoredLibraryUpdateOne {
+	_u.mutation.ResetWaitUntil()
+	_u.mutation.SetWaitUntil(v)
+	return _u
+}
+
+// SetNillableWaitUntil sets the "wait_until" field if the given value is not nil.
+func (_u *UnscoredLibraryUpdateOne) SetNillableWaitUntil(v *int64) *UnscoredLibraryUpdateOne {
+	if v != nil {
+		_u.SetWaitUntil(*v)
+	}
+	return _u
+}
+
+// AddWaitUntil adds value to the "wait_until" field.
+func (_u *UnscoredLibraryUpdateOne) AddWaitUntil(v int64) *UnscoredLibraryUpdateOne {
+	_u.mutation.AddWaitUntil(v)
 	return _u
 }
 
@@ -212,6 +260,12 @@ func (_u *UnscoredLibraryUpdateOne) sqlSave(ctx context.Context) (_node *Unscore
 	}
 	if value, ok := _u.mutation.AddedChanges(); ok {
 		_spec.AddField(unscoredlibrary.FieldChanges, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.WaitUntil(); ok {
+		_spec.SetField(unscoredlibrary.FieldWaitUntil, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedWaitUntil(); ok {
+		_spec.AddField(unscoredlibrary.FieldWaitUntil, field.TypeInt64, value)
 	}
 	_node = &UnscoredLibrary{config: _u.config}
 	_spec.Assign = _node.assignValues

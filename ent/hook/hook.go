@@ -417,6 +417,18 @@ func (f ScrollRecordFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ScrollRecordMutation", m)
 }
 
+// The SourceCountFunc type is an adapter to allow the use of ordinary
+// function as SourceCount mutator.
+type SourceCountFunc func(context.Context, *ent.SourceCountMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SourceCountFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SourceCountMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SourceCountMutation", m)
+}
+
 // The SourcePageFunc type is an adapter to allow the use of ordinary
 // function as SourcePage mutator.
 type SourcePageFunc func(context.Context, *ent.SourcePageMutation) (ent.Value, error)

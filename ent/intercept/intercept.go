@@ -43,6 +43,7 @@ import (
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/suppression"
@@ -1035,6 +1036,33 @@ func (f TraverseScrollRecord) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.ScrollRecordQuery", q)
 }
 
+// The SourceCountFunc type is an adapter to allow the use of ordinary function as a Querier.
+type SourceCountFunc func(context.Context, *ent.SourceCountQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f SourceCountFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.SourceCountQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.SourceCountQuery", q)
+}
+
+// The TraverseSourceCount type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseSourceCount func(context.Context, *ent.SourceCountQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseSourceCount) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseSourceCount) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.SourceCountQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.SourceCountQuery", q)
+}
+
 // The SourcePageFunc type is an adapter to allow the use of ordinary function as a Querier.
 type SourcePageFunc func(context.Context, *ent.SourcePageQuery) (ent.Value, error)
 
@@ -1538,6 +1566,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.ScrollCountQuery, predicate.ScrollCount, scrollcount.OrderOption]{typ: ent.TypeScrollCount, tq: q}, nil
 	case *ent.ScrollRecordQuery:
 		return &query[*ent.ScrollRecordQuery, predicate.ScrollRecord, scrollrecord.OrderOption]{typ: ent.TypeScrollRecord, tq: q}, nil
+	case *ent.SourceCountQuery:
+		return &query[*ent.SourceCountQuery, predicate.SourceCount, sourcecount.OrderOption]{typ: ent.TypeSourceCount, tq: q}, nil
 	case *ent.SourcePageQuery:
 		return &query[*ent.SourcePageQuery, predicate.SourcePage, sourcepage.OrderOption]{typ: ent.TypeSourcePage, tq: q}, nil
 	case *ent.SubscriptionQuery:

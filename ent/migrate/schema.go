@@ -1042,6 +1042,26 @@ var (
 			},
 		},
 	}
+	// SourceCountsColumns holds the columns for the "source_counts" table.
+	SourceCountsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "source", Type: field.TypeString, Size: 2147483647},
+		{Name: "readings", Type: field.TypeInt64},
+	}
+	// SourceCountsTable holds the schema information for the "source_counts" table.
+	SourceCountsTable = &schema.Table{
+		Name:       "source_counts",
+		Columns:    SourceCountsColumns,
+		PrimaryKey: []*schema.Column{SourceCountsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "sourcecount_account_id_source",
+				Unique:  true,
+				Columns: []*schema.Column{SourceCountsColumns[1], SourceCountsColumns[2]},
+			},
+		},
+	}
 	// SourcePagesColumns holds the columns for the "source_pages" table.
 	SourcePagesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -1230,6 +1250,7 @@ var (
 		{Name: "id", Type: field.TypeInt64},
 		{Name: "account_id", Type: field.TypeInt64},
 		{Name: "changes", Type: field.TypeInt64, Default: 1},
+		{Name: "wait_until", Type: field.TypeInt64, Default: 0},
 	}
 	// UnscoredLibrariesTable holds the schema information for the "unscored_libraries" table.
 	UnscoredLibrariesTable = &schema.Table{
@@ -1581,6 +1602,7 @@ var (
 		ScrollsTable,
 		ScrollCountsTable,
 		ScrollRecordsTable,
+		SourceCountsTable,
 		SourcePagesTable,
 		SubscriptionsTable,
 		SuppressionsTable,

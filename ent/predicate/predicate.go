@@ -108,6 +108,9 @@ type ScrollCount func(*sql.Selector)
 // ScrollRecord is the predicate function for scrollrecord builders.
 type ScrollRecord func(*sql.Selector)
 
+// SourceCount is the predicate function for sourcecount builders.
+type SourceCount func(*sql.Selector)
+
 // SourcePage is the predicate function for sourcepage builders.
 type SourcePage func(*sql.Selector)
 

@@ -34,6 +34,7 @@ import (
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/tombstone"
 	"github.com/scrollery/scrollery/ent/trend"
@@ -413,6 +414,11 @@ func init() {
 	scrollrecordDescRank := scrollrecordFields[8].Descriptor()
 	// scrollrecord.DefaultRank holds the default value on creation for the rank field.
 	scrollrecord.DefaultRank = scrollrecordDescRank.Default.(float64)
+	sourcecountMixin := schema.SourceCount{}.Mixin()
+	sourcecountMixinHooks0 := sourcecountMixin[0].Hooks()
+	sourcecount.Hooks[0] = sourcecountMixinHooks0[0]
+	sourcecountMixinInters0 := sourcecountMixin[0].Interceptors()
+	sourcecount.Interceptors[0] = sourcecountMixinInters0[0]
 	subscriptionMixin := schema.Subscription{}.Mixin()
 	subscriptionMixinHooks0 := subscriptionMixin[0].Hooks()
 	subscription.Hooks[0] = subscriptionMixinHooks0[0]
@@ -479,6 +485,10 @@ func init() {
 	unscoredlibraryDescChanges := unscoredlibraryFields[0].Descriptor()
 	// unscoredlibrary.DefaultChanges holds the default value on creation for the changes field.
 	unscoredlibrary.DefaultChanges = unscoredlibraryDescChanges.Default.(int64)
+	// unscoredlibraryDescWaitUntil is the schema descriptor for wait_until field.
+	unscoredlibraryDescWaitUntil := unscoredlibraryFields[1].Descriptor()
+	// unscoredlibrary.DefaultWaitUntil holds the default value on creation for the wait_until field.
+	unscoredlibrary.DefaultWaitUntil = unscoredlibraryDescWaitUntil.Default.(int64)
 	usagecounterMixin := schema.UsageCounter{}.Mixin()
 	usagecounterMixinHooks0 := usagecounterMixin[0].Hooks()
 	usagecounter.Hooks[0] = usagecounterMixinHooks0[0]

@@ -17,6 +17,8 @@ func (UnscoredLibrary) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("changes").Default(1).
 			Comment("Counts the transactions since the library was scored."),
+		field.Int64("wait_until").Default(0).
+			Comment("While a deletion or a sweep goes on, the library is not scored before this time; 0 once it has ended."),
 	}
 }
 

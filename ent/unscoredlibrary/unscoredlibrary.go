@@ -16,6 +16,8 @@ const (
 	FieldAccountID = "account_id"
 	// FieldChanges holds the string denoting the changes field in the database.
 	FieldChanges = "changes"
+	// FieldWaitUntil holds the string denoting the wait_until field in the database.
+	FieldWaitUntil = "wait_until"
 	// Table holds the table name of the unscoredlibrary in the database.
 	Table = "unscored_libraries"
 )
@@ -25,6 +27,7 @@ var Columns = []string{
 	FieldID,
 	FieldAccountID,
 	FieldChanges,
+	FieldWaitUntil,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -47,6 +50,8 @@ var (
 	Interceptors [1]ent.Interceptor
 	// DefaultChanges holds the default value on creation for the "changes" field.
 	DefaultChanges int64
+	// DefaultWaitUntil holds the default value on creation for the "wait_until" field.
+	DefaultWaitUntil int64
 )
 
 // OrderOption defines the ordering options for the UnscoredLibrary queries.
@@ -65,4 +70,9 @@ func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
 // ByChanges orders the results by the changes field.
 func ByChanges(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldChanges, opts...).ToFunc()
+}
+
+// ByWaitUntil orders the results by the wait_until field.
+func ByWaitUntil(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldWaitUntil, opts...).ToFunc()
 }

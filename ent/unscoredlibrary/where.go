@@ -62,6 +62,11 @@ func Changes(v int64) predicate.UnscoredLibrary {
 	return predicate.UnscoredLibrary(sql.FieldEQ(FieldChanges, v))
 }
 
+// WaitUntil applies equality check predicate on the "wait_until" field. It's identical to WaitUntilEQ.
+func WaitUntil(v int64) predicate.UnscoredLibrary {
+	return predicate.UnscoredLibrary(sql.FieldEQ(FieldWaitUntil, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.UnscoredLibrary {
 	return predicate.UnscoredLibrary(sql.FieldEQ(FieldAccountID, v))
@@ -140,6 +145,46 @@ func ChangesLT(v int64) predicate.UnscoredLibrary {
 // ChangesLTE applies the LTE predicate on the "changes" field.
 func ChangesLTE(v int64) predicate.UnscoredLibrary {
 	return predicate.UnscoredLibrary(sql.FieldLTE(FieldChanges, v))
+}
+
+// WaitUntilEQ applies the EQ predicate on the "wait_until" field.
+func WaitUntilEQ(v int64) predicate.UnscoredLibrary {
+	return predicate.UnscoredLibrary(sql.FieldEQ(FieldWaitUntil, v))
+}
+
+// WaitUntilNEQ applies the NEQ predicate on the "wait_until" field.
+func WaitUntilNEQ(v int64) predicate.UnscoredLibrary {
+	return predicate.UnscoredLibrary(sql.FieldNEQ(FieldWaitUntil, v))
+}
+
+// WaitUntilIn applies the In predicate on the "wait_until" field.
+func WaitUntilIn(vs ...int64) predicate.UnscoredLibrary {
+	return predicate.UnscoredLibrary(sql.FieldIn(FieldWaitUntil, vs...))
+}
+
+// WaitUntilNotIn applies the NotIn predicate on the "wait_until" field.
+func WaitUntilNotIn(vs ...int64) predicate.UnscoredLibrary {
+	return predicate.UnscoredLibrary(sql.FieldNotIn(FieldWaitUntil, vs...))
+}
+
+// WaitUntilGT applies the GT predicate on the "wait_until" field.
+func WaitUntilGT(v int64) predicate.UnscoredLibrary {
+	return predicate.UnscoredLibrary(sql.FieldGT(FieldWaitUntil, v))
+}
+
+// WaitUntilGTE applies the GTE predicate on the "wait_until" field.
+func WaitUntilGTE(v int64) predicate.UnscoredLibrary {
+	return predicate.UnscoredLibrary(sql.FieldGTE(FieldWaitUntil, v))
+}
+
+// WaitUntilLT applies the LT predicate on the "wait_until" field.
+func WaitUntilLT(v int64) predicate.UnscoredLibrary {
+	return predicate.UnscoredLibrary(sql.FieldLT(FieldWaitUntil, v))
+}
+
+// WaitUntilLTE applies the LTE predicate on the "wait_until" field.
+func WaitUntilLTE(v int64) predicate.UnscoredLibrary {
+	return predicate.UnscoredLibrary(sql.FieldLTE(FieldWaitUntil, v))
 }
 
 // And groups predicates with the AND operator between them.

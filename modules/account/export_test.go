@@ -393,6 +393,7 @@ func TestEveryTableIsExportedOrNamed(t *testing.T) {
 		"feeds":               "the number of the last change",
 		"libraries":           "counters of the library's revisions",
 		"scroll_counts":       "derived from scrolls",
+		"source_counts":       "derived from observations",
 		"library_runs":        "derived from scrolls and observations",
 		"niches":              "derived from the scores",
 		"trend_windows":       "derived from observations",

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/modules/library/removal"
+	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -140,6 +142,7 @@ func (b *bundle) remove(o removal.Order) *removal.Deletion {
 
 func (b *bundle) settled() {
 	b.t.Helper()
+	b.counted()
 	if err := b.ScoreAllUnscored(b.ctx); err != nil {
 		b.t.Fatal(err)
 	}
@@ -506,7 +509,7 @@ func TestEveryTableLosesDeletedVideosOrIsNamed(t *testing.T) {
 	}
 	stays := map[string]string{
 		"deletions": "what was asked for, sealed until it is done", "deleted_videos": "sealed, for a day", "tombstones": "hashes",
-		"unscored_libraries": "no video", "libraries": "counters", "niches": "kinds of videos", "scroll_counts": "counters",
+		"unscored_libraries": "no video", "libraries": "counters", "niches": "kinds of videos", "scroll_counts": "counters", "source_counts": "counters",
 		"unindexed_libraries": "the place of a job", "feeds": "a counter", "changes": "ids alone, for 30 days",
 		"scrolls": "its seeds, as the account or its plan named them", "imports": "the name of a file of the account",
 		"import_parts": "a file of the account while it is imported", "quota_entries": "what a site's quota was spent on, until it is renewed",
@@ -532,6 +535,43 @@ func TestEveryTableLosesDeletedVideosOrIsNamed(t *testing.T) {
 			if !seen[name] {
 				t.Errorf("got no table %s, want one", name)
 			}
+		}
+	})
+}
+
+// TestAnErasureWaitsForBatchesOnTheirWay has a batch with the creator in a transaction that looked
+// for erased names before there was one, in a library that is not there yet.
+func TestAnErasureWaitsForBatchesOnTheirWay(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, clip("first", "moka", 10), clip("stays", "brew", 10))
+		late := b.as(8)
+		erased := make(chan error, 1)
+		err := db.Write(late.ctx, func(ctx context.Context, tx *store.Tx) error {
+			batch := videos.Batch{ScrollID: 2, Stage: "feed", At: now, Records: []stage.Record{clip("late", "moka", 10)}}
+			if added, _, err := late.Archive(ctx, tx, batch); err != nil || len(added) != 1 {
+				return fmt.Errorf("got %d videos added, %w; want 1", len(added), err)
+			}
+			go func() {
+				_, err := b.removal.Erase(b.ctx, "tiktok", "moka", "", "a request")
+				erased <- err
+			}()
+			select { // it can not end before the transaction
+			case err := <-erased:
+				return fmt.Errorf("got the end of the erasure, %w, want it to wait", err)
+			case <-time.After(300 * time.Millisecond):
+				return nil
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-erased; err != nil {
+			t.Fatal(err)
+		}
+		if got := b.count("videos"); got != 1 || b.has() != "stays" {
+			t.Errorf("got %d videos, %s of the first library; want what is of another creator", got, b.has())
 		}
 	})
 }

@@ -113,6 +113,7 @@ func TestSweepsFollowTheClock(t *testing.T) {
 		if n := b.count("observations WHERE stage = 'api'") + b.count("tombstones") + b.count("deleted_videos"); n != 0 {
 			t.Errorf("got %d readings of the source, tombstones and kept videos, want 0", n)
 		}
+		b.counted()
 		if n := b.count("videos WHERE external_id = 'mixed' AND usable_views = 1003 AND account_id = 7"); n != 1 {
 			t.Error("what another source has read too has not its reading")
 		}

@@ -51,6 +51,19 @@ func (b *bundle) thin(at int64) (all int) {
 	return all
 }
 
+// counted checks the counts of observations by source of all accounts.
+func (b *bundle) counted() {
+	b.t.Helper()
+	counts := func(query string) (all []string) {
+		b.rows(query, func(line string) { all = append(all, line) })
+		return all
+	}
+	want := counts(`SELECT account_id, stage, COUNT(*) FROM observations GROUP BY account_id, stage ORDER BY account_id, stage`)
+	if diff := gocmp.Diff(want, counts(`SELECT account_id, source, readings FROM source_counts WHERE readings <> 0 ORDER BY account_id, source`)); diff != "" {
+		b.t.Errorf("counts by source (-want +got):\n%s", diff)
+	}
+}
+
 // TestWhatThinningLeaves is the rule by hand: a day of a video and source has its last usable
 // reading and its last after 90 days, a week after 365, and what is first, newest, cited or new stays.
 func TestWhatThinningLeaves(t *testing.T) {
@@ -143,6 +156,7 @@ func TestWhatThinningLeaves(t *testing.T) {
 		if n := b.count("score_points p WHERE NOT EXISTS (SELECT 1 FROM observations o WHERE o.video_id = p.video_id AND o.scroll_id = p.scroll_id) AND flag = 0"); n != 0 {
 			t.Errorf("got %d scores of readings that went, want 0", n)
 		}
+		b.counted()
 		if n := b.thin(at(373, 0)); n != 0 {
 			t.Errorf("once more: got %d readings thinned out, want 0", n)
 		}

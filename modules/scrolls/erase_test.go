@@ -1,6 +1,8 @@
 package scrolls
 
 import (
+	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -66,6 +68,54 @@ func TestAnErasedHandleLeavesTheScrolls(t *testing.T) {
 		erase(account, "rival")
 		if got := names(); strings.Contains(got, "rival") {
 			t.Errorf("got %s, want rival gone from coverage and plan", got)
+		}
+	})
+}
+
+// TestARunningScrollWritesNoErasedHandle erases a handle between two steps of a scroll that has it
+// in its hands.
+func TestARunningScrollWritesNoErasedHandle(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		var w *world
+		var id int64
+		names := func() string {
+			s, err := w.service.load(tenant(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(s.Progress)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+		cfg := quick()
+		cfg.Pause = func(_ context.Context, step, point string) {
+			if step != Score || point != "begin" {
+				return
+			}
+			if before := names(); !strings.Contains(before, "maker1") {
+				t.Errorf("before: got %s, want the handle", before)
+			}
+			w.erased.Store(true)
+			if err := w.history.EraseHandle(tenant(), "tiktok", func(text string) bool { return text == "maker1" }); err != nil {
+				t.Error(err)
+			}
+			if erased := names(); strings.Contains(erased, "maker1") {
+				t.Errorf("when it was erased: got %s, want no handle", erased)
+			}
+		}
+		w = setup(t, db, cfg)
+		w.offline = []string{"feed"}
+		w.sources["feed"].outcomes = []stage.Outcome{
+			{Seed: "maker1", Platform: "tiktok", Status: stage.OK, Asked: 8, Returned: 8},
+			{Seed: "rival", Platform: "tiktok", Status: stage.Partial, Asked: 8},
+		}
+		id = w.create(Start{}).ID
+		w.complete(id)
+		if got := names(); !w.erased.Load() || strings.Contains(got, "maker1") || !strings.Contains(got, "rival") {
+			t.Errorf("at the end: got %s, erased %t; want the other handle alone", got, w.erased.Load())
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +37,7 @@ type world struct {
 	rules    []stage.Rule
 	limits   Limits
 	spent    bool
+	erased   atomic.Bool        // maker1 of tiktok is
 	evidence map[stage.Ref]bool // known videos that have evidence
 
 	sources  map[string]*source
@@ -300,6 +302,16 @@ func (w *world) Readings(context.Context, int64) (*Source, error) { return nil, 
 func (w *world) Renew(_ context.Context, _ *store.Tx, batch Batch) (int, error) {
 	w.renewed += len(batch.Records)
 	return 0, nil
+}
+
+func (w *world) Erased(_ context.Context, _ *store.Tx, platform string, handles []string) (map[string]bool, error) {
+	erased := map[string]bool{}
+	for _, handle := range handles {
+		if w.erased.Load() && platform == "tiktok" && handle == "maker1" {
+			erased[handle] = true
+		}
+	}
+	return erased, nil
 }
 
 func (w *world) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, _ int64) (int, error) {

@@ -93,6 +93,9 @@ type Archiver interface {
 	Renew(ctx context.Context, tx *store.Tx, batch Batch) (changed int, err error)
 	// Gone marks videos that their platform no longer has; at in Unix milliseconds.
 	Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at int64) (marked int, err error)
+	// Erased returns those of some handles on a platform that the operator erased from all
+	// libraries. None is erased between this call and the end of the transaction.
+	Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error)
 	// Score computes outliers and trends as they are with this scroll, which is not
 	// completed yet. Doing it twice changes nothing.
 	Score(ctx context.Context, scrollID int64) error

@@ -47,8 +47,8 @@ const progressAtOnce = 50
 
 // EraseHandle takes a creator out of the progress of the tenant's scrolls: the entries of its
 // handle in their coverage, and the seeds of their plans. is tells a handle, in whatever case and
-// with or without its sign. A worker that has the scroll in its hands writes its own progress
-// again until it ends.
+// with or without its sign. A worker that has the scroll in its hands leaves out of its progress
+// what is erased by then.
 func (h *History) EraseHandle(ctx context.Context, platform string, is func(handle string) bool) error {
 	for after := int64(0); ; {
 		rows, err := h.db.Ent().Scroll.Query().Where(scroll.IDGT(after), scroll.ProgressNEQ(noProgress)).Order(ent.Asc(scroll.FieldID)).
@@ -77,6 +77,40 @@ func (h *History) EraseHandle(ctx context.Context, platform string, is func(hand
 			}
 		}
 	}
+}
+
+// withoutErased takes the creators out of a progress that the operator erased from all libraries,
+// before it is written in the transaction.
+func (s *Service) withoutErased(ctx context.Context, tx *store.Tx, p *Progress) error {
+	handles := map[string][]string{"tiktok": nil, "youtube": nil, "instagram": nil}
+	for _, e := range p.Coverage {
+		handles[e.Platform] = append(handles[e.Platform], e.Seed)
+	}
+	whole := *p
+	if whole.Coverage = slices.Clone(p.Coverage); p.Plan != nil { // the run has them in its hands
+		plan := *p.Plan
+		plan.Seeds, whole.Plan = slices.Clone(plan.Seeds), &plan
+		for _, seed := range plan.Seeds {
+			for platform := range handles {
+				if seed.Handle != "" && (seed.Platform == "" || seed.Platform == platform) {
+					handles[platform] = append(handles[platform], seed.Handle)
+				}
+			}
+		}
+	}
+	for platform, named := range handles {
+		if len(named) == 0 {
+			continue
+		}
+		erased, err := s.needs.Archiver.Erased(ctx, tx, platform, named)
+		if err != nil {
+			return err
+		}
+		if len(erased) > 0 && whole.erase(platform, func(handle string) bool { return erased[handle] }) {
+			*p = whole
+		}
+	}
+	return nil
 }
 
 // erase takes out what names a creator, and reports whether there was any.

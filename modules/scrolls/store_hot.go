@@ -218,6 +218,9 @@ func (r *run) fence(ctx context.Context, tx *store.Tx, now int64) error {
 func (r *run) save(ctx context.Context, tx *store.Tx, next state, now int64) error {
 	progress := next.progress
 	progress.Coverage = coverage.Shorten(progress.Coverage, r.s.cfg.MaxCoverage)
+	if err := r.s.withoutErased(ctx, tx, &progress); err != nil {
+		return err
+	}
 	text, err := json.Marshal(progress)
 	if err != nil {
 		return fmt.Errorf("render progress: %w", err)

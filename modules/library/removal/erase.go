@@ -56,9 +56,11 @@ func (s *Service) Erase(ctx context.Context, platform, handle, creatorID, reason
 	if err != nil {
 		return nil, fmt.Errorf("erase a creator: %w", err)
 	}
-	// Once more after the last that was found: a batch may have been on its way when the
-	// suppression was committed, and a library may know another name of the creator.
+	// Once more after the last that was found: a library may know another name of the creator.
 	for left := true; left; {
+		if err := s.videos.AwaitArchiving(viewer.System(ctx)); err != nil {
+			return nil, fmt.Errorf("erase a creator: %w", err)
+		}
 		if left, err = s.erasePass(ctx, e); err != nil {
 			return nil, fmt.Errorf("erase a creator: %w", err)
 		}
@@ -115,7 +117,7 @@ func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err er
 			return found, nil
 		}
 		found = true
-		err = s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		err = s.videos.Hold(videos.WithMore(ctx, !last), func(ctx context.Context, tx *store.Tx) error {
 			n, readings, err := s.videos.Delete(ctx, tx, ids[:min(len(ids), videos.DeletedAtOnce)], videos.Removal{Erasure: e.id})
 			if err != nil {
 				return err

@@ -266,7 +266,7 @@ func (s *Service) finish(ctx context.Context, d *Deletion) error {
 		if err != nil {
 			return err
 		}
-		err = s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		err = s.videos.Hold(videos.WithMore(ctx, !last), func(ctx context.Context, tx *store.Tx) error {
 			var n, readings int
 			var err error
 			if t.what() == ofImport {
@@ -289,7 +289,7 @@ func (s *Service) finish(ctx context.Context, d *Deletion) error {
 			}
 		}
 	}
-	return nil
+	return s.videos.ScoreNow(ctx)
 }
 
 // rest leaves a moment to others.
@@ -352,7 +352,7 @@ func (s *Service) finishUndo(ctx context.Context, d *Deletion) error {
 		return nil
 	}
 	for {
-		n, err := s.videos.RestoreSome(ctx, d.ID)
+		n, err := s.videos.RestoreSome(videos.WithMore(ctx, true), d.ID)
 		if err != nil && !errors.Is(err, videos.ErrChanged) { // another process brings them back
 			return err
 		}
@@ -362,6 +362,9 @@ func (s *Service) finishUndo(ctx context.Context, d *Deletion) error {
 		if err := rest(ctx); err != nil {
 			return err
 		}
+	}
+	if err := s.videos.ScoreNow(ctx); err != nil {
+		return err
 	}
 	for {
 		lifted, err := s.lift(ctx, d.ID)

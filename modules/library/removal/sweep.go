@@ -62,6 +62,11 @@ func (s *Service) sweepSome(ctx context.Context, now time.Time) (done bool, err 
 			}
 		}
 	}
+	if done {
+		if err := s.videos.ScoreNow(ctx); err != nil {
+			return false, err
+		}
+	}
 	thinned, end, err := s.videos.Thin(ctx, s.thinning, now)
 	if err == nil && thinned > 0 {
 		err = rest(ctx)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/creator"
@@ -13,6 +14,7 @@ import (
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/ent/uncountedvideo"
+	"github.com/scrollery/scrollery/ent/unscoredlibrary"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
@@ -44,7 +46,7 @@ func (s Deletions) Delete(ctx context.Context, tx *store.Tx, ids []int64, by Rem
 	if err := s.leave(ctx, tx, rows, observed, by); err != nil {
 		return 0, 0, err
 	}
-	if err := s.deleteRows(ctx, tx, rows, ids); err != nil {
+	if err := s.deleteRows(ctx, tx, rows, ids, observed); err != nil {
 		return 0, 0, fmt.Errorf("delete %d videos: %w", len(ids), err)
 	}
 	if err := s.deleted(ctx, tx, rows, observed); err != nil {
@@ -146,7 +148,7 @@ func (s Deletions) copies(ctx context.Context, tx *store.Tx, rows []*ent.Video, 
 }
 
 // deleteRows deletes all rows of videos. A test in the app holds it against the tables.
-func (s Deletions) deleteRows(ctx context.Context, tx *store.Tx, rows []*ent.Video, ids []int64) error {
+func (s Deletions) deleteRows(ctx context.Context, tx *store.Tx, rows []*ent.Video, ids []int64, observed []*ent.Observation) error {
 	for _, text := range []string{
 		`DELETE FROM observations WHERE {tenant} AND video_id IN ({list:1})`,
 		`DELETE FROM score_points WHERE {tenant} AND video_id IN ({list:1})`,
@@ -157,6 +159,9 @@ func (s Deletions) deleteRows(ctx context.Context, tx *store.Tx, rows []*ent.Vid
 		if _, err := s.db.Hot(text).ExecIn(ctx, tx, ids); err != nil {
 			return err
 		}
+	}
+	if err := s.uncountReadings(ctx, tx, observed); err != nil {
+		return err
 	}
 	if _, err := tx.Ent().UncountedVideo.Delete().Where(uncountedvideo.VideoIDIn(ids...)).Exec(ctx); err != nil {
 		return err
@@ -253,10 +258,40 @@ func (s Deletions) unscored(ctx context.Context, tx *store.Tx, observed []*ent.O
 			return fmt.Errorf("mark runs: %w", err)
 		}
 	}
-	_, err := s.db.Hot(`INSERT INTO unscored_libraries (id, {owner}, changes) VALUES ($1, {account}, 1)
-ON CONFLICT ({owner}) DO UPDATE SET changes = unscored_libraries.changes + 1`).ExecIn(ctx, tx, s.db.NewID())
+	until := int64(0)
+	if more, _ := ctx.Value(moreKey{}).(bool); more {
+		until = time.Now().Add(longestWait).UnixMilli()
+	}
+	_, err := s.db.Hot(`INSERT INTO unscored_libraries (id, {owner}, changes, wait_until) VALUES ($1, {account}, 1, $2)
+ON CONFLICT ({owner}) DO UPDATE SET changes = unscored_libraries.changes + 1, wait_until = excluded.wait_until`).ExecIn(ctx, tx, s.db.NewID(), until)
 	if err != nil {
 		return fmt.Errorf("mark the library as unscored: %w", err)
+	}
+	return nil
+}
+
+type moreKey struct{}
+
+// longestWait is how long scores wait for the next transaction of a deletion or a sweep, which may
+// have been stopped.
+const longestWait = 5 * time.Minute
+
+// WithMore is the context of a transaction of a deletion or a sweep with more to come: scores are
+// made again once, after the last one.
+func WithMore(ctx context.Context, more bool) context.Context {
+	return context.WithValue(ctx, moreKey{}, more)
+}
+
+// ScoreNow ends the waiting of scores for more of a sweep.
+func (s Deletions) ScoreNow(ctx context.Context) error {
+	waits, err := s.db.Ent().UnscoredLibrary.Query().Where(unscoredlibrary.WaitUntilGT(0)).Exist(ctx)
+	if err == nil && waits {
+		err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+			return tx.Ent().UnscoredLibrary.Update().SetWaitUntil(0).Exec(ctx)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("let scores be made: %w", err)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ const forgottenAtOnce = 200
 // transaction with what it deleted.
 func (s Deletions) Forget(ctx context.Context, scrolls []int64, counts func(ctx context.Context, tx *store.Tx, videos, readings int) error) error {
 	for done := false; !done; {
-		err := s.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		err := s.Hold(WithMore(ctx, true), func(ctx context.Context, tx *store.Tx) error {
 			videos, readings, err := s.ForgetSome(ctx, tx, scrolls, Removal{})
 			if err != nil {
 				return err
@@ -50,7 +50,7 @@ func (s Deletions) Forget(ctx context.Context, scrolls []int64, counts func(ctx 
 			return fmt.Errorf("forget scrolls: %w", err)
 		}
 	}
-	return nil
+	return s.ScoreNow(ctx)
 }
 
 // ForgetSome deletes some readings of scrolls, and the videos that have no other, in a
@@ -108,6 +108,9 @@ func (s Deletions) forgetReadings(ctx context.Context, tx *store.Tx, rows []*ent
 		ids[i], byScroll[row.ScrollID] = row.ID, append(byScroll[row.ScrollID], row.VideoID)
 	}
 	if _, err := tx.Ent().Observation.Delete().Where(observation.IDIn(ids...)).Exec(viewer.ByIDs(ctx)); err != nil {
+		return err
+	}
+	if err := s.uncountReadings(ctx, tx, rows); err != nil {
 		return err
 	}
 	for scroll, of := range byScroll {

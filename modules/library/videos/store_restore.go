@@ -123,10 +123,8 @@ func (s Deletions) restore(ctx context.Context, tx *store.Tx, copies []copied, s
 	if _, err := s.hot.saveDocs.ExecIn(ctx, tx, docs); err != nil {
 		return err
 	}
-	for part := range slices.Chunk(readings, readingsAtOnce) {
-		if _, err := s.hot.addObservations.ExecIn(ctx, tx, part); err != nil {
-			return err
-		}
+	if err := s.addReadings(ctx, tx, readings); err != nil {
+		return err
 	}
 	for part := range slices.Chunk(points, DeletedAtOnce) {
 		if err := tx.Ent().ScorePoint.CreateBulk(part...).Exec(ctx); err != nil {

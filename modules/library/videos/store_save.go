@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
@@ -221,10 +222,8 @@ func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, chang
 	if err := Save(ctx, tx, s.db, texts.terms); err != nil {
 		return err
 	}
-	for part := range slices.Chunk(readings, readingsAtOnce) {
-		if _, err := s.hot.addObservations.ExecIn(ctx, tx, part); err != nil {
-			return fmt.Errorf("add observations: %w", err)
-		}
+	if err := s.addReadings(ctx, tx, readings); err != nil {
+		return err
 	}
 	if added > 0 {
 		if err := tx.Ent().Library.Update().AddVideos(int64(added)).Exec(ctx); err != nil {
@@ -232,6 +231,47 @@ func (s *Service) saveRows(ctx context.Context, tx *store.Tx, batch Batch, chang
 		}
 	}
 	return nil
+}
+
+// addReadings stores rows of observations, and counts them by source.
+func (s *Service) addReadings(ctx context.Context, tx *store.Tx, rows [][]any) error {
+	of := map[string]int{}
+	for part := range slices.Chunk(rows, readingsAtOnce) {
+		if _, err := s.hot.addObservations.ExecIn(ctx, tx, part); err != nil {
+			return fmt.Errorf("add observations: %w", err)
+		}
+		for _, row := range part {
+			source, _ := row[3].(string)
+			of[source]++
+		}
+	}
+	return s.countReadings(ctx, tx, of)
+}
+
+// countReadings adds to the counts of observations by source.
+func (s *Service) countReadings(ctx context.Context, tx *store.Tx, of map[string]int) error {
+	rows := make([][]any, 0, len(of))
+	for _, source := range slices.Sorted(maps.Keys(of)) {
+		rows = append(rows, []any{s.db.NewID(), source, of[source]})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := s.db.Hot(`INSERT INTO source_counts ({owner}, id, source, readings) VALUES {rows:1}
+ON CONFLICT ({owner}, source) DO UPDATE SET readings = source_counts.readings + excluded.readings`).ExecIn(ctx, tx, rows)
+	if err != nil {
+		return fmt.Errorf("count observations: %w", err)
+	}
+	return nil
+}
+
+// uncountReadings takes observations that are deleted from the counts.
+func (s *Service) uncountReadings(ctx context.Context, tx *store.Tx, observed []*ent.Observation) error {
+	of := map[string]int{}
+	for _, o := range observed {
+		of[o.Stage]--
+	}
+	return s.countReadings(ctx, tx, of)
 }
 
 // readingsAtOnce keeps a statement within the number of placeholders that SQLite takes.

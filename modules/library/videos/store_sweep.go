@@ -99,7 +99,7 @@ func (s Deletions) Sweep(ctx context.Context, r Retention, now time.Time) (video
 	if len(ids) == 0 { // no list changes
 		write = s.db.Write
 	}
-	err = write(ctx, func(ctx context.Context, tx *store.Tx) error {
+	err = write(WithMore(ctx, !done), func(ctx context.Context, tx *store.Tx) error {
 		if videos, readings, err = forget(ctx, tx, r.Source, ids, until); err != nil {
 			return err
 		}

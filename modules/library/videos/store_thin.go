@@ -157,10 +157,10 @@ func (s Deletions) Thin(ctx context.Context, t Thinning, now time.Time) (reading
 			}
 			places[name] = at
 			err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-				if err := s.thin(ctx, tx, found); err != nil {
+				if err := s.savePlaces(ctx, tx, swept, places); err != nil { // first: it holds the library's row
 					return err
 				}
-				return s.savePlaces(ctx, tx, swept, places)
+				return s.thin(ctx, tx, source, found)
 			})
 			if err != nil {
 				return 0, false, fmt.Errorf("thin out readings of %s: %w", source, err)
@@ -200,7 +200,7 @@ func (s Deletions) unneeded(ctx context.Context, t Thinning, found []thinned) ([
 }
 
 // thin deletes readings, and the scores that their scrolls gave.
-func (s Deletions) thin(ctx context.Context, tx *store.Tx, found []thinned) error {
+func (s Deletions) thin(ctx context.Context, tx *store.Tx, source string, found []thinned) error {
 	if len(found) == 0 {
 		return nil
 	}
@@ -209,6 +209,9 @@ func (s Deletions) thin(ctx context.Context, tx *store.Tx, found []thinned) erro
 		ids[i], byScroll[o.scroll] = o.id, append(byScroll[o.scroll], o.video)
 	}
 	if _, err := s.db.Hot(`DELETE FROM observations WHERE +{tenant} AND id IN ({list:1})`).ExecIn(ctx, tx, ids); err != nil {
+		return err
+	}
+	if err := s.countReadings(ctx, tx, map[string]int{source: -len(found)}); err != nil {
 		return err
 	}
 	for _, scroll := range slices.Sorted(maps.Keys(byScroll)) {
