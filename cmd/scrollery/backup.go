@@ -13,7 +13,7 @@ func backupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "backup DIR",
 		Short: "Copy the database and the accounts' files into a new folder, beside a running server",
-		Long: "Copies the SQLite database, as it is at one moment, and the files of all accounts into a new folder.\n" +
+		Long: "Copies the SQLite database, as it is at one moment, the tokens that plugins renewed and the files of all accounts into a new folder.\n" +
 			"The folder can be used as a data folder. A PostgreSQL database is not copied: use pg_dump.",
 		Args: oneArg("a folder that does not exist yet"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -23,7 +23,7 @@ func (s *served) mustRun(t *testing.T, code int, args ...string) result {
 
 func TestBackup(t *testing.T) {
 	t.Parallel()
-	files := []string{"sandbox/7/files/notes.txt", "sandbox/7/files/deep/er/sum.js", "sandbox/7/lock", "sandbox/7/new", "secret.key"}
+	files := []string{"sandbox/7/files/notes.txt", "sandbox/7/files/deep/er/sum.js", "sandbox/7/lock", "sandbox/7/new", "secret.key", "tokens/meta.token", "tokens/.new-1"}
 	served := func(t *testing.T, databaseURL string) (server *served, dir string) {
 		s := newServed(t, t.TempDir(), databaseURL, "")
 		for _, name := range files {
@@ -59,7 +59,7 @@ func TestBackup(t *testing.T) {
 		if got := s.mustRun(t, exitDone, "backup", dir); got.stdout != dir+"\n" {
 			t.Errorf("stdout %q, want the folder", got.stdout)
 		}
-		want := []string{"sandbox/7/files/deep/er/sum.js", "sandbox/7/files/notes.txt", "scrollery.db", "secret.key"}
+		want := []string{"sandbox/7/files/deep/er/sum.js", "sandbox/7/files/notes.txt", "scrollery.db", "secret.key", "tokens/meta.token"}
 		if diff := cmp.Diff(want, listed(t, dir)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
@@ -70,7 +70,7 @@ func TestBackup(t *testing.T) {
 		if err != nil || string(text) != "text of "+files[0] {
 			t.Errorf("got %q, %v, want %q", text, err, "text of "+files[0])
 		}
-		for _, private := range []string{"scrollery.db", "secret.key"} {
+		for _, private := range []string{"scrollery.db", "secret.key", "tokens/meta.token"} {
 			if info, err := os.Stat(filepath.Join(dir, private)); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%s: %v, %v, want the mode 0600", private, info, err)
 			}
@@ -91,7 +91,7 @@ func TestBackup(t *testing.T) {
 		if got := s.mustRun(t, exitDone, "backup", dir); !strings.Contains(got.stderr, "pg_dump") {
 			t.Errorf(`stderr %q does not name pg_dump, want with "pg_dump"`, got.stderr)
 		}
-		if diff := cmp.Diff([]string{"sandbox/7/files/deep/er/sum.js", "sandbox/7/files/notes.txt", "secret.key"}, listed(t, dir)); diff != "" {
+		if diff := cmp.Diff([]string{"sandbox/7/files/deep/er/sum.js", "sandbox/7/files/notes.txt", "secret.key", "tokens/meta.token"}, listed(t, dir)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	})

@@ -16,7 +16,8 @@ import (
 )
 
 // Backup copies the data into dir, which must not exist: the SQLite database as it
-// was at one moment, the key of sealed secrets, then the files of all accounts. dir appears
+// was at one moment, the key of sealed secrets, the tokens that plugins renewed, then the files of
+// all accounts. dir appears
 // when it is complete, and can be used as a data folder. A PostgreSQL database is not copied; database is
 // false then.
 func (s *Service) Backup(ctx context.Context, dir string) (database bool, copied int, err error) {
@@ -51,6 +52,9 @@ func (s *Service) Backup(ctx context.Context, dir string) (database bool, copied
 	if err := copyKey(s.cfg.KeyFile, part); err != nil {
 		return false, 0, fmt.Errorf("back up the key of secrets: %w", err)
 	}
+	if err := copyTokens(ctx, s.cfg.TokensDir, filepath.Join(part, filepath.Base(s.cfg.TokensDir))); err != nil {
+		return false, 0, fmt.Errorf("back up the tokens of plugins: %w", err)
+	}
 	if copied, err = copyFiles(ctx, s.cfg.SandboxDir, filepath.Join(part, "sandbox")); err != nil {
 		return false, copied, fmt.Errorf("back up the files of accounts: %w", err)
 	}
@@ -71,6 +75,35 @@ func copyKey(from, dir string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, filepath.Base(from)), text, 0o600)
+}
+
+// copyTokens copies the tokens of plugins, each of which is replaced as a whole. Without them a
+// restored server begins with the tokens of its configuration, which a provider that renewed them
+// may no longer accept.
+func copyTokens(ctx context.Context, from, to string) error {
+	names, err := filepath.Glob(filepath.Join(from, "[^.]*")) // without half-written ones
+	if err != nil || len(names) == 0 || from == "" {
+		return err
+	}
+	source, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	target, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	for _, name := range names {
+		if err := copyFile(source, target, filepath.Base(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // copyFiles copies the files below the folders of accounts. A file that is deleted

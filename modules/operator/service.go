@@ -102,6 +102,8 @@ type Needs struct {
 type Config struct {
 	// SandboxDir holds the files of accounts.
 	SandboxDir string
+	// TokensDir holds the tokens that plugins renewed, sealed; it need not exist.
+	TokensDir string
 	// KeyFile has the key of sealed secrets; it need not exist.
 	KeyFile string
 	// Keys are the server's: of that file, or of the configuration.
