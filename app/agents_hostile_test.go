@@ -90,6 +90,15 @@ func outside(value any, within bool) (found []string, marked int) {
 	return found, marked
 }
 
+// collectionOf makes a collection of videos.
+func collectionOf(t *testing.T, account *apptest.Caller, videos ...string) (id string) {
+	t.Helper()
+	var made struct{ Collection struct{ ID string } }
+	account.Get(t, `POST /v1/collections/create {"name":"lions"}`, &made)
+	account.Get(t, fmt.Sprintf(`POST /v1/collections/add {"id":%q,"videoIds":["%s"]}`, made.Collection.ID, strings.Join(videos, `","`)), &struct{}{})
+	return made.Collection.ID
+}
+
 // TestHostileCreators: through a whole scroll, what creators write reaches an agent only in
 // members named `untrusted`, and never a description, a title or an error.
 func TestHostileCreators(t *testing.T) {
@@ -113,6 +122,7 @@ func TestHostileCreators(t *testing.T) {
 	a := newAgent(t, running, account.Key, "?toolsets=all", "")
 	var library struct{ Videos []struct{ ID string } }
 	a.get(t, "getLibrary", `{}`, &library)
+	collection := collectionOf(t, account, library.Videos[0].ID, library.Videos[1].ID)
 	var trends struct {
 		Trends []struct{ Untrusted struct{ Key string } }
 	}
@@ -142,7 +152,7 @@ func TestHostileCreators(t *testing.T) {
 	}
 	shown := map[string]int{}
 	for _, tool := range list.Tools {
-		if strings.HasPrefix(tool.Name, "set") || strings.HasPrefix(tool.Name, "put") || strings.HasPrefix(tool.Name, "create") || strings.HasPrefix(tool.Name, "cancel") {
+		if strings.HasPrefix(tool.Name, "set") || strings.HasPrefix(tool.Name, "put") || strings.HasPrefix(tool.Name, "create") || strings.HasPrefix(tool.Name, "cancel") || strings.HasPrefix(tool.Name, "delete") {
 			continue
 		}
 		properties := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
@@ -157,6 +167,13 @@ func TestHostileCreators(t *testing.T) {
 					if tool.Name == "getScroll" {
 						arguments[name] = last.ID
 					}
+					if name == "id" && strings.HasSuffix(tool.Name, "Collection") {
+						arguments[name] = collection
+					}
+				case "videoIds":
+					arguments[name] = []string{library.Videos[2].ID}
+				case "after":
+					arguments[name] = library.Videos[1].ID
 				case "ids":
 					arguments[name] = []string{library.Videos[0].ID}
 				case "key":
@@ -177,7 +194,7 @@ func TestHostileCreators(t *testing.T) {
 			shown[tool.Name] += check(tool.Name+" "+detail, []byte(text), refused)
 		}
 	}
-	for _, name := range []string{"getLibrary", "getOutliers", "getHooks", "getVideo", "getVideos", "listOutliers", "draftBrief", "listVerdicts", "annotateLibraryVideo"} {
+	for _, name := range []string{"getLibrary", "getOutliers", "getHooks", "getVideo", "getVideos", "listOutliers", "draftBrief", "listVerdicts", "annotateLibraryVideo", "getCollection"} {
 		if shown[name] == 0 {
 			t.Errorf("%s shows no text of a creator, which proves nothing, want shown[name] not 0", name)
 		}

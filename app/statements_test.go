@@ -312,6 +312,9 @@ func TestNoStatementNamesTheAccount(t *testing.T) {
 					if !strings.Contains(text, "account_id") || text == "account_id" {
 						return true
 					}
+					if path == "../plugins/formats/scrapers.go" && text == "account_id profile_username" {
+						return true // names of columns of a file, in order; no plugin has a database
+					}
 					t.Errorf("%s names account_id in %q, want a mark of store.Hot", path, text)
 				}
 				return true
