@@ -359,7 +359,9 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 	case "creatorId", "soundId":
 		return !c.mostly(c.share(func(s string) bool { return strings.ContainsAny(s, "{[ ") || s[0] == '@' }))
 	case "handle":
-		return !c.mostly(c.share(func(s string) bool { return strings.ContainsAny(s, "{[") || len(s) > 100 }))
+		return !c.mostly(c.share(func(s string) bool {
+			return strings.ContainsAny(s, "{[") || len(s) > 100 || len(s) >= 8 && allDigits(s) // the number of an account
+		}))
 	case "kind":
 		return c.share(func(s string) bool { return slices.Contains([]string{"own", "competitor", "niche"}, s) }) == len(c.values)
 	case "likes", "comments", "shares", "saves", "followers":

@@ -207,6 +207,10 @@ func TestCreatorsAndTextsOfTables(t *testing.T) {
 			`{"platform":"tiktok","externalId":"7521900000000000051","postedAt":1751328000000,"source":{"handle":"a.example"},"metadata":{"caption":"pour"},"metrics":{"views":5}}`,
 		},
 		{
+			"numbers of accounts are no handles", "a.csv", "アカウント,アカウントのユーザーネーム,リンク,再生数\n17841400000000000,oat.example,https://www.instagram.com/reel/DMETA000001/,5\n",
+			`{"platform":"instagram","externalId":"DMETA000001","sourceUrl":"https://www.instagram.com/reel/DMETA000001/","source":{"handle":"oat.example"},"metrics":{"views":5}}`,
+		},
+		{
 			"yt-dlp's reel without a channel has no handle", "a.json", `{"id":"DMETA000001","extractor_key":"Instagram","webpage_url":"https://www.instagram.com/reel/DMETA000001/","uploader":"Oat Full Name","uploader_id":"77","like_count":4}`,
 			`{"platform":"instagram","externalId":"DMETA000001","sourceUrl":"https://www.instagram.com/reel/DMETA000001/","creatorId":"77","metrics":{"likes":4}}`,
 		},
