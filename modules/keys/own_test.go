@@ -178,7 +178,7 @@ func TestFullKeysOfTheReleaseBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"*_scopes_of_full_keys.sql", "*_scope_of_the_export.sql"} {
+		for _, name := range []string{"*_scopes_of_full_keys.sql", "*_scope_of_the_export.sql", "*_account_sources.sql"} {
 			names, err := fs.Glob(files, name)
 			if err != nil || len(names) != 1 {
 				t.Fatalf("got %q, %v; want one migration", names, err)
@@ -187,7 +187,11 @@ func TestFullKeysOfTheReleaseBefore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			storetest.Exec(t, db, string(text))
+			_, update, found := strings.Cut(string(text), "-- a lasting key")
+			if !found { // the rest of the file was done when the database was made
+				t.Fatalf("got %s, want it to widen lasting keys", names[0])
+			}
+			storetest.Exec(t, db, "--"+update)
 		}
 		_, keys := b.ownKeys(t, ctx)
 		if diff := cmp.Diff(strings.Fields(before), keys[session.ID].Scopes); diff != "" {
