@@ -290,7 +290,7 @@ func (q sourceQuotas) Left(ctx context.Context, source string, handles, terms in
 	}
 	left, err := q.left(ctx, q.host.QuotasOf(source, owned[source]), handles, terms)
 	for _, known := range left {
-		one := scrolls.QuotaLeft{Name: known.Name, Limit: known.Limit, Needed: known.Needed, Left: known.Left}
+		one := scrolls.QuotaLeft{Name: known.Name, Money: known.Money, Limit: known.Limit, Needed: known.Needed, Left: known.Left}
 		if !known.answer.RetryAt.IsZero() {
 			at := known.answer.RetryAt.UnixMilli()
 			one.RetryAt = &at

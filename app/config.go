@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,6 +35,7 @@ import (
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/plugins/programs/agent"
+	"github.com/scrollery/scrollery/plugins/recipe"
 )
 
 // Config is everything that an operator can set, a part for each module.
@@ -69,6 +71,9 @@ type Config struct {
 	Roles []string `yaml:"roles"`
 	// PluginDir has external plugins and their manifests; empty for none.
 	PluginDir string `yaml:"plugin_dir"`
+	// RecipesDir has recipes of providers and files with their secrets. It is read again every
+	// few seconds; empty for none.
+	RecipesDir string `yaml:"recipes_dir"`
 	// RateLimit turns request rates on.
 	RateLimit bool `yaml:"rate_limit"`
 	// ReadPages lets planning read the websites and app-store pages of workspaces to
@@ -203,6 +208,7 @@ func Settings() []Setting {
 			return nil
 		}},
 		{Name: "PLUGIN_DIR", Usage: "folder of external plugins", set: text(func(c *Config) *string { return &c.PluginDir })},
+		{Name: "RECIPES_DIR", Usage: "folder of recipes of providers, read again while the server runs", set: text(func(c *Config) *string { return &c.RecipesDir })},
 		{Name: "PLUGIN_BOX", Usage: "`none` runs plugins without a box, with the rights of the server", set: text(func(c *Config) *string { return &c.Plugins.Box })},
 		{Name: "RATE_LIMIT", Default: "on", Usage: "request rates: `on` or `off`", set: func(c *Config, value string) error {
 			if value != "on" && value != "off" {
@@ -266,6 +272,7 @@ func (c *Config) Complete() error {
 	c.Billing.Stripe.APIURL = strings.TrimRight(c.StripeAPIURL, "/")
 	c.Planner.URL, c.Planner.Model, c.Planner.Key = c.AgentURL, c.AgentModel, c.AgentKey
 	c.Plugins.Builtins, c.Plugins.Together, c.Plugins.Dir = Stages(), together(), c.PluginDir
+	c.Plugins.Late, c.Plugins.LateGroup = (&recipes{dir: c.RecipesDir}).late, recipe.ID
 	c.giveStages()
 	// The file changes only the templates and deadlines that it names.
 	known := scrolls.Defaults()
@@ -322,6 +329,9 @@ func (c *Config) Validate() error {
 	}
 	if c.DatabaseURL != "" && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
 		fault("DATABASE_URL", "not a postgres:// address; leave it empty for SQLite")
+	}
+	if info, err := os.Stat(c.RecipesDir); c.RecipesDir != "" && (err != nil || !info.IsDir()) {
+		fault("RECIPES_DIR", "%s is no folder that can be read", c.RecipesDir)
 	}
 	c.checkStages(fault)
 	if c.SMTPURL != "" {

@@ -194,7 +194,7 @@ func (q quotaLists) Quotas(ctx context.Context) (all []operator.Quota, err error
 			return nil, err
 		}
 		all = append(all, operator.Quota{
-			Plugin: s.Plugin, Name: s.Name, Window: string(s.Window), Used: s.Used, Limit: s.Limit, Tenants: s.Tenants, RenewsAt: s.RenewsAt,
+			Plugin: s.Plugin, Name: s.Name, Window: string(s.Window), Used: s.Used, Limit: s.Limit, Tenants: s.Tenants, RenewsAt: s.RenewsAt, Money: known.Money,
 		})
 	}
 	return all, nil

@@ -149,6 +149,9 @@ func (o *overview) read(ctx context.Context) (*overviewAnswer, error) {
 	}
 	for _, q := range quotas {
 		part := quotaPart{Plugin: q.Plugin, Name: q.Name, Window: q.Window, Used: q.Used, Limit: q.Limit, Tenants: q.Tenants}
+		if q.Money {
+			part.Name += " (millionths of a US dollar)"
+		}
 		if !q.RenewsAt.IsZero() {
 			part.RenewsAt = q.RenewsAt.UnixMilli()
 		}

@@ -17,13 +17,14 @@ import (
 	agentplugin "github.com/scrollery/scrollery/plugins/programs/agent"
 	readerplugin "github.com/scrollery/scrollery/plugins/programs/reader"
 	sandboxplugin "github.com/scrollery/scrollery/plugins/programs/sandbox"
+	"github.com/scrollery/scrollery/plugins/recipe"
 	"github.com/scrollery/scrollery/plugins/ytdlp"
 )
 
 // RunPlugin serves a built-in plugin if args, as in os.Args, name one; it does not
 // return then. Call it before anything else.
 func RunPlugin(args []string) {
-	host.Dispatch(args, Stages(),
+	host.Dispatch(args, append(Stages(), recipe.Server()),
 		host.Main{ID: sandboxplugin.ID, Serve: sandboxplugin.Main},
 		host.Main{ID: agentplugin.ID, Serve: agentplugin.Main},
 		host.Main{ID: readerplugin.ID, Serve: readerplugin.Main})

@@ -8,8 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -35,6 +37,8 @@ type Tried struct {
 	Seconds  float64         `json:"seconds"`
 	// Fields are how many videos have each field, such as metrics.views.
 	Fields map[string]int `json:"fields"`
+	// Cost in US dollars, as the recipe counts it; nil for a source without a price.
+	Cost *float64 `json:"cost,omitempty"`
 	// Failure is why the call broke off; empty if it did not.
 	Failure string `json:"failure,omitempty"`
 }
@@ -48,6 +52,8 @@ func tryFields() []string {
 // came. The request is not in the ledger of quotas, which a running server keeps. The error says
 // why nothing could be asked.
 func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log *slog.Logger) (tried Tried, err error) {
+	purse := &tryPurse{}
+	cfg.Plugins.Quotas = purse
 	h, err := host.New(cfg.Plugins, log)
 	if err != nil {
 		return Tried{}, err
@@ -65,6 +71,11 @@ func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log 
 		return Tried{}, fmt.Errorf("source %s serves %s, not %s", id, strings.Join(plugin.Platforms, ", "), seed.Platform)
 	}
 	tried, _ = try(ctx, h, plugin, seed)
+	spec, _ := h.Spec(id)
+	if slices.ContainsFunc(spec.Quotas, func(a stage.Allowance) bool { return a.Money }) {
+		cost := float64(purse.spent) / stage.Dollar
+		tried.Cost = &cost
+	}
 	return tried, nil
 }
 
@@ -97,6 +108,32 @@ func try(ctx context.Context, h *host.Host, plugin host.Plugin, seed stage.Seed)
 	return tried, err
 }
 
+// tryPurse grants what one call asks for, up to the allowance of a day, and counts the money.
+type tryPurse struct {
+	mu    sync.Mutex
+	spent int64
+}
+
+func (p *tryPurse) Spend(_ context.Context, _ string, a stage.Allowance, units int64, _ string) (bool, time.Time, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !a.Money {
+		return true, time.Time{}, nil
+	}
+	if p.spent+units > a.Limit {
+		return false, time.Time{}, nil
+	}
+	p.spent += units
+	return true, time.Time{}, nil
+}
+
+func (p *tryPurse) GiveBack(_ context.Context, _ string, _ stage.Allowance, units int64, _ time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spent -= units
+	return nil
+}
+
 // count adds the fields of a record.
 func (t *Tried) count(record stage.Record) {
 	has := map[string]bool{
@@ -125,6 +162,9 @@ func (t Tried) OK() bool { return t.Failure == "" && t.Returned > 0 }
 func (t Tried) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "source\t%s %s\nseed\t%s %s\nhosts\t%s\ntook\t%.1f s\n", t.Source, t.Version, host.Printable(t.Seed), t.Platform, strings.Join(t.Hosts, " "), t.Seconds)
+	if t.Cost != nil {
+		fmt.Fprintf(w, "cost\t%s USD\n", stage.FormatMoney(int64(math.Round(*t.Cost*stage.Dollar))))
+	}
 	for _, o := range t.Outcomes {
 		fmt.Fprintf(w, "outcome\t%s: %s, %d of %d %s\n", o.Platform, o.Status, o.Returned, o.Asked, host.Printable(o.Detail))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/instagram"
 	"github.com/scrollery/scrollery/plugins/ocr"
 	"github.com/scrollery/scrollery/plugins/plan"
+	"github.com/scrollery/scrollery/plugins/recipe"
 	rulestage "github.com/scrollery/scrollery/plugins/rules"
 	"github.com/scrollery/scrollery/plugins/speech"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -61,7 +62,11 @@ type stageValue struct {
 // stageValues are the values of all built-in stages; a shared variable has one for each
 // stage.
 func stageValues() (all []stageValue) {
-	for _, spec := range Stages() {
+	specs := Stages()
+	for _, id := range recipe.ShippedIDs() {
+		specs = append(specs, recipe.Variables(id))
+	}
+	for _, spec := range specs {
 		named := func(name string) string {
 			return cmp.Or(spec.Env[name], strings.ToUpper(strings.ReplaceAll(spec.ID, "-", "_")+"_"+name))
 		}

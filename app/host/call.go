@@ -40,7 +40,7 @@ type verb struct {
 
 // call runs one verb, in a process of its own unless the session has one for it.
 func (h *Host) call(ctx context.Context, s *Session, id string, run stage.Run, v verb) (*stagev1.Done, error) {
-	e := h.entries[id]
+	e := h.entry(id)
 	if e == nil {
 		return nil, &stage.CallError{Stage: id, Failure: stage.StageProtocol, Cause: errors.New("no such plugin")}
 	}
@@ -116,6 +116,7 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 	if err != nil {
 		return nil, &stage.CallError{Stage: e.id, Failure: stage.SourceUnavailable, Setup: true, Cause: err}
 	}
+	e.handOver(&given)
 	given.reads = v.reads
 	renews, err := h.renewed(ctx, e, given, own)
 	if err != nil {
@@ -155,7 +156,7 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 	if !e.builtin {
 		t.flow = newFlow(h.config.Bytes, h.config.Rate, time.Now())
 	}
-	done, err := t.run(addressed(inner, e.id), run, given)
+	done, err := t.run(addressed(inner, e.serves()), run, given)
 	t.report(e.id)
 	if err != nil {
 		if status.Code(err) == codes.DeadlineExceeded {

@@ -20,6 +20,10 @@ type Config struct {
 	// Together are the built-ins that share a process in a Session: those that only
 	// compute, and trust each other.
 	Together []string `yaml:"-"`
+	// Late are the sources that files describe; nil is none. It is called again every few
+	// seconds. LateGroup is the name that stands for all of them in a template.
+	Late      func() []Late `yaml:"-"`
+	LateGroup string        `yaml:"-"`
 	// Dir holds the manifests and binaries of other stages; empty is none.
 	Dir string `yaml:"dir"`
 	// Settings and Secrets by plugin, then by name. A plugin gets those that its

@@ -137,12 +137,12 @@ type given struct {
 // what is set even if something else is missing.
 func (h *Host) give(e *entry, spec stage.Spec, run stage.Run, own *Own) (given, error) {
 	var missing error
-	secrets := h.config.Secrets[e.id]
+	secrets := h.secrets(e)
 	if own != nil {
 		secrets, missing = own.Secrets, own.Fault
 	}
 	g := given{scroll: run.ScrollID, settings: map[string]string{}, secrets: map[string]string{}}
-	values := []map[string]string{h.config.Settings[e.id], e.manifest.Settings, run.Settings[e.id]}
+	values := h.settings(e, run)
 	for _, from := range values {
 		missing = cmp.Or(missing, misnamed(spec, from))
 	}
@@ -230,6 +230,9 @@ func (h *Host) turnedOff(e *entry, setting stage.Setting) error {
 func (h *Host) unset(e *entry, what, name string, own bool) error {
 	if variable := h.config.Variables[e.id][name]; e.builtin && variable != "" && !own {
 		return stage.Misconfiguredf("%s %q is missing: set %s", what, name, variable)
+	}
+	if e.late != nil && e.late.Unset != "" && !own {
+		return stage.Misconfiguredf("%s %q is missing: %s", what, name, e.late.Unset)
 	}
 	return stage.Misconfiguredf("%s %q is missing", what, name)
 }

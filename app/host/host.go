@@ -39,9 +39,12 @@ type Host struct {
 	scratch  string
 	confiner *box.Confiner
 	peer     *peer.Host
-	entries  map[string]*entry
-	order    []string
-	strays   []Plugin // manifests that could not even be read
+
+	known      sync.RWMutex // guards what follows; held before an entry's own lock
+	entries    map[string]*entry
+	order      []string
+	strays     []Plugin // manifests that could not even be read
+	lateStrays []Plugin
 
 	learning sync.WaitGroup
 	ends     context.Context // with the host
@@ -88,6 +91,7 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 			return nil, err
 		}
 	}
+	h.readLate()
 	h.confiner = box.New(h.self, config.Box == NoBox)
 	if h.config.Box == NoBox {
 		log.Warn("plugins run without a box: the author of one can read and change what this server can", "setting", "SCROLLERY_PLUGIN_BOX=none")
@@ -117,10 +121,19 @@ func running() (string, error) {
 }
 
 func (h *Host) add(e *entry) {
+	h.known.Lock()
+	defer h.known.Unlock()
+	h.place(e)
+}
+
+// place adds an entry, or replaces the one of its id. The caller holds h.known.
+func (h *Host) place(e *entry) {
 	e.asking = make(chan struct{}, 1)
 	e.breaker = breaker{most: h.config.Crashes, rest: h.config.CoolDown}
+	if h.entries[e.id] == nil {
+		h.order = append(h.order, e.id)
+	}
 	h.entries[e.id] = e
-	h.order = append(h.order, e.id)
 }
 
 // Close kills what still runs. Calls under way fail.
@@ -182,6 +195,7 @@ type entry struct {
 	enabled  bool
 	manifest manifest
 	path     string // of an external binary
+	late     *Late  // of a source that a file describes
 
 	asking chan struct{} // held while it is asked for its spec
 
@@ -190,6 +204,7 @@ type entry struct {
 	extras
 	described bool
 	refused   string // why it is never started
+	fault     string // of the file of a late source that works as it was before
 	// A plugin that failed to describe itself is not asked again before this time.
 	undescribed error
 	again       time.Time

@@ -63,26 +63,33 @@ const sideBySide = 4
 func (h *Host) List() []Plugin { return h.list(context.Background()) }
 
 func (h *Host) list(ctx context.Context) []Plugin {
-	plugins := make([]Plugin, len(h.order), len(h.order)+len(h.strays))
+	ids := h.ids()
+	plugins := make([]Plugin, len(ids))
 	places := make(chan struct{}, sideBySide)
 	var all sync.WaitGroup
-	for n, id := range h.order {
+	for n, id := range ids {
 		places <- struct{}{}
 		all.Go(func() {
 			defer func() { <-places }()
-			plugins[n] = h.find(ctx, h.entries[id], nil)
+			if e := h.entry(id); e != nil {
+				plugins[n] = h.find(ctx, e, nil)
+			}
 		})
 	}
 	all.Wait()
-	return append(plugins, slices.Clone(h.strays)...)
+	plugins = slices.DeleteFunc(plugins, func(p Plugin) bool { return p.ID == "" }) // it is gone since
+	return append(plugins, h.unreadable()...)
 }
 
 // Known is List without waiting for anything: it starts no plugin, and one
 // that was not asked yet is Unknown. See Learn.
 func (h *Host) Known() []Plugin {
-	plugins := make([]Plugin, 0, len(h.order)+len(h.strays))
-	for _, id := range h.order {
-		e := h.entries[id]
+	var plugins []Plugin
+	for _, id := range h.ids() {
+		e := h.entry(id)
+		if e == nil {
+			continue
+		}
 		settled, err := e.known(time.Now())
 		p := h.plugin(e, err, nil)
 		if !settled && err == nil {
@@ -90,12 +97,13 @@ func (h *Host) Known() []Plugin {
 		}
 		plugins = append(plugins, p)
 	}
-	return append(plugins, slices.Clone(h.strays)...)
+	return append(plugins, h.unreadable()...)
 }
 
 // Learn asks the plugins in the background to describe themselves, and those that failed
-// again after the cool-down. It ends with the host.
+// again after the cool-down. It also follows the files of late sources. It ends with the host.
 func (h *Host) Learn() {
+	h.watchLate()
 	h.learning.Go(func() {
 		if missing := h.confiner.Missing(); missing != nil && h.config.Box != NoBox {
 			h.log.Error("this system has no box for plugins; external ones are refused, and built-in ones less confined", "missing", missing)
@@ -118,8 +126,11 @@ func (h *Host) Learn() {
 
 // wonders reports whether any plugin has yet to describe itself.
 func (h *Host) wonders() bool {
-	return slices.ContainsFunc(h.order, func(id string) bool {
-		e := h.entries[id]
+	return slices.ContainsFunc(h.ids(), func(id string) bool {
+		e := h.entry(id)
+		if e == nil {
+			return false
+		}
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		return e.enabled && e.refused == "" && !e.described
@@ -127,11 +138,11 @@ func (h *Host) wonders() bool {
 }
 
 // Has reports whether a plugin of that id is installed, in any state.
-func (h *Host) Has(id string) bool { return h.entries[id] != nil }
+func (h *Host) Has(id string) bool { return h.entry(id) != nil }
 
 // Builtin is the spec of a stage that is compiled in; nil for any other id.
 func (h *Host) Builtin(id string) *stage.Spec {
-	if e := h.entries[id]; e != nil && e.builtin {
+	if e := h.entry(id); e != nil && e.builtin {
 		return &e.spec
 	}
 	return nil
@@ -140,7 +151,7 @@ func (h *Host) Builtin(id string) *stage.Spec {
 // Spec is what a plugin says of itself, without functions, and the names of the settings
 // and secrets that it is given. It is empty for a plugin that did not describe itself.
 func (h *Host) Spec(id string) (spec stage.Spec, set []string) {
-	e := h.entries[id]
+	e := h.entry(id)
 	if e == nil {
 		return stage.Spec{}, nil
 	}
@@ -155,7 +166,7 @@ func (h *Host) Find(id string) (plugin Plugin, ok bool) { return h.FindOwn(id, n
 
 // FindOwn shows one plugin to an account that set own for it; nil is Find.
 func (h *Host) FindOwn(id string, own *Own) (plugin Plugin, ok bool) {
-	e := h.entries[id]
+	e := h.entry(id)
 	if e == nil {
 		return Plugin{}, false
 	}
@@ -192,6 +203,8 @@ func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 		p.State, p.Reason = Unset, unset.Error()
 	case len(h.withheld(e, e.spec, h.config.Secrets[e.id])) > 0 && until.IsZero():
 		p.Reason = notGranted(h.withheld(e, e.spec, h.config.Secrets[e.id])[0])
+	case e.fault != "":
+		p.Reason = e.fault
 	case !until.IsZero():
 		p.State, p.Reason = Resting, "crashed "+e.breaker.count()+" in a row; rests until "+until.UTC().Format(time.RFC3339)
 	}

@@ -72,7 +72,7 @@ func (h *Host) discover(dir string) error {
 	}
 	slices.SortStableFunc(found, func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
 	for _, e := range found {
-		if h.entries[e.id] != nil {
+		if h.entry(e.id) != nil {
 			h.strays = append(h.strays, Plugin{ID: e.id, State: Refused, Reason: "the id is taken by another plugin"})
 			continue
 		}

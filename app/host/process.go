@@ -227,7 +227,7 @@ func (h *Host) policy(e *entry, spec stage.Spec, given given, net *network) (box
 		Path: e.path, SHA256: e.manifest.SHA256, Memory: h.memory(spec), Proxy: net.port(), Programs: len(spec.Programs) > 0,
 	}
 	if e.builtin {
-		if err := h.again(&rules, e.id); err != nil {
+		if err := h.again(&rules, e.serves()); err != nil {
 			return box.Policy{}, err
 		}
 	}

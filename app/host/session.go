@@ -160,7 +160,7 @@ func (h *Host) together(e *entry, run stage.Run, own given) (recipe, error) {
 	whole := &entry{builtin: true}
 	var ids, files []string
 	for _, id := range h.config.Together {
-		one := h.entries[id]
+		one := h.entry(id)
 		if one == nil || !one.builtin {
 			continue
 		}

@@ -131,7 +131,7 @@ func (h *Host) Quotas() (all []Quota) {
 // QuotasOf shows the allowances of one plugin for an account that set own for it; nil is
 // for the operator.
 func (h *Host) QuotasOf(id string, own *Own) (all []Quota) {
-	e := h.entries[id]
+	e := h.entry(id)
 	if e == nil {
 		return nil
 	}

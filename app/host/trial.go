@@ -38,7 +38,7 @@ type Description struct {
 
 // Trial returns nil for an unknown id.
 func (h *Host) Trial(id string) *Trial {
-	e := h.entries[id]
+	e := h.entry(id)
 	if e == nil {
 		return nil
 	}

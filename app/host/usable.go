@@ -29,8 +29,11 @@ func (h *Host) Usable(templates []Template) error {
 	for _, t := range templates {
 		for _, kind := range slices.Sorted(maps.Keys(t.Stages)) {
 			for _, id := range t.Stages[kind] {
+				if id == h.config.LateGroup && id != "" {
+					continue // it stands for any number of sources
+				}
 				if !h.Has(id) {
-					fault(t, "there is no stage %q; see `scrollery plugins list`%s", id, nearest.Hint(id, h.order))
+					fault(t, "there is no stage %q; see `scrollery plugins list`%s", id, nearest.Hint(id, h.ids()))
 				} else if spec := h.Builtin(id); spec != nil && spec.Kind != kind {
 					fault(t, "stage %q is for %s, not for %s", id, spec.Kind, kind)
 				}
@@ -41,7 +44,7 @@ func (h *Host) Usable(templates []Template) error {
 	faults = append(faults, h.unusable("plugins.settings:", h.config.Settings)...)
 	for _, id := range slices.Sorted(maps.Keys(h.config.Secrets)) {
 		if !h.Has(id) {
-			faults = append(faults, fmt.Errorf("plugins.secrets: there is no plugin %q%s", id, nearest.Hint(id, h.order)))
+			faults = append(faults, fmt.Errorf("plugins.secrets: there is no plugin %q%s", id, nearest.Hint(id, h.ids())))
 		}
 	}
 	return errors.Join(faults...)
@@ -53,7 +56,7 @@ func (h *Host) unusable(where string, settings map[string]map[string]string) (fa
 		spec := h.Builtin(id)
 		switch {
 		case !h.Has(id):
-			faults = append(faults, fmt.Errorf("%s %q: there is no such plugin%s", where, id, nearest.Hint(id, h.order)))
+			faults = append(faults, fmt.Errorf("%s %q: there is no such plugin%s", where, id, nearest.Hint(id, h.ids())))
 			continue
 		case spec == nil:
 			continue

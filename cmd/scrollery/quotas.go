@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 func quotasCommand() *cobra.Command {
@@ -29,7 +30,11 @@ func quotasCommand() *cobra.Command {
 					if !q.RenewsAt.IsZero() {
 						renewed = q.RenewsAt.UTC().Format(time.RFC3339)
 					}
-					fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%d\t%s\n", q.Plugin, q.Name, q.Used, q.Limit, q.Window, q.Tenants, renewed)
+					used, limit := fmt.Sprint(q.Used), fmt.Sprint(q.Limit)
+					if q.Money {
+						used, limit = stage.FormatMoney(q.Used)+" USD", stage.FormatMoney(q.Limit)+" USD"
+					}
+					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", q.Plugin, q.Name, used, limit, q.Window, q.Tenants, renewed)
 				}
 				return w.Flush()
 			})

@@ -90,4 +90,6 @@ type Quota struct {
 	Tenants int
 	// RenewsAt is zero where nothing is used.
 	RenewsAt time.Time
+	// Money: the units are millionths of a US dollar.
+	Money bool
 }

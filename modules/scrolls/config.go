@@ -124,7 +124,7 @@ type Template struct {
 	Kinds []string `yaml:"kinds"`
 	// Plans, Sources, Screens and Evidence are ids of stage plugins. The first plan
 	// that finds terms decides; sources run side by side, screens one after another,
-	// and so does evidence.
+	// and so does evidence. The source `http` stands for all recipes.
 	Plans    []string `yaml:"plans"`
 	Sources  []string `yaml:"sources"`
 	Screens  []string `yaml:"screens"`
@@ -153,6 +153,7 @@ func Defaults() Config {
 				"instagram",
 				"youtube-feed",
 				"ytdlp",
+				"http",
 			},
 			Screens: []string{"rules"},
 			Evidence: []string{

@@ -231,7 +231,7 @@ func (s schedules) pass(ctx context.Context, args passArgs) error {
 		return fmt.Errorf("find the stages: %w", err)
 	}
 	defer end()
-	refreshes := slices.ContainsFunc(s.cfg.Templates[youngTemplate].Sources, func(id string) bool {
+	refreshes := slices.ContainsFunc(resolved(stages, s.cfg.Templates[youngTemplate]).Sources, func(id string) bool {
 		source := stages.Find(id)
 		return source.Usable && source.Refreshes
 	})
@@ -325,9 +325,19 @@ func (s *Service) Templates(ctx context.Context, size int, token string) (page [
 	}
 	defer end()
 	for _, name := range names {
-		page = append(page, describe(stages, name, s.cfg.Templates[name]))
+		page = append(page, describe(stages, name, resolved(stages, s.cfg.Templates[name])))
 	}
 	return page, next, nil
+}
+
+// resolved is a template with the sources that its groups stand for now.
+func resolved(stages Stages, template Template) Template {
+	var sources []string
+	for _, id := range template.Sources {
+		sources = append(sources, stages.Group(id)...)
+	}
+	template.Sources = sources
+	return template
 }
 
 func describe(stages Stages, name string, template Template) NamedTemplate {

@@ -61,6 +61,7 @@ func (s *Service) Estimate(ctx context.Context, prompt, template *string) (*Esti
 		return nil, err
 	}
 	pipeline, _ := s.cfg.template(template)
+	pipeline = resolved(s.needs.Stages, pipeline)
 	brief, subject, ok, err := s.needs.Workspaces.Brief(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("estimate scroll: brief: %w", err)

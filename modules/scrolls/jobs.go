@@ -227,7 +227,7 @@ func (s *Service) newRun(row *claimRow, limits Limits) *run {
 	public := publicid.Format(publicid.Scroll, row.ID)
 	r := &run{
 		s: s, id: row.ID, account: row.Account, attempt: row.Attempt + 1, limits: limits,
-		name: name, template: s.cfg.Templates[name], stages: s.needs.Stages, state: row.state,
+		name: name, template: resolved(s.needs.Stages, s.cfg.Templates[name]), stages: s.needs.Stages, state: row.state,
 		log: s.log.With("scroll", public, "attempt", row.Attempt+1),
 	}
 	switch {

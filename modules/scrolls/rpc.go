@@ -194,12 +194,19 @@ func (r *rpc) estimate(ctx context.Context, req *scrolleryv1.EstimateScrollReque
 			shown.Requests = &requests
 		}
 		for _, q := range one.Quotas {
+			if q.Money {
+				shown.Cost = &scrolleryv1.CostEstimate{Needed: dollars(q.Needed), Left: dollars(q.Left), Limit: dollars(q.Limit)}
+				continue
+			}
 			shown.Quotas = append(shown.Quotas, &scrolleryv1.QuotaEstimate{Name: q.Name, Needed: count(q.Needed), Left: count(q.Left), Limit: count(q.Limit)})
 		}
 		resp.Sources = append(resp.Sources, shown)
 	}
 	return resp, nil
 }
+
+// dollars are an amount in US dollars.
+func dollars(amount int64) float64 { return float64(amount) / stage.Dollar }
 
 // count is a number of the wire, cut to what it can hold.
 func count(n int64) int32 { return int32(min(n, math.MaxInt32)) }

@@ -128,6 +128,9 @@ type Stages interface {
 	Find(id string) Stage
 	// List describes all stages.
 	List() []Stage
+	// Group are the ids that a name in a template stands for: those of a group's stages now,
+	// which may be none, or the name itself.
+	Group(name string) []string
 	Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error)
 	Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error)
 	Refresh(ctx context.Context, id string, run stage.Run, refs []stage.Ref, emit func([]stage.Record) error) ([]stage.Outcome, error)
@@ -202,6 +205,8 @@ type QuotaLeft struct {
 	// RetryAt is when Needed is granted, Unix milliseconds; nil if that is now, or
 	// where Needed is more than Limit.
 	RetryAt *int64
+	// Money: the units are millionths of a US dollar.
+	Money bool
 }
 
 // Needs is everything that this module needs of others.

@@ -17,31 +17,8 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )
 
-const reelbase = `
-id: reelbase
-summary: Reelbase's clips of TikTok.
-docs: docs/recipes.md
-secret: {header: X-Reelbase-Key}
-rate: 5/s
-price: {call: 0.0035}
-budget: 0.50
-message: fault.words
-errors:
-  - {member: fault.kind, is: nobody, means: not_found, free: true}
-  - {member: fault.kind, is: [broke, slow_down], means: quota, free: true}
-  - {member: fault.kind, is: bad_key, means: misconfigured, free: true}
-  - {member: fault.kind, means: changed, free: true}
-platforms:
-  tiktok:
-    handle: https://api.reelbase.example/2/creators/{handle}/clips?take={limit}&from={cursor}
-    term: https://api.reelbase.example/2/search?words={term}&take={limit}&from={cursor}
-    pages: {cursor: result.paging.after, size: 20}
-    records: result.clips
-    columns:
-      {externalId: ref, handle: by.name, creatorId: by.key, postedAt: made, caption: says, durationSeconds: secs,
-       views: tally.seen, likes: tally.liked, comments: tally.replies, shares: tally.passed_on, saves: tally.kept}
-    sourceUrl: "https://www.tiktok.com/@{handle}/video/{externalId}"
-`
+// reelbase is the recipe for the double, as slow as the docs' example.
+var reelbase = strings.Replace(recipetest.Recipe, "rate: 100/s", "rate: 5/s", 1)
 
 // bench is a recipe in front of a double, with a clock that does not wait and a purse that counts.
 type bench struct {

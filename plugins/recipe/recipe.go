@@ -157,6 +157,9 @@ func (c *Recipe) read(r *reader, root ast.Node) {
 			}
 		},
 	})
+	if c.ID == ID {
+		r.fault(root, "id: %s stands for all recipes", ID)
+	}
 	if !idForm().MatchString(c.ID) {
 		r.fault(root, "id: want %s", idForm())
 	}

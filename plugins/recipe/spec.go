@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"context"
+	"strings"
 
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/site"
@@ -123,3 +124,6 @@ func (c *Recipe) usual() (cost stage.Cost) {
 	}
 	return cost
 }
+
+// envName is an id as a part of a variable's name.
+func envName(id string) string { return strings.ToUpper(strings.ReplaceAll(id, "-", "_")) }

@@ -1,8 +1,14 @@
-// Package recipetest has a double of a provider that does not exist, Reelbase. It is as strict as its
-// page in docs/recipes.md: it refuses what the page does not name, and charges what it says.
+// Package recipetest has a double of a provider that does not exist, Reelbase, and the recipe for it.
+//
+// What its page would say: `GET /2/creators/{name}/clips` and `GET /2/search?words=` give a creator's
+// clips, `take` (1 to 20) at a time, from the cursor `from`, which is `result.paging.after` of the page
+// before and null at the end. The key is in the header X-Reelbase-Key. Refusals have the status 200 and
+// `fault.kind`: nobody, broke, slow_down, bad_key, bad_request, with words in `fault.words`. A request
+// that is not refused costs 0.0035 USD. The double refuses what the page does not name.
 package recipetest
 
 import (
+	_ "embed" // the recipe
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +19,11 @@ import (
 	"sync"
 	"testing"
 )
+
+// Recipe is the recipe for the provider.
+//
+//go:embed reelbase.yaml
+var Recipe string
 
 // Key is the key that the provider takes.
 const Key = "rb_live_51c2f0e7a9d84b36"

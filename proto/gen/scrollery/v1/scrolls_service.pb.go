@@ -1376,7 +1376,9 @@ type SourceEstimate struct {
 	// Quotas of its site.
 	Quotas []*QuotaEstimate `protobuf:"bytes,6,rep,name=quotas" json:"quotas,omitempty"`
 	// When it can next be asked for all of it, Unix milliseconds; null where that is now or never.
-	RetryAt       *float64 `protobuf:"fixed64,7,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
+	RetryAt *float64 `protobuf:"fixed64,7,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
+	// What the seeds usually cost at a provider that is paid; null for any other source.
+	Cost          *CostEstimate `protobuf:"bytes,8,opt,name=cost" json:"cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1460,6 +1462,77 @@ func (x *SourceEstimate) GetRetryAt() float64 {
 	return 0
 }
 
+func (x *SourceEstimate) GetCost() *CostEstimate {
+	if x != nil {
+		return x.Cost
+	}
+	return nil
+}
+
+// CostEstimate is money that the operator pays a provider, in US dollars.
+type CostEstimate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the seeds usually cost.
+	Needed float64 `protobuf:"fixed64,1,opt,name=needed" json:"needed,omitempty"`
+	// What the account would be granted now of the day's budget.
+	Left float64 `protobuf:"fixed64,2,opt,name=left" json:"left,omitempty"`
+	// The budget of a day (UTC), for all accounts of the server.
+	Limit         float64 `protobuf:"fixed64,3,opt,name=limit" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CostEstimate) Reset() {
+	*x = CostEstimate{}
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CostEstimate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CostEstimate) ProtoMessage() {}
+
+func (x *CostEstimate) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CostEstimate.ProtoReflect.Descriptor instead.
+func (*CostEstimate) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *CostEstimate) GetNeeded() float64 {
+	if x != nil {
+		return x.Needed
+	}
+	return 0
+}
+
+func (x *CostEstimate) GetLeft() float64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *CostEstimate) GetLimit() float64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 // QuotaEstimate is one quota that a site sets for the whole server, as far as the account may use it.
 type QuotaEstimate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1477,7 +1550,7 @@ type QuotaEstimate struct {
 
 func (x *QuotaEstimate) Reset() {
 	*x = QuotaEstimate{}
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[24]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1489,7 +1562,7 @@ func (x *QuotaEstimate) String() string {
 func (*QuotaEstimate) ProtoMessage() {}
 
 func (x *QuotaEstimate) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[24]
+	mi := &file_scrollery_v1_scrolls_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1502,7 +1575,7 @@ func (x *QuotaEstimate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuotaEstimate.ProtoReflect.Descriptor instead.
 func (*QuotaEstimate) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{24}
+	return file_scrollery_v1_scrolls_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *QuotaEstimate) GetName() string {
@@ -1631,7 +1704,7 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\tobstacles\x18\t \x03(\tB\x04\x88\xdb\x18\x01R\tobstacles\x12(\n" +
 	"\x10next_eligible_at\x18\n" +
 	" \x01(\x01R\x0enextEligibleAt\x12\x14\n" +
-	"\x05notes\x18\v \x03(\tR\x05notes\"\xfc\x01\n" +
+	"\x05notes\x18\v \x03(\tR\x05notes\"\xac\x02\n" +
 	"\x0eSourceEstimate\x12!\n" +
 	"\x06source\x18\x01 \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x02R\x06source\x12\x1d\n" +
 	"\x06usable\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\x06usable\x12\x1b\n" +
@@ -1639,7 +1712,12 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\awaiting\x18\x04 \x01(\x05B\x05\xaa\x01\x02\b\x02R\awaiting\x12\x1a\n" +
 	"\brequests\x18\x05 \x01(\x05R\brequests\x123\n" +
 	"\x06quotas\x18\x06 \x03(\v2\x1b.scrollery.v1.QuotaEstimateR\x06quotas\x12\x19\n" +
-	"\bretry_at\x18\a \x01(\x01R\aretryAt\"\x85\x01\n" +
+	"\bretry_at\x18\a \x01(\x01R\aretryAt\x12.\n" +
+	"\x04cost\x18\b \x01(\v2\x1a.scrollery.v1.CostEstimateR\x04cost\"e\n" +
+	"\fCostEstimate\x12\x1d\n" +
+	"\x06needed\x18\x01 \x01(\x01B\x05\xaa\x01\x02\b\x02R\x06needed\x12\x19\n" +
+	"\x04left\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x02R\x04left\x12\x1b\n" +
+	"\x05limit\x18\x03 \x01(\x01B\x05\xaa\x01\x02\b\x02R\x05limit\"\x85\x01\n" +
 	"\rQuotaEstimate\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x02R\x04name\x12\x1d\n" +
 	"\x06needed\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x06needed\x12\x19\n" +
@@ -1691,7 +1769,7 @@ func file_scrollery_v1_scrolls_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_scrolls_service_proto_rawDescData
 }
 
-var file_scrollery_v1_scrolls_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_scrollery_v1_scrolls_service_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_scrollery_v1_scrolls_service_proto_goTypes = []any{
 	(*CreateScrollRequest)(nil),    // 0: scrollery.v1.CreateScrollRequest
 	(*CreateScrollResponse)(nil),   // 1: scrollery.v1.CreateScrollResponse
@@ -1717,49 +1795,51 @@ var file_scrollery_v1_scrolls_service_proto_goTypes = []any{
 	(*EstimateScrollRequest)(nil),  // 21: scrollery.v1.EstimateScrollRequest
 	(*EstimateScrollResponse)(nil), // 22: scrollery.v1.EstimateScrollResponse
 	(*SourceEstimate)(nil),         // 23: scrollery.v1.SourceEstimate
-	(*QuotaEstimate)(nil),          // 24: scrollery.v1.QuotaEstimate
-	(*Scroll)(nil),                 // 25: scrollery.v1.Scroll
-	(*Verdict)(nil),                // 26: scrollery.v1.Verdict
-	(*Seed)(nil),                   // 27: scrollery.v1.Seed
+	(*CostEstimate)(nil),           // 24: scrollery.v1.CostEstimate
+	(*QuotaEstimate)(nil),          // 25: scrollery.v1.QuotaEstimate
+	(*Scroll)(nil),                 // 26: scrollery.v1.Scroll
+	(*Verdict)(nil),                // 27: scrollery.v1.Verdict
+	(*Seed)(nil),                   // 28: scrollery.v1.Seed
 }
 var file_scrollery_v1_scrolls_service_proto_depIdxs = []int32{
-	25, // 0: scrollery.v1.CreateScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	25, // 1: scrollery.v1.GetScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	25, // 2: scrollery.v1.ListScrollsResponse.scrolls:type_name -> scrollery.v1.Scroll
-	26, // 3: scrollery.v1.ListVerdictsResponse.verdicts:type_name -> scrollery.v1.Verdict
-	25, // 4: scrollery.v1.WatchScrollResponse.scroll:type_name -> scrollery.v1.Scroll
-	25, // 5: scrollery.v1.CancelScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	26, // 0: scrollery.v1.CreateScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	26, // 1: scrollery.v1.GetScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	26, // 2: scrollery.v1.ListScrollsResponse.scrolls:type_name -> scrollery.v1.Scroll
+	27, // 3: scrollery.v1.ListVerdictsResponse.verdicts:type_name -> scrollery.v1.Verdict
+	26, // 4: scrollery.v1.WatchScrollResponse.scroll:type_name -> scrollery.v1.Scroll
+	26, // 5: scrollery.v1.CancelScrollResponse.scroll:type_name -> scrollery.v1.Scroll
 	16, // 6: scrollery.v1.GetScheduleResponse.schedule:type_name -> scrollery.v1.Schedule
 	19, // 7: scrollery.v1.ListTemplatesResponse.templates:type_name -> scrollery.v1.Template
 	20, // 8: scrollery.v1.Template.stages:type_name -> scrollery.v1.TemplateStage
-	27, // 9: scrollery.v1.EstimateScrollResponse.seeds:type_name -> scrollery.v1.Seed
+	28, // 9: scrollery.v1.EstimateScrollResponse.seeds:type_name -> scrollery.v1.Seed
 	23, // 10: scrollery.v1.EstimateScrollResponse.sources:type_name -> scrollery.v1.SourceEstimate
-	24, // 11: scrollery.v1.SourceEstimate.quotas:type_name -> scrollery.v1.QuotaEstimate
-	0,  // 12: scrollery.v1.ScrollsService.CreateScroll:input_type -> scrollery.v1.CreateScrollRequest
-	2,  // 13: scrollery.v1.ScrollsService.GetScroll:input_type -> scrollery.v1.GetScrollRequest
-	4,  // 14: scrollery.v1.ScrollsService.ListScrolls:input_type -> scrollery.v1.ListScrollsRequest
-	6,  // 15: scrollery.v1.ScrollsService.ListVerdicts:input_type -> scrollery.v1.ListVerdictsRequest
-	8,  // 16: scrollery.v1.ScrollsService.WatchScroll:input_type -> scrollery.v1.WatchScrollRequest
-	10, // 17: scrollery.v1.ScrollsService.CancelScroll:input_type -> scrollery.v1.CancelScrollRequest
-	14, // 18: scrollery.v1.ScrollsService.GetSchedule:input_type -> scrollery.v1.GetScheduleRequest
-	17, // 19: scrollery.v1.ScrollsService.ListTemplates:input_type -> scrollery.v1.ListTemplatesRequest
-	21, // 20: scrollery.v1.ScrollsService.EstimateScroll:input_type -> scrollery.v1.EstimateScrollRequest
-	12, // 21: scrollery.v1.ScrollsService.StopSchedule:input_type -> scrollery.v1.StopScheduleRequest
-	1,  // 22: scrollery.v1.ScrollsService.CreateScroll:output_type -> scrollery.v1.CreateScrollResponse
-	3,  // 23: scrollery.v1.ScrollsService.GetScroll:output_type -> scrollery.v1.GetScrollResponse
-	5,  // 24: scrollery.v1.ScrollsService.ListScrolls:output_type -> scrollery.v1.ListScrollsResponse
-	7,  // 25: scrollery.v1.ScrollsService.ListVerdicts:output_type -> scrollery.v1.ListVerdictsResponse
-	9,  // 26: scrollery.v1.ScrollsService.WatchScroll:output_type -> scrollery.v1.WatchScrollResponse
-	11, // 27: scrollery.v1.ScrollsService.CancelScroll:output_type -> scrollery.v1.CancelScrollResponse
-	15, // 28: scrollery.v1.ScrollsService.GetSchedule:output_type -> scrollery.v1.GetScheduleResponse
-	18, // 29: scrollery.v1.ScrollsService.ListTemplates:output_type -> scrollery.v1.ListTemplatesResponse
-	22, // 30: scrollery.v1.ScrollsService.EstimateScroll:output_type -> scrollery.v1.EstimateScrollResponse
-	13, // 31: scrollery.v1.ScrollsService.StopSchedule:output_type -> scrollery.v1.StopScheduleResponse
-	22, // [22:32] is the sub-list for method output_type
-	12, // [12:22] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	25, // 11: scrollery.v1.SourceEstimate.quotas:type_name -> scrollery.v1.QuotaEstimate
+	24, // 12: scrollery.v1.SourceEstimate.cost:type_name -> scrollery.v1.CostEstimate
+	0,  // 13: scrollery.v1.ScrollsService.CreateScroll:input_type -> scrollery.v1.CreateScrollRequest
+	2,  // 14: scrollery.v1.ScrollsService.GetScroll:input_type -> scrollery.v1.GetScrollRequest
+	4,  // 15: scrollery.v1.ScrollsService.ListScrolls:input_type -> scrollery.v1.ListScrollsRequest
+	6,  // 16: scrollery.v1.ScrollsService.ListVerdicts:input_type -> scrollery.v1.ListVerdictsRequest
+	8,  // 17: scrollery.v1.ScrollsService.WatchScroll:input_type -> scrollery.v1.WatchScrollRequest
+	10, // 18: scrollery.v1.ScrollsService.CancelScroll:input_type -> scrollery.v1.CancelScrollRequest
+	14, // 19: scrollery.v1.ScrollsService.GetSchedule:input_type -> scrollery.v1.GetScheduleRequest
+	17, // 20: scrollery.v1.ScrollsService.ListTemplates:input_type -> scrollery.v1.ListTemplatesRequest
+	21, // 21: scrollery.v1.ScrollsService.EstimateScroll:input_type -> scrollery.v1.EstimateScrollRequest
+	12, // 22: scrollery.v1.ScrollsService.StopSchedule:input_type -> scrollery.v1.StopScheduleRequest
+	1,  // 23: scrollery.v1.ScrollsService.CreateScroll:output_type -> scrollery.v1.CreateScrollResponse
+	3,  // 24: scrollery.v1.ScrollsService.GetScroll:output_type -> scrollery.v1.GetScrollResponse
+	5,  // 25: scrollery.v1.ScrollsService.ListScrolls:output_type -> scrollery.v1.ListScrollsResponse
+	7,  // 26: scrollery.v1.ScrollsService.ListVerdicts:output_type -> scrollery.v1.ListVerdictsResponse
+	9,  // 27: scrollery.v1.ScrollsService.WatchScroll:output_type -> scrollery.v1.WatchScrollResponse
+	11, // 28: scrollery.v1.ScrollsService.CancelScroll:output_type -> scrollery.v1.CancelScrollResponse
+	15, // 29: scrollery.v1.ScrollsService.GetSchedule:output_type -> scrollery.v1.GetScheduleResponse
+	18, // 30: scrollery.v1.ScrollsService.ListTemplates:output_type -> scrollery.v1.ListTemplatesResponse
+	22, // 31: scrollery.v1.ScrollsService.EstimateScroll:output_type -> scrollery.v1.EstimateScrollResponse
+	13, // 32: scrollery.v1.ScrollsService.StopSchedule:output_type -> scrollery.v1.StopScheduleResponse
+	23, // [23:33] is the sub-list for method output_type
+	13, // [13:23] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_scrolls_service_proto_init() }
@@ -1775,7 +1855,7 @@ func file_scrollery_v1_scrolls_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_scrolls_service_proto_rawDesc), len(file_scrollery_v1_scrolls_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
