@@ -148,6 +148,11 @@ func (c creators) Erase(ctx context.Context, o operator.EraseOrder) (*operator.R
 	return (*operator.Receipt)(r), err
 }
 
+func (c creators) Held(ctx context.Context) ([]operator.Held, error) {
+	all, err := c.removal.Held(ctx)
+	return each(all, err, func(h removal.Held) operator.Held { return operator.Held(h) })
+}
+
 func (c creators) CheckReceipt(text []byte) (*operator.Receipt, error) {
 	r, err := c.removal.CheckReceipt(text)
 	return (*operator.Receipt)(r), err

@@ -17,6 +17,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/removal"
 	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -62,6 +63,24 @@ func (b *bundle) counted() {
 	if diff := gocmp.Diff(want, counts(`SELECT account_id, source, readings FROM source_counts WHERE readings <> 0 ORDER BY account_id, source`)); diff != "" {
 		b.t.Errorf("counts by source (-want +got):\n%s", diff)
 	}
+}
+
+// TestWhatIsHeldBySource counts what all accounts have.
+func TestWhatIsHeldBySource(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		other := b.as(8)
+		b.by("api", 2, "x", "y")
+		b.by("feed", 1, "x")
+		other.by("api", 1, "z")
+		b.sweep(31) // z is due
+		got, err := b.removal.Held(t.Context())
+		want := []removal.Held{{Source: "api", Accounts: 1, Readings: 2, OldestAt: now + 2*day}, {Source: "feed", Accounts: 1, Readings: 1, OldestAt: now + day}}
+		if diff := gocmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("got error %v (-want +got):\n%s", err, diff)
+		}
+	})
 }
 
 // TestWhatThinningLeaves is the rule by hand: a day of a video and source has its last usable

@@ -21,6 +21,18 @@ type Receipt struct {
 	Signature  string `json:"signature"`
 }
 
+// Held is what all accounts have of a source.
+type Held struct {
+	Source   string
+	Accounts int
+	Readings int64
+	// OldestAt is in Unix milliseconds.
+	OldestAt int64
+}
+
+// Held returns what all accounts have, by source.
+func (s *Service) Held(ctx context.Context) ([]Held, error) { return s.needs.Creators.Held(ctx) }
+
 // EraseCreator deletes a creator from the libraries of all accounts, and keeps them out. One that
 // was cut off goes on.
 func (s *Service) EraseCreator(ctx context.Context, order EraseOrder) (*Receipt, error) {

@@ -79,6 +79,8 @@ type Quotas interface {
 
 // Creators erases creators from all libraries.
 type Creators interface {
+	// Held returns what all libraries have, by source.
+	Held(ctx context.Context) ([]Held, error)
 	Erase(ctx context.Context, order EraseOrder) (*Receipt, error)
 	// CheckReceipt refuses a text that is no receipt of this server.
 	CheckReceipt(text []byte) (*Receipt, error)

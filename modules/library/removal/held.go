@@ -1,0 +1,37 @@
+package removal
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/videos"
+)
+
+// Held is what all libraries have of a source.
+type Held struct {
+	// Source is its id; `import` for imports, and `archive` or `observe` for what earlier
+	// versions read.
+	Source   string
+	Accounts int
+	Readings int64
+	// OldestAt is the time of the oldest reading, in Unix milliseconds.
+	OldestAt int64
+}
+
+// Held returns what the libraries of all tenants have, by source. It reads counts and one end of an
+// index for each account and source, whatever the size of the libraries.
+func (s *Service) Held(ctx context.Context) (all []Held, err error) {
+	err = s.db.HotTenantless(`SELECT c.source, COUNT(*), CAST(SUM(c.readings) AS BIGINT),
+MIN((SELECT MIN(o.observed_at) FROM observations o WHERE o.{owner} = c.{owner} AND o.stage = c.source))
+FROM source_counts c WHERE c.readings > 0 GROUP BY c.source ORDER BY c.source`, "the operator sees the sources of all tenants").
+		Each(ctx, func(row store.Row) (bool, error) {
+			source, _ := row[0].(string)
+			all = append(all, Held{source, int(videos.IntOf(row[1], 0)), videos.IntOf(row[2], 0), videos.IntOf(row[3], 0)})
+			return true, nil
+		})
+	if err != nil {
+		return nil, fmt.Errorf("count what is held by source: %w", err)
+	}
+	return all, nil
+}
