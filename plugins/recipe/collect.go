@@ -155,7 +155,7 @@ type haul struct {
 	limit int
 	seen  map[string]bool
 	emit  func(stage.Record) error
-	// records were read, of which none had views in so many.
+	// records were read; of so many that should have views, none had.
 	records, unseen int
 }
 
@@ -430,7 +430,7 @@ func (a *asker) take(ctx context.Context, platform string, q *request, answer si
 			return nil
 		}
 		read++
-		if record.Metrics.Views == nil {
+		if record.Metrics.Views == nil && (q.columns == nil || q.columns.Columns["views"] != "") {
 			h.unseen++
 		}
 		if h.seen[record.ExternalID] || len(h.seen) >= h.limit {

@@ -74,6 +74,11 @@ func New(call *stage.Call, options Options) *Site {
 	client := call.HTTP()
 	// An interface has no reason to send its callers elsewhere.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if direct, is := client.Transport.(*http.Transport); is && options.Timeout > Timeout {
+		direct = direct.Clone()
+		direct.ResponseHeaderTimeout = options.Timeout
+		client.Transport = direct
+	}
 	s := &Site{client: client, progress: call.Progress, options: options, left: options.Patience}
 	for _, secret := range call.Secrets {
 		s.Hide(secret)
@@ -124,7 +129,9 @@ func (s *Site) Ask(ctx context.Context, r Request) (Answer, error) {
 		}
 	}
 	s.progress("asking")
+	alive := s.alive()
 	answer, err := s.ask(ctx, r)
+	alive()
 	s.progress("answered")
 	s.next = s.options.Clock.Now().Add(s.options.Gap)
 	if err == nil {
@@ -134,6 +141,25 @@ func (s *Site) Ask(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, context.Cause(ctx)
 	}
 	return Answer{}, &Unreachable{s.clean(err)}
+}
+
+// alive shows the host that the stage waits for an answer that may take longer than a stall.
+func (s *Site) alive() (stop func()) {
+	if s.options.Timeout <= Timeout {
+		return func() {}
+	}
+	over := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(signs):
+				s.progress("waiting for an answer")
+			}
+		}
+	}()
+	return func() { close(over) }
 }
 
 // Slow asks for a longer pause before the next request.

@@ -1,0 +1,313 @@
+package recipe
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/site"
+	"github.com/scrollery/scrollery/plugins/stage/site/sitetest"
+	"github.com/scrollery/scrollery/plugins/stage/stagetest"
+)
+
+// double is a provider as its pages have it; the head of its recipe names them, with dates. It refuses
+// what they do not name, and its answers have their members with values of ours.
+type double struct {
+	key      func(*http.Request) string
+	refusal  func(status int, words string) string
+	requests map[string]doubled // by method and path
+}
+
+// doubled is one request: the parameters and members that its page names, those that it needs, and the
+// answer of a page.
+type doubled struct {
+	params, needed, members []string
+	answer                  func(r *http.Request, body map[string]any, page int) any
+}
+
+const doubleKey = "k-9f31c2d7"
+
+func (d double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	refuse := func(status int, words string) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, d.refusal(status, words))
+	}
+	if d.key(r) != doubleKey {
+		refuse(http.StatusUnauthorized, "the key "+d.key(r)+" is not known")
+		return
+	}
+	q, known := d.requests[r.Method+" "+r.URL.Path]
+	if !known {
+		refuse(http.StatusNotFound, "no such path")
+		return
+	}
+	query := r.URL.Query()
+	for name := range query {
+		if !slices.Contains(q.params, name) {
+			refuse(http.StatusBadRequest, "no parameter "+name)
+			return
+		}
+	}
+	body := map[string]any{}
+	_ = json.NewDecoder(r.Body).Decode(&body)
+	for name := range body {
+		if !slices.Contains(q.members, name) {
+			refuse(http.StatusBadRequest, "no input "+name)
+			return
+		}
+	}
+	for _, name := range q.needed {
+		if !query.Has(name) && body[name] == nil {
+			refuse(http.StatusBadRequest, name+" is required")
+			return
+		}
+	}
+	page := 1
+	for _, name := range []string{"cursor", "max_cursor", "max_id", "continuationToken", "page"} {
+		if text := strings.TrimPrefix(query.Get(name), "p"); text != "" {
+			_, _ = fmt.Sscan(text, &page)
+		}
+	}
+	_ = json.NewEncoder(w).Encode(q.answer(r, body, page))
+}
+
+func aweme(n int) map[string]any {
+	return map[string]any{
+		"aweme_id": fmt.Sprint(7400000000000000000 + n), "desc": "A kettle #tea", "create_time": 1780000000 + n, "share_url": "", "url": "https://www.tiktok.com/@ada/video/1",
+		"author":     map[string]any{"unique_id": "ada", "uid": "6659752019493208069", "follower_count": 5},
+		"statistics": map[string]any{"play_count": 1000 + n, "digg_count": 9, "comment_count": 3, "share_count": 2, "collect_count": 1},
+		"music":      map[string]any{"id_str": "7370375686554782506", "title": "Kettle"}, "video": map[string]any{"duration": 21000},
+	}
+}
+
+// list has n items of a page, each with a number of its own.
+func list(page, n int, item func(int) map[string]any) (all []map[string]any) {
+	for i := range n {
+		all = append(all, item(100*page+i))
+	}
+	return all
+}
+
+// until is the cursor of the next page while there are fewer pages than most.
+func until(page, most int) any {
+	if page >= most {
+		return nil
+	}
+	return fmt.Sprintf("p%d", page+1)
+}
+
+// scrapeCreators is as its reference of 2026-08-21 has it; see the head of the recipe. Cursors are texts
+// here, which the recipe must not read.
+func scrapeCreators() double {
+	base := func(members map[string]any) map[string]any {
+		members["success"], members["credits_remaining"], members["credits_charged"] = true, 100, 1
+		return members
+	}
+	return double{
+		key: func(r *http.Request) string { return r.Header.Get("x-api-key") },
+		refusal: func(status int, words string) string {
+			text, _ := json.Marshal(map[string]any{"success": false, "credits_remaining": 100, "errorStatus": status, "message": words})
+			return string(text)
+		},
+		requests: map[string]doubled{
+			"GET /v3/tiktok/profile/videos": {params: []string{"handle", "user_id", "sort_by", "max_cursor", "region", "trim"}, needed: []string{"handle"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return base(map[string]any{"aweme_list": list(page, 10, aweme), "max_cursor": until(page, 3)})
+			}},
+			"GET /v1/tiktok/search/keyword": {params: []string{"query", "date_posted", "sort_by", "region", "cursor", "trim"}, needed: []string{"query"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return base(map[string]any{"search_item_list": list(page, 10, func(n int) map[string]any { return map[string]any{"aweme_info": aweme(n)} }), "cursor": until(page, 2)})
+			}},
+			"GET /v1/tiktok/song/videos": {params: []string{"clipId", "cursor"}, needed: []string{"clipId"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return base(map[string]any{"aweme_list": list(page, 5, aweme), "cursor": fmt.Sprintf("p%d", page+1), "has_more": map[bool]int{true: 1}[page < 2], "status_code": 0})
+			}},
+			"GET /v2/tiktok/video": {params: []string{"url", "get_transcript", "region", "trim", "download_media", "cache_max_age"}, needed: []string{"url"}, answer: func(r *http.Request, _ map[string]any, _ int) any {
+				one := aweme(0)
+				one["aweme_id"] = r.URL.Query().Get("url")[len("https://www.tiktok.com/@_/video/"):]
+				return base(map[string]any{"aweme_detail": one, "status_code": 0})
+			}},
+			"GET /v1/instagram/user/reels": {params: []string{"user_id", "handle", "max_id", "trim"}, needed: []string{"handle"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return base(map[string]any{"items": list(page, 6, func(n int) map[string]any {
+					return map[string]any{"media": map[string]any{
+						"taken_at": 1780000000 + n, "pk": fmt.Sprint(3540614075954356349 + n), "code": fmt.Sprintf("DKKtpqaxg%d", n), "media_type": 2, "product_type": "clips", "caption": map[string]any{"text": "A kettle"},
+						"play_count": 900 + n, "ig_play_count": 900 + n, "like_count": 7, "comment_count": 1, "video_duration": 12.5, "user": map[string]any{"username": "ada", "pk": "2700692569"},
+					}}
+				}), "paging_info": map[string]any{"max_id": fmt.Sprintf("p%d", page+1), "more_available": page < 2}, "status": "ok"})
+			}},
+			"GET /v2/instagram/reels/search": {params: []string{"query", "date_posted", "page"}, needed: []string{"query"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return base(map[string]any{"reels": list(page, 4, func(n int) map[string]any {
+					return map[string]any{
+						"id": fmt.Sprint(3723045213787686915 + n), "shortcode": fmt.Sprintf("DOq6eV6i%d", n), "url": fmt.Sprintf("https://www.instagram.com/reel/DOq6eV6i%d/", n), "caption": "Tea", "product_type": "clips", "is_video": true,
+						"video_duration": 75.7, "taken_at": "2025-09-16T16:56:45.000Z", "like_count": 9, "comment_count": 2, "owner": map[string]any{"id": "70127159370", "username": "ada", "follower_count": 188},
+						"clips_music_attribution_info": map[string]any{"audio_id": "1711608879787237", "song_name": "Kettle"},
+					}
+				})})
+			}},
+			"GET /v1/youtube/channel/shorts": {params: []string{"handle", "channelId", "sort", "continuationToken"}, needed: []string{"handle"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return base(map[string]any{"videos": []any{}, "shorts": list(page, 5, func(n int) map[string]any {
+					return map[string]any{
+						"type": "short", "id": fmt.Sprintf("VREVC0w%04d", n), "url": "https://www.youtube.com/watch?v=x", "title": "A kettle", "description": "Tea #kettle", "viewCountText": "17,066", "viewCountInt": 17066 + n,
+						"commentCountInt": 2, "likeCountInt": 495, "publishDate": "2026-04-22T10:44:35-07:00", "durationMs": 37000,
+					}
+				}), "continuationToken": until(page, 2)})
+			}},
+		},
+	}
+}
+
+// apify is run-sync-get-dataset-items as its reference has it, with two actors; see the head of the recipe.
+func apify() double {
+	options := []string{"timeout", "memory", "maxItems", "maxTotalChargeUsd", "build", "format", "clean", "limit", "offset"}
+	most := func(body map[string]any, name string) int {
+		n, _ := body[name].(float64)
+		return min(int(n), 30)
+	}
+	return double{
+		key: func(r *http.Request) string { return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") },
+		refusal: func(_ int, words string) string {
+			text, _ := json.Marshal(map[string]any{"error": map[string]any{"type": "invalid-input", "message": words}})
+			return string(text)
+		},
+		requests: map[string]doubled{
+			"POST /v2/acts/clockworks~tiktok-scraper/run-sync-get-dataset-items": {
+				params: options, needed: []string{"maxItems", "maxTotalChargeUsd", "resultsPerPage"},
+				members: []string{"profiles", "hashtags", "searchQueries", "postURLs", "resultsPerPage", "profileSorting", "profileScrapeSections", "excludePinnedPosts", "shouldDownloadVideos"},
+				answer: func(_ *http.Request, body map[string]any, page int) any {
+					return list(page, most(body, "resultsPerPage"), func(n int) map[string]any {
+						id := fmt.Sprint(7400000000000000000 + n)
+						return map[string]any{
+							"id": id, "text": "A kettle", "createTime": 1780000000, "createTimeISO": "2026-05-28T20:26:40.000Z", "authorMeta": map[string]any{"id": "1", "name": "ada", "fans": 5},
+							"playCount": 100 + n, "diggCount": 9, "commentCount": 1, "shareCount": 2, "collectCount": 3, "webVideoUrl": "https://www.tiktok.com/@ada/video/" + id, "videoMeta": map[string]any{"duration": 20}, "hashtags": []any{map[string]any{"name": "tea"}},
+						}
+					})
+				},
+			},
+			"POST /v2/acts/apify~instagram-reel-scraper/run-sync-get-dataset-items": {
+				params: options, needed: []string{"maxItems", "maxTotalChargeUsd", "resultsLimit", "username"}, members: []string{"username", "resultsLimit", "onlyPostsNewerThan", "skipPinnedPosts", "skipTrialReels"},
+				answer: func(_ *http.Request, body map[string]any, page int) any {
+					return list(page, most(body, "resultsLimit"), func(n int) map[string]any {
+						return map[string]any{
+							"id": fmt.Sprint(3869167893477101612 + n), "type": "Video", "shortCode": fmt.Sprintf("DWyC7MLD%d", n), "caption": "Tea", "url": fmt.Sprintf("https://www.instagram.com/p/DWyC7MLD%d/", n),
+							"likesCount": 4, "commentsCount": 1, "videoPlayCount": 100 + n, "videoViewCount": 50, "ownerUsername": "ada", "ownerId": "7", "timestamp": "2026-04-06T10:00:00.000Z", "productType": "clips",
+						}
+					})
+				},
+			},
+		},
+	}
+}
+
+// asked is what a shipped recipe brings from its double for one seed.
+func asked(t *testing.T, id string, handler http.Handler, seed stage.Seed) (records []stage.Record, o stage.Outcome, spent int64) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	recipe, err := Parse(Shipped()[id])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{recipe: recipe, clock: sitetest.NewClock(time.Date(2026, 9, 1, 16, 10, 0, 0, time.UTC)), limit: 1 << 50}
+	call := newBenchCall(b, server.URL)
+	call.Secrets["api_key"] = doubleKey
+	records, outcomes, err := stagetest.Collect(t, recipe.spec(site.Options{Clock: b.clock, Timeout: 300 * time.Millisecond}, nil), call, []stage.Seed{seed})
+	if err != nil || len(outcomes) != 1 {
+		t.Fatalf("%+v, error %v; want one outcome", outcomes, err)
+	}
+	return records, outcomes[0], b.spent
+}
+
+// TestShippedRecipesAgainstTheirPages: each request of each shipped recipe brings videos with views, times
+// and creators from a double that refuses what the provider's pages do not name, for the counted price.
+func TestShippedRecipesAgainstTheirPages(t *testing.T) {
+	t.Parallel()
+	handle := func(platform string) stage.Seed { return stage.Seed{Platform: platform, Handle: "ada"} }
+	for name, c := range map[string]struct {
+		id     string
+		double double
+		seed   stage.Seed
+		videos int
+		views  bool
+		spent  int64
+	}{
+		"scrapecreators, TikTok handle":    {"scrapecreators", scrapeCreators(), handle("tiktok"), 30, true, 6_000},
+		"scrapecreators, TikTok term":      {"scrapecreators", scrapeCreators(), stage.Seed{Platform: "tiktok", Term: "latte art"}, 20, true, 4_000},
+		"scrapecreators, TikTok sound":     {"scrapecreators", scrapeCreators(), stage.Seed{Platform: "tiktok", Term: "sound:7370375686554782506"}, 10, true, 4_000},
+		"scrapecreators, Instagram handle": {"scrapecreators", scrapeCreators(), handle("instagram"), 12, true, 4_000},
+		"scrapecreators, Instagram term":   {"scrapecreators", scrapeCreators(), stage.Seed{Platform: "instagram", Term: "tea"}, 4, false, 2_000},
+		"scrapecreators, YouTube handle":   {"scrapecreators", scrapeCreators(), handle("youtube"), 10, true, 4_000},
+		"apify, TikTok handle":             {"apify", apify(), handle("tiktok"), 30, true, 160_000},
+		"apify, TikTok term":               {"apify", apify(), stage.Seed{Platform: "tiktok", Term: "tea"}, 30, true, 160_000},
+		"apify, Instagram handle":          {"apify", apify(), handle("instagram"), 30, true, 160_000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			records, o, spent := asked(t, c.id, c.double, c.seed)
+			if o.Status != stage.OK || len(records) != c.videos || spent != c.spent {
+				t.Fatalf("%+v, %d records for %d; want ok, %d for %d", o, len(records), spent, c.videos, c.spent)
+			}
+			r := records[0]
+			if (r.Metrics.Views != nil) != c.views || r.Metrics.Likes == nil || r.Metrics.Comments == nil || r.PostedAt == nil || r.Platform != c.seed.Platform || !strings.Contains(string(r.Metadata), "caption") {
+				t.Errorf("%+v; want likes, comments, time and caption, views: %v", r, c.views)
+			}
+		})
+	}
+}
+
+// TestShippedRecipesReadOneAgain: a known video is read again by its id.
+func TestShippedRecipesReadOneAgain(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(scrapeCreators())
+	t.Cleanup(server.Close)
+	recipe, err := Parse(Shipped()["scrapecreators"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{recipe: recipe, clock: sitetest.NewClock(time.Now()), limit: 1 << 50}
+	call := newBenchCall(b, server.URL)
+	call.Secrets["api_key"], call.Settings["refreshes"] = doubleKey, "5"
+	records, outcomes, err := stagetest.Refresh(t, recipe.spec(site.Options{Clock: b.clock}, nil), call, []stage.Ref{{Platform: "tiktok", ExternalID: "7400000000000000123"}})
+	if err != nil || len(records) != 1 || *records[0].Metrics.Views != 1000 || outcomes[0].Status != stage.OK || b.spent != 2_000 {
+		t.Errorf("%+v, %+v, error %v, for %d; want one reading for 2000", records, outcomes, err, b.spent)
+	}
+}
+
+// TestFaultsOfShippedRecipes: each provider's own errors, and those that every interface has.
+func TestFaultsOfShippedRecipes(t *testing.T) {
+	t.Parallel()
+	for id, c := range map[string]struct {
+		double         double
+		videos         int
+		renamed, empty string
+	}{
+		"scrapecreators": {scrapeCreators(), 30, `{"success":true,"clips":[{"aweme_id":"1"}]}`, `{"success":true,"aweme_list":[]}`},
+		"apify":          {apify(), 30, `[{"video":"1","plays":5}]`, `[]`},
+	} {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			sitetest.Suite(t, sitetest.Subject{
+				Videos: c.videos,
+				Collect: func(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) ([]stage.Record, stage.Outcome) {
+					t.Helper()
+					records, o, _ := asked(t, id, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						body, _ := io.ReadAll(r.Body) // or the server does not see that the client has gone
+						r.Body = io.NopCloser(bytes.NewReader(body))
+						if fault == nil || !fault(w, r) {
+							c.double.ServeHTTP(w, r)
+						}
+					}), stage.Seed{Platform: "tiktok", Handle: "ada"})
+					return records, o
+				},
+				Bucket:     sitetest.Text(402, c.double.refusal(402, "no credit is left")),
+				TokenEnded: sitetest.Text(401, c.double.refusal(401, "the key ended")),
+				Renamed:    sitetest.Text(200, c.renamed),
+				Empty:      sitetest.Text(200, c.empty),
+			})
+		})
+	}
+}
