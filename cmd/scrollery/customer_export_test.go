@@ -81,11 +81,10 @@ func exports(t *testing.T, caller *apptest.Caller) {
 	direct.must(t, customers.ExitDone, "export", whole)
 	want := readExport(t, whole)
 
-	// The server sends 64 KiB at once: a shorter stream brings nothing.
 	var streams, cuts atomic.Int32
 	server := between(t, caller.Address(), func(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, bool) {
 		if strings.HasSuffix(r.URL.Path, "/ExportAccount") && streams.Add(1) <= cuts.Load() {
-			return &cutting{ResponseWriter: w, left: 70_000}, true
+			return &cutting{ResponseWriter: w, left: 10_000}, true
 		}
 		return w, true
 	})
