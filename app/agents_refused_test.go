@@ -162,7 +162,9 @@ func TestAgentsNeverMeet(t *testing.T) {
 	if len(mine.Videos) == 0 || len(runs.Scrolls) == 0 {
 		t.Fatalf("got %d videos and %d scrolls, want some", len(mine.Videos), len(runs.Scrolls))
 	}
-	video, scroll := mine.Videos[0].ID, runs.Scrolls[0].ID
+	var kept struct{ Collection struct{ ID string } }
+	ours.get(t, "createCollection", `{"name":"Openings"}`, &kept)
+	video, scroll, collection := mine.Videos[0].ID, runs.Scrolls[0].ID, kept.Collection.ID
 	list, err := theirs.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -178,9 +180,22 @@ func TestAgentsNeverMeet(t *testing.T) {
 			case "scrollId":
 				arguments[name] = scroll
 			case "id":
-				arguments[name] = map[bool]string{true: video, false: scroll}[tool.Name == "getVideo"]
+				switch {
+				case tool.Name == "getVideo":
+					arguments[name] = video
+				case strings.Contains(tool.Name, "Collection"):
+					arguments[name] = collection
+				default:
+					arguments[name] = scroll
+				}
 			case "ids":
 				arguments[name] = []string{video}
+			case "videoIds":
+				arguments[name] = []string{video}
+			case "before":
+				arguments[name] = video
+			case "name":
+				arguments[name] = "Kettles"
 			case "archived":
 				arguments[name] = true
 			case "agentMetadata":
@@ -203,7 +218,7 @@ func TestAgentsNeverMeet(t *testing.T) {
 			named++
 		}
 		text = strings.Replace(text, fmt.Sprintf(`"missing":[%q]`, video), "", 1) // as it was asked for
-		for _, id := range []string{video, scroll} {
+		for _, id := range []string{video, scroll, collection} {
 			if strings.Contains(text, id) {
 				t.Errorf("%s %s: got %s of another account in %s, want no id of it", tool.Name, sent, id, text)
 			}

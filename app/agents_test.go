@@ -199,6 +199,9 @@ func TestStructuredAnswersKeepTheirSchemas(t *testing.T) {
 	account.Get(t, setBrief, &struct{}{})
 	account.Scroll(t, "{}")
 	ids := idsIn(t, account, everything(t, account))
+	var kept struct{ Collection struct{ ID string } }
+	account.Get(t, `POST /v1/collections/create {"name":"Kettles"}`, &kept)
+	account.Get(t, fmt.Sprintf(`POST /v1/collections/add {"id":%q,"videoIds":[%q]}`, kept.Collection.ID, ids["vid_"][0]), &struct{}{})
 	a := newAgent(t, running, account.Key, "?structured=true&toolsets=all", "")
 	list, err := a.ListTools(t.Context(), nil)
 	if err != nil {
@@ -208,7 +211,7 @@ func TestStructuredAnswersKeepTheirSchemas(t *testing.T) {
 		"getVideo": fmt.Sprintf(`{"id":%q`, ids["vid_"][0]), "getVideos": fmt.Sprintf(`{"ids":[%q,"vid_x"]`, ids["vid_"][0]), "getScroll": fmt.Sprintf(`{"id":%q`, ids["scr_"][0]),
 		"explainOutlier": fmt.Sprintf(`{"videoId":%q`, ids["vid_"][0]), "listObservations": fmt.Sprintf(`{"videoId":%q`, ids["vid_"][0]),
 		"explainTrend": `{"key":"hashtag:espresso"`, "getTrendSeries": `{"key":"hashtag:espresso"`, "getCreator": fmt.Sprintf(`{"videoId":%q`, ids["vid_"][0]),
-		"previewRules": `{"text":"- no ads"`, "getImport": `{"id":"imp_x"`,
+		"previewRules": `{"text":"- no ads"`, "getImport": `{"id":"imp_x"`, "getCollection": fmt.Sprintf(`{"id":%q`, kept.Collection.ID),
 	}
 	checked := 0
 	for _, tool := range list.Tools {

@@ -80,7 +80,7 @@ type reader struct {
 // not in the list is an error of New.
 var readers = []reader{
 	{"Use the API", []string{"api", "clients", "cli", "mcp", "oauth", "changes", "numbers", "sandbox", "glossary"}},
-	{"Run a server", []string{"operations", "deploy/README", "sources", "retention", "evidence", "import"}},
+	{"Run a server", []string{"operations", "deploy/README", "sources", "recipes", "retention", "evidence", "import"}},
 	{"Write a plugin", []string{"extenders", "extenders-rss", "extenders-reference"}},
 	{"Change Scrollery", []string{"contributors", "layout", "console", "CONTRIBUTING", "SECURITY", "CHANGELOG"}},
 }

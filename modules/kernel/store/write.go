@@ -222,10 +222,20 @@ func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*sql.Rows, 
 // them until this one ends; what is read afterwards is current. On SQLite it does
 // nothing, as no other transaction is open.
 func (tx *Tx) Lock(ctx context.Context, name string, number int64) error {
+	return tx.lock(ctx, "pg_advisory_xact_lock", name, number)
+}
+
+// ShareLock is Lock beside other transactions that share the name and number: it waits for those
+// that Lock them.
+func (tx *Tx) ShareLock(ctx context.Context, name string, number int64) error {
+	return tx.lock(ctx, "pg_advisory_xact_lock_shared", name, number)
+}
+
+func (tx *Tx) lock(ctx context.Context, function, name string, number int64) error {
 	if tx.pgx == nil {
 		return nil
 	}
-	_, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, $2))", name, number)
+	_, err := tx.Exec(ctx, "SELECT "+function+"(hashtextextended($1, $2))", name, number)
 	if err != nil {
 		return fmt.Errorf("lock %s %d: %w", name, number, err)
 	}

@@ -27,39 +27,24 @@ func (s Deletions) suppressed(ctx context.Context, tx *store.Tx, hashes []string
 	return nil
 }
 
-// erasureLock is the number of the lock that transactions share while they rely on what is erased.
-const erasureLock = 4611686
+// erasures is the lock that transactions share while they rely on what is erased.
+const erasures = "erasures"
 
 // keepErasures lets no erasure go on before the transaction ends, which has looked for erased names
 // by then. On SQLite transactions that write wait for each other anyway.
-func (s Deletions) keepErasures(ctx context.Context, tx *store.Tx) error {
-	return s.archivingLock(ctx, tx, "pg_advisory_xact_lock_shared")
-}
+func keepErasures(ctx context.Context, tx *store.Tx) error { return tx.ShareLock(ctx, erasures, 0) }
 
 // AwaitArchiving waits for the transactions that may have looked for erased names before the last
 // suppression was committed. Those that follow know it.
 func (s Deletions) AwaitArchiving(ctx context.Context) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return s.archivingLock(ctx, tx, "pg_advisory_xact_lock")
-	})
-}
-
-func (s Deletions) archivingLock(ctx context.Context, tx *store.Tx, function string) error {
-	if s.db.Dialect() != store.Postgres {
-		return nil
-	}
-	_, err := tx.Exec(ctx, fmt.Sprintf("SELECT %s(%d)", function, erasureLock))
-	if err != nil {
-		return fmt.Errorf("wait for erasures: %w", err)
-	}
-	return nil
+	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return tx.Lock(ctx, erasures, 0) })
 }
 
 // Erased returns those of some handles on a platform that an erasure keeps out of all libraries. No
 // erasure goes on between this call and the end of the transaction.
 func (s Deletions) Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error) {
 	erased, any := map[string]bool{}, false
-	if err := s.keepErasures(ctx, tx); err != nil {
+	if err := keepErasures(ctx, tx); err != nil {
 		return nil, err
 	}
 	if err := s.hot.anySuppression.EachIn(ctx, tx, func(store.Row) (bool, error) { any = true; return false, nil }); err != nil || !any {

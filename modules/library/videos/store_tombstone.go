@@ -14,7 +14,7 @@ import (
 // costs two look-ups a batch.
 func (s Deletions) withoutBuried(ctx context.Context, tx *store.Tx, records []*stage.Record) ([]*stage.Record, error) {
 	buries, suppresses := false, false
-	if err := s.keepErasures(ctx, tx); err != nil {
+	if err := keepErasures(ctx, tx); err != nil {
 		return nil, err
 	}
 	if err := s.hot.anyTombstone.EachIn(ctx, tx, func(store.Row) (bool, error) { buries = true; return false, nil }); err != nil {
