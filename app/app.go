@@ -34,6 +34,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
+	"github.com/scrollery/scrollery/modules/library/removal"
 	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/modules/oauth"
 	"github.com/scrollery/scrollery/modules/policy"
@@ -144,6 +145,17 @@ func policyConfig(c Config) policy.Config {
 		part.Accepted[variable] = value == "yes"
 	}
 	return part
+}
+
+// holdings implements the policy's need of the library.
+type holdings struct{ removal.Holdings }
+
+func (h holdings) Held(ctx context.Context) (all []policy.Held, err error) {
+	held, err := h.Holdings.Held(ctx)
+	for _, one := range held {
+		all = append(all, policy.Held{Source: one.Source, Observations: one.Readings, OldestAt: one.OldestAt})
+	}
+	return all, err
 }
 
 // retention is what the library deletes for its age.

@@ -24,9 +24,11 @@ import (
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/library/lists"
+	"github.com/scrollery/scrollery/modules/library/removal"
 	"github.com/scrollery/scrollery/modules/library/scoring"
 	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/modules/oauth"
+	"github.com/scrollery/scrollery/modules/policy"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
 	"github.com/scrollery/scrollery/modules/rules/preview"
@@ -57,6 +59,7 @@ var bindings = fx.Options(
 		func(r *imports.Readings) library.Imports { return r },
 		func(m *collections.Members) library.Dependants { return m },
 		func(l *library.Library) collections.Library { return collected{l.Videos, l.Insight} },
+		func(h removal.Holdings) policy.Holdings { return holdings{h} },
 		retention,
 		thinning,
 		scrollNeeds,

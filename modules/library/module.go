@@ -25,6 +25,7 @@ import (
 // Module provides the library's parts. The app provides Config and answers Workspace and Scrolls.
 var Module = fx.Module("library", fx.Provide(
 	New,
+	removal.NewHoldings,
 	func(l *Library) (*videos.Service, *lists.Service, *scoring.Service, *removal.Service) {
 		return l.Videos, l.Lists, l.Scoring, l.Removal
 	},

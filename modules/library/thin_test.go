@@ -65,7 +65,7 @@ func (b *bundle) counted() {
 	}
 }
 
-// TestWhatIsHeldBySource counts what all accounts have.
+// TestWhatIsHeldBySource counts what all accounts have, and one.
 func TestWhatIsHeldBySource(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -79,6 +79,11 @@ func TestWhatIsHeldBySource(t *testing.T) {
 		want := []removal.Held{{Source: "api", Accounts: 1, Readings: 2, OldestAt: now + 2*day}, {Source: "feed", Accounts: 1, Readings: 1, OldestAt: now + day}}
 		if diff := gocmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("got error %v (-want +got):\n%s", err, diff)
+		}
+		other.by("feed", 40, "w")
+		mine, err := removal.NewHoldings(db).Held(b.ctx)
+		if diff := gocmp.Diff(want, mine); err != nil || diff != "" {
+			t.Errorf("of one account: got error %v (-want +got):\n%s", err, diff)
 		}
 	})
 }

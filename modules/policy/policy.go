@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"context"
 	_ "embed" // for policy.yaml
 	"errors"
 	"fmt"
@@ -168,12 +169,26 @@ func (c Config) check(t *Table) error {
 
 // Service shows the table. It is safe for concurrent use.
 type Service struct {
-	table *Table
-	cfg   Config
+	table    *Table
+	cfg      Config
+	holdings Holdings
+}
+
+// Holdings is the need of the library.
+type Holdings interface {
+	// Held returns what the tenant's library has from each source.
+	Held(ctx context.Context) ([]Held, error)
+}
+
+// Held is what a library has from a source: so many observations, the oldest of a time in Unix
+// milliseconds.
+type Held struct {
+	Source                 string
+	Observations, OldestAt int64
 }
 
 // New returns the service; an error if the table is not what the server does.
-func New(cfg Config) (*Service, error) {
+func New(cfg Config, holdings Holdings) (*Service, error) {
 	table, err := Read(shipped)
 	if err == nil && cfg.File != "" {
 		table, err = table.replaced(cfg.File)
@@ -181,7 +196,7 @@ func New(cfg Config) (*Service, error) {
 	if err == nil {
 		err = cfg.check(table)
 	}
-	return &Service{table, cfg}, err
+	return &Service{table, cfg, holdings}, err
 }
 
 // replaced is the table of a file, with kept and readings of this one if it has none.

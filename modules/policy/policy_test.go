@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -10,6 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 var update = flag.Bool("update", false, "write docs/retention.md")
@@ -93,7 +97,7 @@ func TestWhatHasAnEnd(t *testing.T) {
 		"by an own table": {Config{Lives: shippedLives, File: own}, "api 9 3 texts "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := New(c.cfg)
+			s, err := New(c.cfg, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +110,7 @@ func TestWhatHasAnEnd(t *testing.T) {
 			}
 		})
 	}
-	if _, err := New(Config{File: own + "x"}); err == nil {
+	if _, err := New(Config{File: own + "x"}, nil); err == nil {
 		t.Error("a file that is not there: got no error")
 	}
 }
@@ -200,4 +204,30 @@ place of this one: name its file, with ` + "`version` and `sources`" + ` as in t
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | `%s` |\n", s.Source, s.Asks, s.Refreshed, s.Deleted, s.Command)
 	}
 	return b.String()
+}
+
+// holdings are what a library has.
+type holdings []Held
+
+func (h holdings) Held(context.Context) ([]Held, error) { return h, nil }
+
+// TestPolicyShowsWhatIsHeld: with the end of what has one.
+func TestPolicyShowsWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	s, err := New(Config{Lives: shippedLives}, holdings{{"youtube", 3, 1_000}, {"import", 7, 2_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := s.getPolicy(t.Context(), &pb.GetPolicyRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	days, due, all := 30.0, 1_000+30*24*3600*1000.0, All
+	want := []*pb.HeldSource{
+		{Source: "youtube", Observations: 3, OldestAt: 1_000, Days: &days, Deletes: &all, NextDueAt: &due},
+		{Source: "import", Observations: 7, OldestAt: 2_000},
+	}
+	if diff := cmp.Diff(want, answer.GetSources(), protocmp.Transform()); diff != "" {
+		t.Errorf("sources (-want +got):\n%s", diff)
+	}
 }

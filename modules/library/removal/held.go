@@ -3,6 +3,7 @@ package removal
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/videos"
@@ -28,6 +29,31 @@ FROM source_counts c WHERE c.readings > 0 GROUP BY c.source ORDER BY c.source`, 
 		Each(ctx, func(row store.Row) (bool, error) {
 			source, _ := row[0].(string)
 			all = append(all, Held{source, int(videos.IntOf(row[1], 0)), videos.IntOf(row[2], 0), videos.IntOf(row[3], 0)})
+			return true, nil
+		})
+	if err != nil {
+		return nil, fmt.Errorf("count what is held by source: %w", err)
+	}
+	return all, nil
+}
+
+// Holdings counts what one library has. It needs the database alone.
+type Holdings struct{ db *store.DB }
+
+// NewHoldings returns the counts of the libraries in db.
+func NewHoldings(db *store.DB) Holdings { return Holdings{db} }
+
+// mostHeld bounds the sources of a library that are shown.
+const mostHeld = 200
+
+// Held returns what the library of the tenant has, by source. It reads one end of an index for
+// each source, whatever the size of the library.
+func (h Holdings) Held(ctx context.Context) (all []Held, err error) {
+	err = h.db.Hot(`SELECT c.source, c.readings, (SELECT MIN(o.observed_at) FROM observations o WHERE {tenant:o} AND o.stage = c.source)
+FROM source_counts c WHERE {tenant:c} AND c.readings > 0 ORDER BY c.source LIMIT `+strconv.Itoa(mostHeld)).
+		Each(ctx, func(row store.Row) (bool, error) {
+			source, _ := row[0].(string)
+			all = append(all, Held{source, 1, videos.IntOf(row[1], 0), videos.IntOf(row[2], 0)})
 			return true, nil
 		})
 	if err != nil {

@@ -636,7 +636,9 @@ type GetPolicyResponse struct {
 	// Days from the confirmation of a deletion to the deletion of the account and everything of it.
 	EraseAfterDays int32 `protobuf:"varint,2,opt,name=erase_after_days,json=eraseAfterDays" json:"erase_after_days,omitempty"`
 	// Version of the table.
-	Version       int32 `protobuf:"varint,3,opt,name=version" json:"version,omitempty"`
+	Version int32 `protobuf:"varint,3,opt,name=version" json:"version,omitempty"`
+	// What your library has from each source.
+	Sources       []*HeldSource `protobuf:"bytes,4,rep,name=sources" json:"sources,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -692,6 +694,104 @@ func (x *GetPolicyResponse) GetVersion() int32 {
 	return 0
 }
 
+func (x *GetPolicyResponse) GetSources() []*HeldSource {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+// HeldSource is what a library has from one source, and when that goes.
+type HeldSource struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the source; `import` for imports, and `archive` or `observe` for what earlier versions read.
+	Source string `protobuf:"bytes,1,opt,name=source" json:"source,omitempty"`
+	// Observations by the source.
+	Observations float64 `protobuf:"fixed64,2,opt,name=observations" json:"observations,omitempty"`
+	// Time of the oldest of them, Unix milliseconds.
+	OldestAt float64 `protobuf:"fixed64,3,opt,name=oldest_at,json=oldestAt" json:"oldest_at,omitempty"`
+	// Days from the source's last reading of a video until it is deleted; null for no end.
+	Days *float64 `protobuf:"fixed64,4,opt,name=days" json:"days,omitempty"`
+	// What is deleted then: `all`, or only `texts`; null for nothing.
+	Deletes *string `protobuf:"bytes,5,opt,name=deletes" json:"deletes,omitempty"`
+	// Before this time nothing of it is due, Unix milliseconds; null for no end.
+	NextDueAt     *float64 `protobuf:"fixed64,6,opt,name=next_due_at,json=nextDueAt" json:"next_due_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HeldSource) Reset() {
+	*x = HeldSource{}
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HeldSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HeldSource) ProtoMessage() {}
+
+func (x *HeldSource) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HeldSource.ProtoReflect.Descriptor instead.
+func (*HeldSource) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *HeldSource) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *HeldSource) GetObservations() float64 {
+	if x != nil {
+		return x.Observations
+	}
+	return 0
+}
+
+func (x *HeldSource) GetOldestAt() float64 {
+	if x != nil {
+		return x.OldestAt
+	}
+	return 0
+}
+
+func (x *HeldSource) GetDays() float64 {
+	if x != nil && x.Days != nil {
+		return *x.Days
+	}
+	return 0
+}
+
+func (x *HeldSource) GetDeletes() string {
+	if x != nil && x.Deletes != nil {
+		return *x.Deletes
+	}
+	return ""
+}
+
+func (x *HeldSource) GetNextDueAt() float64 {
+	if x != nil && x.NextDueAt != nil {
+		return *x.NextDueAt
+	}
+	return 0
+}
+
 // KeptData is one kind of data and how long it is kept.
 type KeptData struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -707,7 +807,7 @@ type KeptData struct {
 
 func (x *KeptData) Reset() {
 	*x = KeptData{}
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[11]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -719,7 +819,7 @@ func (x *KeptData) String() string {
 func (*KeptData) ProtoMessage() {}
 
 func (x *KeptData) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_account_service_proto_msgTypes[11]
+	mi := &file_scrollery_v1_account_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -732,7 +832,7 @@ func (x *KeptData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeptData.ProtoReflect.Descriptor instead.
 func (*KeptData) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{11}
+	return file_scrollery_v1_account_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *KeptData) GetData() string {
@@ -801,11 +901,20 @@ const file_scrollery_v1_account_service_proto_rawDesc = "" +
 	"\x14EraseAccountResponse\x12L\n" +
 	"\x06status\x18\x01 \x01(\tB4\xbaH1r/R\x11confirmation_sentR\tscheduledR\tcancelledR\x04noneR\x06status\x12 \n" +
 	"\berase_at\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\aeraseAt\"\x12\n" +
-	"\x10GetPolicyRequest\"\x83\x01\n" +
+	"\x10GetPolicyRequest\"\xb7\x01\n" +
 	"\x11GetPolicyResponse\x12*\n" +
 	"\x04kept\x18\x01 \x03(\v2\x16.scrollery.v1.KeptDataR\x04kept\x12(\n" +
 	"\x10erase_after_days\x18\x02 \x01(\x05R\x0eeraseAfterDays\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\x05R\aversion\"[\n" +
+	"\aversion\x18\x03 \x01(\x05R\aversion\x122\n" +
+	"\asources\x18\x04 \x03(\v2\x18.scrollery.v1.HeldSourceR\asources\"\xd9\x01\n" +
+	"\n" +
+	"HeldSource\x12\x16\n" +
+	"\x06source\x18\x01 \x01(\tR\x06source\x12\"\n" +
+	"\fobservations\x18\x02 \x01(\x01R\fobservations\x12\x1b\n" +
+	"\toldest_at\x18\x03 \x01(\x01R\boldestAt\x12\x19\n" +
+	"\x04days\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x04days\x120\n" +
+	"\adeletes\x18\x05 \x01(\tB\x16\xbaH\x0er\fR\x03allR\x05texts\xaa\x01\x02\b\x01R\adeletes\x12%\n" +
+	"\vnext_due_at\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x01R\tnextDueAt\"[\n" +
 	"\bKeptData\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\tR\x04data\x12\x19\n" +
 	"\x04days\x18\x02 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x04days\x12 \n" +
@@ -835,7 +944,7 @@ func file_scrollery_v1_account_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_account_service_proto_rawDescData
 }
 
-var file_scrollery_v1_account_service_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_scrollery_v1_account_service_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_scrollery_v1_account_service_proto_goTypes = []any{
 	(*GetAccountRequest)(nil),     // 0: scrollery.v1.GetAccountRequest
 	(*GetAccountResponse)(nil),    // 1: scrollery.v1.GetAccountResponse
@@ -848,27 +957,29 @@ var file_scrollery_v1_account_service_proto_goTypes = []any{
 	(*EraseAccountResponse)(nil),  // 8: scrollery.v1.EraseAccountResponse
 	(*GetPolicyRequest)(nil),      // 9: scrollery.v1.GetPolicyRequest
 	(*GetPolicyResponse)(nil),     // 10: scrollery.v1.GetPolicyResponse
-	(*KeptData)(nil),              // 11: scrollery.v1.KeptData
+	(*HeldSource)(nil),            // 11: scrollery.v1.HeldSource
+	(*KeptData)(nil),              // 12: scrollery.v1.KeptData
 }
 var file_scrollery_v1_account_service_proto_depIdxs = []int32{
 	2,  // 0: scrollery.v1.GetAccountResponse.key:type_name -> scrollery.v1.CallingKey
 	3,  // 1: scrollery.v1.GetAccountResponse.daily:type_name -> scrollery.v1.UnitBudget
 	3,  // 2: scrollery.v1.GetAccountResponse.monthly:type_name -> scrollery.v1.UnitBudget
 	4,  // 3: scrollery.v1.GetAccountResponse.limits:type_name -> scrollery.v1.AccountLimits
-	11, // 4: scrollery.v1.GetPolicyResponse.kept:type_name -> scrollery.v1.KeptData
-	0,  // 5: scrollery.v1.AccountService.GetAccount:input_type -> scrollery.v1.GetAccountRequest
-	5,  // 6: scrollery.v1.AccountService.ExportAccount:input_type -> scrollery.v1.ExportAccountRequest
-	9,  // 7: scrollery.v1.AccountService.GetPolicy:input_type -> scrollery.v1.GetPolicyRequest
-	7,  // 8: scrollery.v1.AccountService.EraseAccount:input_type -> scrollery.v1.EraseAccountRequest
-	1,  // 9: scrollery.v1.AccountService.GetAccount:output_type -> scrollery.v1.GetAccountResponse
-	6,  // 10: scrollery.v1.AccountService.ExportAccount:output_type -> scrollery.v1.ExportAccountResponse
-	10, // 11: scrollery.v1.AccountService.GetPolicy:output_type -> scrollery.v1.GetPolicyResponse
-	8,  // 12: scrollery.v1.AccountService.EraseAccount:output_type -> scrollery.v1.EraseAccountResponse
-	9,  // [9:13] is the sub-list for method output_type
-	5,  // [5:9] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	12, // 4: scrollery.v1.GetPolicyResponse.kept:type_name -> scrollery.v1.KeptData
+	11, // 5: scrollery.v1.GetPolicyResponse.sources:type_name -> scrollery.v1.HeldSource
+	0,  // 6: scrollery.v1.AccountService.GetAccount:input_type -> scrollery.v1.GetAccountRequest
+	5,  // 7: scrollery.v1.AccountService.ExportAccount:input_type -> scrollery.v1.ExportAccountRequest
+	9,  // 8: scrollery.v1.AccountService.GetPolicy:input_type -> scrollery.v1.GetPolicyRequest
+	7,  // 9: scrollery.v1.AccountService.EraseAccount:input_type -> scrollery.v1.EraseAccountRequest
+	1,  // 10: scrollery.v1.AccountService.GetAccount:output_type -> scrollery.v1.GetAccountResponse
+	6,  // 11: scrollery.v1.AccountService.ExportAccount:output_type -> scrollery.v1.ExportAccountResponse
+	10, // 12: scrollery.v1.AccountService.GetPolicy:output_type -> scrollery.v1.GetPolicyResponse
+	8,  // 13: scrollery.v1.AccountService.EraseAccount:output_type -> scrollery.v1.EraseAccountResponse
+	10, // [10:14] is the sub-list for method output_type
+	6,  // [6:10] is the sub-list for method input_type
+	6,  // [6:6] is the sub-list for extension type_name
+	6,  // [6:6] is the sub-list for extension extendee
+	0,  // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_account_service_proto_init() }
@@ -883,7 +994,7 @@ func file_scrollery_v1_account_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_account_service_proto_rawDesc), len(file_scrollery_v1_account_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
