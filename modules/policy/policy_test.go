@@ -72,14 +72,7 @@ func TestTheTableIsWhatTheServerDoes(t *testing.T) {
 // operator's own table takes its place.
 func TestWhatHasAnEnd(t *testing.T) {
 	t.Parallel()
-	shippedLives := map[string]time.Duration{}
-	table, err := Read(shipped)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, k := range table.Kept {
-		shippedLives[k.Data] = k.For()
-	}
+	shippedLives := livesAsShipped(t)
 	own := filepath.Join(t.TempDir(), "policy.yaml")
 	text := "version: 7\nsources: [{source: api, platform: x, days: 9, refresh_from: 3, deletes: texts, asks: A., refreshed: R., deleted: D., command: c}]"
 	if err := os.WriteFile(own, []byte(text), 0o600); err != nil {
@@ -206,6 +199,20 @@ place of this one: name its file, with ` + "`version` and `sources`" + ` as in t
 	return b.String()
 }
 
+// livesAsShipped is a server that does what the shipped table says.
+func livesAsShipped(t *testing.T) map[string]time.Duration {
+	t.Helper()
+	table, err := Read(shipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lives := map[string]time.Duration{}
+	for _, k := range table.Kept {
+		lives[k.Data] = k.For()
+	}
+	return lives
+}
+
 // holdings are what a library has.
 type holdings []Held
 
@@ -214,7 +221,7 @@ func (h holdings) Held(context.Context) ([]Held, error) { return h, nil }
 // TestPolicyShowsWhatIsHeld: with the end of what has one.
 func TestPolicyShowsWhatIsHeld(t *testing.T) {
 	t.Parallel()
-	s, err := New(Config{Lives: shippedLives}, holdings{{"youtube", 3, 1_000}, {"import", 7, 2_000}})
+	s, err := New(Config{Lives: livesAsShipped(t)}, holdings{{"youtube", 3, 1_000}, {"import", 7, 2_000}})
 	if err != nil {
 		t.Fatal(err)
 	}
