@@ -21,7 +21,7 @@ var revealing = map[string][]string{
 	"Scroll": {"scrolls"}, "Schedule": {"scrolls"}, "Verdict": {"scrolls"}, "Template": {"scrolls"}, "SourceEstimate": {"scrolls"},
 	"Video": {"library"}, "Hook": {"library"}, "Outlier": {"library"}, "Trend": {"library"}, "Creator": {"library"}, "Observation": {"library"}, "Deletion": {"library"}, "Collection": {"library"}, "CollectedVideo": {"library"},
 	"OutlierExplanation": {"library"}, "TrendExplanation": {"library"}, "BacktestRun": {"library"}, "TrendBacktestRun": {"library"},
-	"KeptData": {"library"}, "PreviewExample": {"rules"}, "BriefSentence": {"agent"},
+	"KeptData": {"library"}, "HeldSource": {"library"}, "PreviewExample": {"rules"}, "BriefSentence": {"agent"},
 	"Usage": {"usage"}, "UsageEvent": {"usage"}, "Key": {"keys"}, "Change": {"account"}, "ChangedVideo": {"library"}, "ChangedTrend": {"library"}, "CallingKey": {"account"}, "UnitBudget": {"account"},
 	"Webhook": {"webhooks"}, "Delivery": {"webhooks"},
 	"SourceState": {"sources"}, "SourceSecret": {"sources"}, "SourceSetting": {"sources"}, "SourceQuota": {"sources"},
