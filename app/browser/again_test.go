@@ -135,6 +135,10 @@ func TestALostNetworkGoesOn(t *testing.T) {
 	b.offline(false)
 	b.press("Start a scroll")
 	b.sees("Completed")
+	b.press("Account") // its script comes with the first visit
+	b.sees("Today")
+	b.press("Scrolls")
+	b.sees("Completed")
 	b.offline(true)
 	b.press("Account")
 	b.sees("No connection.")
