@@ -52,8 +52,8 @@ func tryFields() []string {
 // came. The request is not in the ledger of quotas, which a running server keeps. The error says
 // why nothing could be asked.
 func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log *slog.Logger) (tried Tried, err error) {
-	purse := &tryPurse{}
-	cfg.Plugins.Quotas = purse
+	quota := &tryQuota{}
+	cfg.Plugins.Quotas = quota
 	h, err := host.New(cfg.Plugins, log)
 	if err != nil {
 		return Tried{}, err
@@ -73,7 +73,7 @@ func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log 
 	tried, _ = try(ctx, h, plugin, seed)
 	spec, _ := h.Spec(id)
 	if slices.ContainsFunc(spec.Quotas, func(a stage.Allowance) bool { return a.Money }) {
-		cost := float64(purse.spent) / stage.Dollar
+		cost := float64(quota.spent) / stage.Dollar
 		tried.Cost = &cost
 	}
 	return tried, nil
@@ -108,13 +108,13 @@ func try(ctx context.Context, h *host.Host, plugin host.Plugin, seed stage.Seed)
 	return tried, err
 }
 
-// tryPurse grants what one call asks for, up to the allowance of a day, and counts the money.
-type tryPurse struct {
+// tryQuota grants what one call asks for, up to the allowance of a day, and counts the money.
+type tryQuota struct {
 	mu    sync.Mutex
 	spent int64
 }
 
-func (p *tryPurse) Spend(_ context.Context, _ string, a stage.Allowance, units int64, _ string) (bool, time.Time, error) {
+func (p *tryQuota) Spend(_ context.Context, _ string, a stage.Allowance, units int64, _ string) (bool, time.Time, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !a.Money {
@@ -127,7 +127,7 @@ func (p *tryPurse) Spend(_ context.Context, _ string, a stage.Allowance, units i
 	return true, time.Time{}, nil
 }
 
-func (p *tryPurse) GiveBack(_ context.Context, _ string, _ stage.Allowance, units int64, _ time.Time) error {
+func (p *tryQuota) GiveBack(_ context.Context, _ string, _ stage.Allowance, units int64, _ time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.spent -= units

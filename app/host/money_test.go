@@ -9,10 +9,10 @@ import (
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
-// purse grants all that is left, and takes back.
-type purse struct{ left, back int64 }
+// generous grants all that is left, and takes back.
+type generous struct{ left, back int64 }
 
-func (p *purse) Spend(_ context.Context, _ string, _ stage.Allowance, units int64, _ string) (bool, time.Time, error) {
+func (p *generous) Spend(_ context.Context, _ string, _ stage.Allowance, units int64, _ string) (bool, time.Time, error) {
 	if units > p.left {
 		return false, time.Time{}, nil
 	}
@@ -20,7 +20,7 @@ func (p *purse) Spend(_ context.Context, _ string, _ stage.Allowance, units int6
 	return true, time.Time{}, nil
 }
 
-func (p *purse) GiveBack(_ context.Context, _ string, _ stage.Allowance, units int64, _ time.Time) error {
+func (p *generous) GiveBack(_ context.Context, _ string, _ stage.Allowance, units int64, _ time.Time) error {
 	p.back += units
 	return nil
 }
@@ -28,7 +28,7 @@ func (p *purse) GiveBack(_ context.Context, _ string, _ stage.Allowance, units i
 // TestNoMoreIsGivenBackThanWasGranted: neither money that a call was not granted, nor units of a site.
 func TestNoMoreIsGivenBackThanWasGranted(t *testing.T) {
 	t.Parallel()
-	p := &purse{left: 100}
+	p := &generous{left: 100}
 	s := &spender{plugin: "shop", quotas: p, spec: stage.Spec{Quotas: []stage.Allowance{{Name: "cost", Limit: 100, Money: true}, {Name: "units", Limit: 100}}}}
 	for n, c := range []struct {
 		ask     *stagev1.Spend

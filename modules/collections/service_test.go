@@ -19,10 +19,10 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// shelf is a library of every account with the videos 1 to its number.
-type shelf struct{ videos int64 }
+// counted is a library of every account with the videos 1 to its number.
+type counted struct{ videos int64 }
 
-func (l shelf) Present(_ context.Context, _ *store.Tx, ids []int64) (there []int64, err error) {
+func (l counted) Present(_ context.Context, _ *store.Tx, ids []int64) (there []int64, err error) {
 	for _, id := range ids {
 		if id <= l.videos {
 			there = append(there, id)
@@ -31,7 +31,7 @@ func (l shelf) Present(_ context.Context, _ *store.Tx, ids []int64) (there []int
 	return there, nil
 }
 
-func (shelf) Videos(_ context.Context, ids []string) ([]byte, error) {
+func (counted) Videos(_ context.Context, ids []string) ([]byte, error) {
 	return json.Marshal(map[string]any{"videos": ids, "missing": []string{}})
 }
 
@@ -43,7 +43,7 @@ type bench struct {
 }
 
 func setup(t *testing.T, db *store.DB) *bench {
-	return &bench{New(db, shelf{1000}), t, viewer.As(t.Context(), 7)}
+	return &bench{New(db, counted{1000}), t, viewer.As(t.Context(), 7)}
 }
 
 func (b *bench) make(name string) int64 {

@@ -20,7 +20,7 @@ import (
 // reelbase is the recipe for the double, as slow as the docs' example.
 var reelbase = strings.Replace(recipetest.Recipe, "rate: 100/s", "rate: 5/s", 1)
 
-// bench is a recipe in front of a double, with a clock that does not wait and a purse that counts.
+// bench is a recipe in front of a double, with a clock that does not wait and a quota that counts.
 type bench struct {
 	*recipetest.Server
 	recipe *Recipe

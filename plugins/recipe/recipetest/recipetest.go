@@ -3,7 +3,7 @@
 // What its page would say: `GET /2/creators/{name}/clips` and `GET /2/search?words=` give a creator's
 // clips, `take` (1 to 20) at a time, from the cursor `from`, which is `result.paging.after` of the page
 // before and null at the end. The key is in the header X-Reelbase-Key. Refusals have the status 200 and
-// `fault.kind`: nobody, broke, slow_down, bad_key, bad_request, with words in `fault.words`. A request
+// `fault.kind`: no_creator, broke, slow_down, bad_key, bad_request, with words in `fault.words`. A request
 // that is not refused costs 0.0035 USD. The double refuses what the page does not name.
 package recipetest
 
@@ -96,7 +96,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		refuse("bad_request", "no such path")
 		return
 	case !known:
-		refuse("nobody", "no creator of that name")
+		refuse("no_creator", "no creator of that name")
 		return
 	}
 	take, err := strconv.Atoi(query.Get("take"))
