@@ -104,7 +104,7 @@ func scrollNeeds(cfg Config, q *quota.Service, w *workspace.Reader, r *rules.Ser
 // importNeeds are the needs of the module imports.
 func importNeeds(w *workspace.Reader, l *videos.Service, s *billing.Subscriptions, u *usage.Service, c *scrolls.Service, h *host.Host, log *slog.Logger) imports.Needs {
 	return imports.Needs{
-		Reader: readerhost.New(h, log), Scrolls: importRuns{c}, Plans: importPlans{plans{s, u, l}, w}, Charger: u, Library: videos.Deletions{Service: l},
+		Reader: readerhost.New(h.Processes, log), Scrolls: importRuns{c}, Plans: importPlans{plans{s, u, l}, w}, Charger: u, Library: videos.Deletions{Service: l},
 	}
 }
 
@@ -143,8 +143,8 @@ const secretKeyFile = "secret.key"
 
 // sandboxNeeds are the needs of the module sandbox.
 func sandboxNeeds(cfg Config, c *credits.Service, l *lists.Service, h *host.Host, log *slog.Logger) sandbox.Needs {
-	programs := sandboxhost.New(h, cfg.Sandbox, log)
+	programs := sandboxhost.New(h.Processes, cfg.Sandbox, log)
 	return sandbox.Needs{
-		Charges: agentCharges{c}, Library: l, Programs: programs, Scratch: programs.Scratch, Planner: agenthost.New(h, cfg.Planner),
+		Charges: agentCharges{c}, Library: l, Programs: programs, Scratch: programs.Scratch, Planner: agenthost.New(h.Processes, cfg.Planner),
 	}
 }

@@ -134,8 +134,8 @@ func checkPlugins(ctx context.Context, cfg Config) []finding {
 	host, err := host.New(cfg.Plugins, quiet)
 	missing, bound := err, "a cgroup bounds each call"
 	if err == nil {
-		missing = host.Missing()
-		if why := host.Ungrouped(); why != nil {
+		missing = host.Processes.Missing()
+		if why := host.Processes.Ungrouped(); why != nil {
 			bound = "no cgroup bounds the memory of a call, so the server checks its processes four times a second, and misses short peaks and the kernel's own memory: " + why.Error()
 		}
 		err = errors.Join(host.Usable(templates(cfg)), host.Close())

@@ -207,7 +207,7 @@ func newAgentBench(t *testing.T, db *store.DB, endpointURL string) *agentBench {
 	endpoint.URL, endpoint.Model, endpoint.Key = endpointURL+"/v1", "some-model", endpointKey
 	endpoint.Timeout = 5 * time.Second
 	b.room, err = sandbox.New(cfg, db, sandbox.Needs{
-		Charges: agentFees{b.ledger}, Library: b, Programs: b, Planner: agenthost.New(plugins, endpoint),
+		Charges: agentFees{b.ledger}, Library: b, Programs: b, Planner: agenthost.New(plugins.Processes, endpoint),
 	})
 	if err != nil {
 		t.Fatal(err)

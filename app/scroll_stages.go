@@ -34,10 +34,13 @@ func (s scrollStages) Session(ctx context.Context) (stages scrolls.Stages, end f
 	return sessionStages{s, session, owned}, session.Close, nil
 }
 
+// calls are those of one start of a scroll.
+type calls = host.Session
+
 // sessionStages are the stages of one start of a scroll.
 type sessionStages struct {
 	scrollStages
-	calls *host.Session
+	*calls // go before those of the host, which share nothing
 	// owned is what the tenant set for sources when the session began. Each call reads it anew.
 	owned map[string]*host.Own
 }
@@ -55,22 +58,6 @@ func (s sessionStages) List() []scrolls.Stage {
 		}
 	}
 	return all
-}
-
-func (s sessionStages) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
-	return s.calls.Collect(ctx, id, run, seeds, emit)
-}
-
-func (s sessionStages) Plan(ctx context.Context, id string, run stage.Run, seeds []stage.Seed) ([]stage.Seed, error) {
-	return s.calls.Plan(ctx, id, run, seeds)
-}
-
-func (s sessionStages) Screen(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Verdict) error) (stage.Summary, error) {
-	return s.calls.Screen(ctx, id, run, next, emit)
-}
-
-func (s sessionStages) Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error {
-	return s.calls.Evidence(ctx, id, run, next, emit)
 }
 
 // briefStages is the plugin host as a brief needs it.

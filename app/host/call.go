@@ -40,7 +40,7 @@ type verb struct {
 
 // call runs one verb, in a process of its own unless the session has one for it.
 func (h *Host) call(ctx context.Context, s *Session, id string, run stage.Run, v verb) (*stagev1.Done, error) {
-	e := h.entry(id)
+	e := h.plugins.entry(id)
 	if e == nil {
 		return nil, &stage.CallError{Stage: id, Failure: stage.StageProtocol, Cause: errors.New("no such plugin")}
 	}
@@ -49,9 +49,9 @@ func (h *Host) call(ctx context.Context, s *Session, id string, run stage.Run, v
 		return nil, &stage.CallError{Stage: id, Failure: stage.StageCrashed, Retry: true, RetryAt: &at, Cause: errResting}
 	}
 	if err := h.ready(ctx, e); err != nil {
-		return nil, h.notReady(ctx, e, err)
+		return nil, notReady(ctx, e, err)
 	}
-	own, err := h.own(ctx, e)
+	own, err := h.grants.own(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("stage %s: %w", id, err)
 	}
@@ -100,7 +100,7 @@ func ending(ctx context.Context, err error) string {
 
 var errResting = errors.New("it crashed too often and rests")
 
-func (h *Host) notReady(ctx context.Context, e *entry, err error) error {
+func notReady(ctx context.Context, e *entry, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("stage %s: %w", e.id, context.Cause(ctx))
 	}
@@ -112,15 +112,15 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 	if !e.has(v) {
 		return nil, &stage.CallError{Stage: e.id, Failure: stage.StageProtocol, Cause: fmt.Errorf("has no %s", v.name)}
 	}
-	given, err := h.give(e, e.spec, run, own)
+	given, err := h.grants.give(e, e.spec, run, own)
 	if err != nil {
 		return nil, &stage.CallError{Stage: e.id, Failure: stage.SourceUnavailable, Setup: true, Cause: err}
 	}
 	e.handOver(&given)
 	given.reads = v.reads
-	renews, err := h.renewed(ctx, e, given, own)
+	renews, err := h.grants.renewed(ctx, e, given, own)
 	if err != nil {
-		return nil, h.failure(ctx, e, nil, err)
+		return nil, failureOf(ctx, e, nil, err)
 	}
 	limit, cancelLimit := context.WithTimeoutCause(ctx, least(e.spec.Limits.Call, h.config.Call), errDeadline)
 	defer cancelLimit()
@@ -131,7 +131,7 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 	}
 	p, leave, err := s.engage(inner, e, run, given)
 	if errors.Is(err, errAlone) {
-		p, err = h.start(inner, e, e.spec, given)
+		p, err = h.Processes.start(inner, e, e.spec, given)
 		leave = func(bool) { p.stop() }
 	}
 	if err != nil {
@@ -169,7 +169,7 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 		if cause := context.Cause(inner); cause != nil && ctx.Err() == nil && !isCaller(err) {
 			err = cause
 		}
-		return nil, h.failure(ctx, e, p, err)
+		return nil, failureOf(ctx, e, p, err)
 	}
 	if fault := done.GetError(); fault != nil {
 		return done, reported(e.id, p.output, fault, time.Now())
@@ -194,7 +194,7 @@ func (e *entry) has(v verb) bool {
 
 // notStarted names the error, and refuses a binary that changed since it was pinned.
 func (h *Host) notStarted(ctx context.Context, e *entry, err error) error {
-	failure := h.failure(ctx, e, failedProcess(err), err)
+	failure := failureOf(ctx, e, failedProcess(err), err)
 	if errors.Is(failure, launch.ErrHash) {
 		e.refuse(launch.ErrHash)
 	}

@@ -20,12 +20,9 @@ import (
 func (h *Host) describe(ctx context.Context, e *entry) (stage.Spec, extras, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, h.config.Start, errDeadline)
 	defer cancel()
-	p, err := h.start(ctx, e, stage.Spec{}, given{})
+	p, err := h.Processes.start(ctx, e, stage.Spec{}, given{})
 	if err != nil {
-		_, cause := h.classify(nil, err)
-		if p := failedProcess(err); p != nil {
-			_, cause = h.classify(p, err)
-		}
+		_, cause := classify(failedProcess(err), err)
 		return stage.Spec{}, extras{}, fmt.Errorf("describe: %w", cause)
 	}
 	defer p.stop()
@@ -131,18 +128,21 @@ type given struct {
 	endpoints, own []string
 }
 
+// grants are the settings and secrets of calls: those of the operator, and those of accounts.
+type grants struct{ config *Config }
+
 // give picks the settings and secrets that the spec names. A manifest's settings
 // win over the config's, the template's over both, and without its grant a plugin
 // gets no secret. Secrets are all the account's own, or all the operator's. It returns
 // what is set even if something else is missing.
-func (h *Host) give(e *entry, spec stage.Spec, run stage.Run, own *Own) (given, error) {
+func (gs grants) give(e *entry, spec stage.Spec, run stage.Run, own *Own) (given, error) {
 	var missing error
-	secrets := h.secrets(e)
+	secrets := gs.secrets(e)
 	if own != nil {
 		secrets, missing = own.Secrets, own.Fault
 	}
 	g := given{scroll: run.ScrollID, settings: map[string]string{}, secrets: map[string]string{}}
-	values := h.settings(e, run)
+	values := gs.settings(e, run)
 	for _, from := range values {
 		missing = cmp.Or(missing, misnamed(spec, from))
 	}
@@ -159,11 +159,11 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run, own *Own) (given, 
 		if value != "" {
 			g.settings[setting.Name] = value
 			if value == setting.Off {
-				missing = cmp.Or(missing, h.turnedOff(e, setting))
+				missing = cmp.Or(missing, gs.turnedOff(e, setting))
 			}
 			missing = cmp.Or(missing, g.lead(setting, value, operator))
 		} else if setting.Required {
-			missing = cmp.Or(missing, h.unset(e, "setting", setting.Name, own != nil && setting.Own))
+			missing = cmp.Or(missing, gs.unset(e, "setting", setting.Name, own != nil && setting.Own))
 		}
 	}
 	for _, name := range spec.Secrets {
@@ -175,10 +175,10 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run, own *Own) (given, 
 	for _, name := range spec.RequiredSecrets {
 		switch {
 		case g.secrets[name] != "":
-		case slices.Contains(h.withheld(e, spec, secrets), name):
+		case slices.Contains(e.withheld(spec, secrets), name):
 			missing = cmp.Or[error](missing, stage.Misconfiguredf("%s", notGranted(name)))
 		default:
-			missing = cmp.Or(missing, h.unset(e, "secret", name, own != nil))
+			missing = cmp.Or(missing, gs.unset(e, "secret", name, own != nil))
 		}
 	}
 	for _, program := range spec.Programs {
@@ -190,7 +190,7 @@ func (h *Host) give(e *entry, spec stage.Spec, run stage.Run, own *Own) (given, 
 }
 
 // withheld are the secrets of a plugin that are set and its manifest does not grant.
-func (h *Host) withheld(e *entry, spec stage.Spec, secrets map[string]string) (names []string) {
+func (e *entry) withheld(spec stage.Spec, secrets map[string]string) (names []string) {
 	for _, name := range spec.Secrets {
 		if !e.builtin && secrets[name] != "" && !slices.Contains(e.manifest.Secrets, name) {
 			names = append(names, name)
@@ -218,8 +218,8 @@ func misnamed(spec stage.Spec, settings map[string]string) error {
 }
 
 // turnedOff is the error of a stage that the operator turned off.
-func (h *Host) turnedOff(e *entry, setting stage.Setting) error {
-	if variable := h.config.Variables[e.id][setting.Name]; variable != "" {
+func (gs grants) turnedOff(e *entry, setting stage.Setting) error {
+	if variable := gs.config.Variables[e.id][setting.Name]; variable != "" {
 		return stage.Misconfiguredf("turned off by %s=%s", variable, setting.Off)
 	}
 	return stage.Misconfiguredf("turned off by its setting %q", setting.Name)
@@ -227,8 +227,8 @@ func (h *Host) turnedOff(e *entry, setting stage.Setting) error {
 
 // unset is the error of a setting or secret without a value, with the variable that sets it
 // unless an account does.
-func (h *Host) unset(e *entry, what, name string, own bool) error {
-	if variable := h.config.Variables[e.id][name]; e.builtin && variable != "" && !own {
+func (gs grants) unset(e *entry, what, name string, own bool) error {
+	if variable := gs.config.Variables[e.id][name]; e.builtin && variable != "" && !own {
 		return stage.Misconfiguredf("%s %q is missing: set %s", what, name, variable)
 	}
 	if e.late != nil && e.late.Unset != "" && !own {

@@ -203,7 +203,7 @@ func TestNoBox(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir+"/acme.yaml", "id: acme\nsha256: "+install(t, dir, "acme")+"\n")
 	b := setup(t, func(c *host.Config) { c.Dir, c.Box = dir, host.NoBox })
-	if b.Missing() == nil {
+	if b.Processes.Missing() == nil {
 		t.Error("the box is complete, want it turned off")
 	}
 	for _, term := range []string{"many:1", "scratch"} {

@@ -53,9 +53,9 @@ func (e *handshakeError) Unwrap() error { return e.cause }
 // the reason for it.
 const exitWait = time.Second
 
-// failure names the error of a call for the scroll. The caller's own errors, and
+// failureOf names the error of a call for the scroll. The caller's own errors, and
 // its giving up, are handed back plain.
-func (h *Host) failure(ctx context.Context, e *entry, p *process, err error) error {
+func failureOf(ctx context.Context, e *entry, p *process, err error) error {
 	var own *callerError
 	if errors.As(err, &own) {
 		return own.cause
@@ -70,21 +70,21 @@ func (h *Host) failure(ctx context.Context, e *entry, p *process, err error) err
 	if errors.As(err, &known) {
 		return known
 	}
-	kind, cause := h.classify(p, err)
+	kind, cause := classify(p, err)
 	// A binary that is no stage stays none; another attempt can help with all else.
 	return &stage.CallError{Stage: e.id, Failure: kind, Retry: kind != stage.StageProtocol, Cause: cause}
 }
 
 // classify says what kind of failure err is, in words that may be read.
-func (h *Host) classify(p *process, err error) (stage.Failure, error) {
-	kind, cause := h.kind(p, err)
+func classify(p *process, err error) (stage.Failure, error) {
+	kind, cause := kindOf(p, err)
 	if p != nil {
 		cause = p.output.cleaned(cause)
 	}
 	return kind, cause
 }
 
-func (h *Host) kind(p *process, err error) (stage.Failure, error) {
+func kindOf(p *process, err error) (stage.Failure, error) {
 	var broken *protocolError
 	var shake *handshakeError
 	switch {
@@ -93,7 +93,7 @@ func (h *Host) kind(p *process, err error) (stage.Failure, error) {
 	case errors.As(err, &broken), errors.Is(err, errGarbage):
 		return stage.StageProtocol, err
 	case errors.As(err, &shake):
-		return h.handshakeFailure(shake)
+		return handshakeFailure(shake)
 	case p == nil:
 		return stage.StageCrashed, err
 	}
@@ -108,7 +108,7 @@ func (h *Host) kind(p *process, err error) (stage.Failure, error) {
 }
 
 // handshakeFailure distinguishes a process that died from one with another protocol.
-func (h *Host) handshakeFailure(e *handshakeError) (stage.Failure, error) {
+func handshakeFailure(e *handshakeError) (stage.Failure, error) {
 	p := e.process
 	select {
 	case <-p.runner.exited:

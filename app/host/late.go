@@ -28,41 +28,20 @@ type Late struct {
 // lateEvery is how often the late sources are read again.
 const lateEvery = 3 * time.Second
 
-// entry is the plugin of an id, or nil.
-func (h *Host) entry(id string) *entry {
-	h.known.RLock()
-	defer h.known.RUnlock()
-	return h.entries[id]
-}
-
-// ids are those of all plugins, in their order.
-func (h *Host) ids() []string {
-	h.known.RLock()
-	defer h.known.RUnlock()
-	return slices.Clone(h.order)
-}
-
-// unreadable are the manifests and late sources that cannot be used at all.
-func (h *Host) unreadable() []Plugin {
-	h.known.RLock()
-	defer h.known.RUnlock()
-	return slices.Concat(h.strays, h.lateStrays)
-}
-
 // readLate brings the late sources up to date. Calls that run go on as they began.
-func (h *Host) readLate() {
-	if h.config.Late == nil {
+func (p *plugins) readLate() {
+	if p.config.Late == nil {
 		return
 	}
-	all := h.config.Late()
-	h.known.Lock()
-	defer h.known.Unlock()
+	all := p.config.Late()
+	p.known.Lock()
+	defer p.known.Unlock()
 	var strays []Plugin
 	kept := map[string]bool{}
 	for i := range all {
 		next := &all[i]
 		id := next.Spec.ID
-		old := h.entries[id]
+		old := p.entries[id]
 		switch {
 		case kept[id]:
 			strays = append(strays, Plugin{ID: id, Kind: stage.SourceKind, State: Refused, Reason: "the id is taken by another recipe"})
@@ -78,21 +57,21 @@ func (h *Host) readLate() {
 			old.complain("")
 		default:
 			kept[id] = true
-			h.place(&entry{id: id, builtin: true, spec: next.Spec, described: true, enabled: true, late: next})
+			p.place(&entry{id: id, builtin: true, spec: next.Spec, described: true, enabled: true, late: next})
 		}
 	}
-	for _, id := range slices.Clone(h.order) {
-		if e := h.entries[id]; e.late != nil && !kept[id] {
-			delete(h.entries, id)
-			h.order = slices.DeleteFunc(h.order, func(other string) bool { return other == id })
+	for _, id := range slices.Clone(p.order) {
+		if e := p.entries[id]; e.late != nil && !kept[id] {
+			delete(p.entries, id)
+			p.order = slices.DeleteFunc(p.order, func(other string) bool { return other == id })
 		}
 	}
-	if len(strays) > 0 && !slices.EqualFunc(strays, h.lateStrays, func(a, b Plugin) bool { return a.ID == b.ID && a.Reason == b.Reason }) {
+	if len(strays) > 0 && !slices.EqualFunc(strays, p.lateStrays, func(a, b Plugin) bool { return a.ID == b.ID && a.Reason == b.Reason }) {
 		for _, stray := range strays {
-			h.log.Warn("recipe refused", "recipe", stray.ID, "reason", stray.Reason)
+			p.log.Warn("recipe refused", "recipe", stray.ID, "reason", stray.Reason)
 		}
 	}
-	h.lateStrays = strays
+	p.lateStrays = strays
 }
 
 // complain notes what is wrong with the file of a late source that still works.
@@ -113,7 +92,7 @@ func (h *Host) watchLate() {
 			case <-h.ends.Done():
 				return
 			case <-time.After(lateEvery):
-				h.readLate()
+				h.plugins.readLate()
 			}
 		}
 	})
@@ -124,11 +103,11 @@ func (h *Host) Group(name string) []string {
 	if h.config.Late == nil || name != h.config.LateGroup {
 		return []string{name}
 	}
-	h.known.RLock()
-	defer h.known.RUnlock()
+	h.plugins.known.RLock()
+	defer h.plugins.known.RUnlock()
 	var ids []string
-	for _, id := range h.order {
-		if h.entries[id].late != nil {
+	for _, id := range h.plugins.order {
+		if h.plugins.entries[id].late != nil {
 			ids = append(ids, id)
 		}
 	}
@@ -152,8 +131,8 @@ func (e *entry) handOver(g *given) {
 
 // settings are those of the operator, the last one in force: of files, of the configuration, of a
 // manifest and of the template.
-func (h *Host) settings(e *entry, run stage.Run) []map[string]string {
-	all := []map[string]string{h.config.Settings[e.id], e.manifest.Settings, run.Settings[e.id]}
+func (gs grants) settings(e *entry, run stage.Run) []map[string]string {
+	all := []map[string]string{gs.config.Settings[e.id], e.manifest.Settings, run.Settings[e.id]}
 	if e.late != nil {
 		return append([]map[string]string{e.late.Settings}, all...)
 	}
@@ -161,14 +140,14 @@ func (h *Host) settings(e *entry, run stage.Run) []map[string]string {
 }
 
 // secrets are those that the operator set for an entry.
-func (h *Host) secrets(e *entry) map[string]string {
+func (gs grants) secrets(e *entry) map[string]string {
 	if e.late == nil {
-		return h.config.Secrets[e.id]
+		return gs.config.Secrets[e.id]
 	}
 	all := maps.Clone(e.late.Secrets)
 	if all == nil {
 		all = map[string]string{}
 	}
-	maps.Copy(all, h.config.Secrets[e.id])
+	maps.Copy(all, gs.config.Secrets[e.id])
 	return all
 }

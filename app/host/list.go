@@ -63,7 +63,7 @@ const sideBySide = 4
 func (h *Host) List() []Plugin { return h.list(context.Background()) }
 
 func (h *Host) list(ctx context.Context) []Plugin {
-	ids := h.ids()
+	ids := h.plugins.ids()
 	plugins := make([]Plugin, len(ids))
 	places := make(chan struct{}, sideBySide)
 	var all sync.WaitGroup
@@ -71,22 +71,22 @@ func (h *Host) list(ctx context.Context) []Plugin {
 		places <- struct{}{}
 		all.Go(func() {
 			defer func() { <-places }()
-			if e := h.entry(id); e != nil {
+			if e := h.plugins.entry(id); e != nil {
 				plugins[n] = h.find(ctx, e, nil)
 			}
 		})
 	}
 	all.Wait()
 	plugins = slices.DeleteFunc(plugins, func(p Plugin) bool { return p.ID == "" }) // it is gone since
-	return append(plugins, h.unreadable()...)
+	return append(plugins, h.plugins.unreadable()...)
 }
 
 // Known is List without waiting for anything: it starts no plugin, and one
 // that was not asked yet is Unknown. See Learn.
 func (h *Host) Known() []Plugin {
 	var plugins []Plugin
-	for _, id := range h.ids() {
-		e := h.entry(id)
+	for _, id := range h.plugins.ids() {
+		e := h.plugins.entry(id)
 		if e == nil {
 			continue
 		}
@@ -97,7 +97,7 @@ func (h *Host) Known() []Plugin {
 		}
 		plugins = append(plugins, p)
 	}
-	return append(plugins, h.unreadable()...)
+	return append(plugins, h.plugins.unreadable()...)
 }
 
 // Learn asks the plugins in the background to describe themselves, and those that failed
@@ -105,9 +105,9 @@ func (h *Host) Known() []Plugin {
 func (h *Host) Learn() {
 	h.watchLate()
 	h.learning.Go(func() {
-		if missing := h.confiner.Missing(); missing != nil && h.config.Box != NoBox {
+		if missing := h.Processes.confiner.Missing(); missing != nil && h.config.Box != NoBox {
 			h.log.Error("this system has no box for plugins; external ones are refused, and built-in ones less confined", "missing", missing)
-		} else if why := h.Ungrouped(); missing == nil && why != nil {
+		} else if why := h.Processes.Ungrouped(); missing == nil && why != nil {
 			h.log.Info("no cgroup bounds the calls of plugins; the server counts what they use", "reason", why)
 		}
 		for {
@@ -126,8 +126,8 @@ func (h *Host) Learn() {
 
 // wonders reports whether any plugin has yet to describe itself.
 func (h *Host) wonders() bool {
-	return slices.ContainsFunc(h.ids(), func(id string) bool {
-		e := h.entry(id)
+	return slices.ContainsFunc(h.plugins.ids(), func(id string) bool {
+		e := h.plugins.entry(id)
 		if e == nil {
 			return false
 		}
@@ -137,12 +137,12 @@ func (h *Host) wonders() bool {
 	})
 }
 
-// Has reports whether a plugin of that id is installed, in any state.
-func (h *Host) Has(id string) bool { return h.entry(id) != nil }
+// has reports whether a plugin of that id is installed, in any state.
+func (p *plugins) has(id string) bool { return p.entry(id) != nil }
 
-// Builtin is the spec of a stage that is compiled in; nil for any other id.
-func (h *Host) Builtin(id string) *stage.Spec {
-	if e := h.entry(id); e != nil && e.builtin {
+// builtin is the spec of a stage that is compiled in; nil for any other id.
+func (p *plugins) builtin(id string) *stage.Spec {
+	if e := p.entry(id); e != nil && e.builtin {
 		return &e.spec
 	}
 	return nil
@@ -151,13 +151,13 @@ func (h *Host) Builtin(id string) *stage.Spec {
 // Spec is what a plugin says of itself, without functions, and the names of the settings
 // and secrets that it is given. It is empty for a plugin that did not describe itself.
 func (h *Host) Spec(id string) (spec stage.Spec, set []string) {
-	e := h.entry(id)
+	e := h.plugins.entry(id)
 	if e == nil {
 		return stage.Spec{}, nil
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	given, _ := h.give(e, e.spec, stage.Run{}, nil)
+	given, _ := h.grants.give(e, e.spec, stage.Run{}, nil)
 	return e.spec, slices.Concat(slices.Sorted(maps.Keys(given.settings)), slices.Sorted(maps.Keys(given.secrets)))
 }
 
@@ -166,7 +166,7 @@ func (h *Host) Find(id string) (plugin Plugin, ok bool) { return h.FindOwn(id, n
 
 // FindOwn shows one plugin to an account that set own for it; nil is Find.
 func (h *Host) FindOwn(id string, own *Own) (plugin Plugin, ok bool) {
-	e := h.entry(id)
+	e := h.plugins.entry(id)
 	if e == nil {
 		return Plugin{}, false
 	}
@@ -190,7 +190,7 @@ func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
 		NeedsMedia: e.spec.NeedsMedia, Requests: e.spec.Requests, After: e.spec.After, Fallback: e.spec.Fallback,
 	}
-	given, unset := h.give(e, e.spec, stage.Run{}, own)
+	given, unset := h.grants.give(e, e.spec, stage.Run{}, own)
 	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {
 		return s.Endpoint && given.settings[s.Name] != ""
 	})
@@ -201,8 +201,8 @@ func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 		p.State, p.Reason = Refused, Printable(err.Error())
 	case unset != nil:
 		p.State, p.Reason = Unset, unset.Error()
-	case len(h.withheld(e, e.spec, h.config.Secrets[e.id])) > 0 && until.IsZero():
-		p.Reason = notGranted(h.withheld(e, e.spec, h.config.Secrets[e.id])[0])
+	case len(e.withheld(e.spec, h.config.Secrets[e.id])) > 0 && until.IsZero():
+		p.Reason = notGranted(e.withheld(e.spec, h.config.Secrets[e.id])[0])
 	case e.fault != "":
 		p.Reason = e.fault
 	case !until.IsZero():

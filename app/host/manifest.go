@@ -42,7 +42,7 @@ var (
 
 // discover reads the manifests in dir and in the folders right below it. A folder
 // without a manifest, and any other file, is left alone.
-func (h *Host) discover(dir string) error {
+func (p *plugins) discover(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -61,27 +61,27 @@ func (h *Host) discover(dir string) error {
 	slices.Sort(paths)
 	var found []*entry
 	for _, path := range paths {
-		e, err := h.read(path)
+		e, err := readManifest(path)
 		if err != nil {
 			name, _ := filepath.Rel(dir, path)
-			h.log.Warn("plugin manifest refused", "manifest", name, "error", err)
-			h.strays = append(h.strays, Plugin{ID: name, State: Refused, Reason: err.Error()})
+			p.log.Warn("plugin manifest refused", "manifest", name, "error", err)
+			p.strays = append(p.strays, Plugin{ID: name, State: Refused, Reason: err.Error()})
 			continue
 		}
 		found = append(found, e)
 	}
 	slices.SortStableFunc(found, func(a, b *entry) int { return cmp.Compare(a.id, b.id) })
 	for _, e := range found {
-		if h.entry(e.id) != nil {
-			h.strays = append(h.strays, Plugin{ID: e.id, State: Refused, Reason: "the id is taken by another plugin"})
+		if p.entry(e.id) != nil {
+			p.strays = append(p.strays, Plugin{ID: e.id, State: Refused, Reason: "the id is taken by another plugin"})
 			continue
 		}
-		h.add(e)
+		p.add(e)
 	}
 	return nil
 }
 
-func (h *Host) read(path string) (*entry, error) {
+func readManifest(path string) (*entry, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ type Folder struct {
 
 // MediaFolder makes an empty one.
 func (h *Host) MediaFolder() (*Folder, error) {
-	made, err := newScratch(h.scratch, mediaPrefix)
+	made, err := newScratch(h.Processes.scratch, mediaPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("make the media folder: %w", err)
 	}

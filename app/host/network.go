@@ -23,17 +23,17 @@ type network struct {
 }
 
 // network opens a proxy for one process. It returns nil if there is no host to reach.
-func (h *Host) network(out *output, declared, endpoints []string, total time.Duration) (*network, error) {
+func (all *Processes) network(out *output, declared, endpoints []string, total time.Duration) (*network, error) {
 	if len(declared)+len(endpoints) == 0 {
 		return nil, nil
 	}
 	var inside netip.AddrPort
-	if h.confiner.Missing() == nil {
+	if all.confiner.Missing() == nil {
 		inside = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), box.Inside)
 	}
 	proxy, err := egress.Open(egress.Config{
-		Hosts: declared, Endpoints: endpoints, Connections: h.config.Connections, Bytes: h.config.Traffic,
-		Total: total, Lookup: h.config.Lookup, Log: out.log,
+		Hosts: declared, Endpoints: endpoints, Connections: all.config.Connections, Bytes: all.config.Traffic,
+		Total: total, Lookup: all.config.Lookup, Log: out.log,
 		Clean: func(text string) string { return out.clean([]byte(text)) },
 	}, inside)
 	if err != nil {

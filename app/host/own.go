@@ -29,19 +29,21 @@ type Own struct {
 }
 
 // Owned is [Accounts.Owned] of the configuration.
-func (h *Host) Owned(ctx context.Context) (map[string]*Own, error) {
-	if h.config.Accounts == nil {
+func (h *Host) Owned(ctx context.Context) (map[string]*Own, error) { return h.grants.owned(ctx) }
+
+func (gs grants) owned(ctx context.Context) (map[string]*Own, error) {
+	if gs.config.Accounts == nil {
 		return nil, nil
 	}
-	return h.config.Accounts.Owned(ctx)
+	return gs.config.Accounts.Owned(ctx)
 }
 
 // own is what the tenant of a call set for the stage; nil for the operator's.
-func (h *Host) own(ctx context.Context, e *entry) (*Own, error) {
+func (gs grants) own(ctx context.Context, e *entry) (*Own, error) {
 	if e.spec.Kind != stage.SourceKind || len(e.spec.Secrets) == 0 {
 		return nil, nil
 	}
-	owned, err := h.Owned(ctx)
+	owned, err := gs.owned(ctx)
 	return owned[e.id], err
 }
 

@@ -34,7 +34,7 @@ const (
 
 // process is one started plugin.
 type process struct {
-	host       *Host
+	all        *Processes
 	scratch    *scratch
 	folder     string // the scratch folder's path
 	runner     *runner
@@ -66,10 +66,10 @@ func stageContract() contract {
 
 // start brings up a stage that may do what spec needs, and no more. The caller
 // stops it.
-func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given) (*process, error) {
-	out := &output{redact: redactor(given.secrets), log: h.log.With("plugin", e.id, "scroll", given.scroll)}
+func (all *Processes) start(ctx context.Context, e *entry, spec stage.Spec, given given) (*process, error) {
+	out := &output{redact: redactor(given.secrets), log: all.log.With("plugin", e.id, "scroll", given.scroll)}
 	declared, endpoints := reach(spec, given)
-	net, err := h.network(out, declared, endpoints, least(spec.Limits.Call, h.config.Call))
+	net, err := all.network(out, declared, endpoints, least(spec.Limits.Call, all.config.Call))
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +78,8 @@ func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given
 	if e.builtin {
 		terms.env = []string{startGC}
 	}
-	p, err := h.launch(ctx, e.id, h.config.Memory, terms, out, net, func() (box.Policy, error) {
-		return h.policy(e, spec, given, net)
+	p, err := all.launch(ctx, e.id, all.config.Memory, terms, out, net, func() (box.Policy, error) {
+		return all.policy(e, spec, given, net)
 	})
 	if err != nil {
 		return nil, err
@@ -90,56 +90,54 @@ func (h *Host) start(ctx context.Context, e *entry, spec stage.Spec, given given
 
 // launch starts a process in a folder of its own, with the policy that allowed makes. The
 // network ends with the process. The caller stops the process.
-func (h *Host) launch(ctx context.Context, id string, memory int64, terms contract, out *output, net *network, allowed func() (box.Policy, error)) (*process, error) {
-	made, err := newScratch(h.scratch, scratchPrefix)
+func (all *Processes) launch(ctx context.Context, id string, memory int64, terms contract, out *output, net *network, allowed func() (box.Policy, error)) (_ *process, err error) {
+	made, err := newScratch(all.scratch, scratchPrefix)
 	if err != nil {
 		net.close()
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
 	}
-	folder := made.path
-	p := &process{host: h, scratch: made, folder: folder, output: out, net: net}
+	p := &process{all: all, scratch: made, folder: made.path, output: out, net: net}
+	defer func() {
+		if err != nil {
+			p.stop()
+		}
+	}()
 	if err := os.Mkdir(p.work(), 0o700); err != nil {
-		p.stop()
 		return nil, fmt.Errorf("make the scratch folder: %w", err)
 	}
 	policy, err := allowed()
 	if err != nil {
-		p.stop()
 		return nil, err
 	}
-	policy.Scratch, policy.Dir, policy.Files, policy.Tasks, policy.Disk = folder, p.work(), maxFiles, h.config.Tasks, h.config.Disk
-	command, err := h.confiner.Command(policy)
+	policy.Scratch, policy.Dir, policy.Files, policy.Tasks, policy.Disk = p.folder, p.work(), maxFiles, all.config.Tasks, all.config.Disk
+	command, err := all.confiner.Command(policy)
 	if err != nil {
-		p.stop()
 		return nil, err
 	}
 	command.Serve = net.serve
 	p.runner = newRunner(id, command, p.output)
-	if err := h.enter(p); err != nil {
-		p.stop()
+	if err := all.enter(p); err != nil {
 		return nil, err
 	}
-	trust, key, err := h.peer.Plugin()
+	trust, key, err := all.peer.Plugin()
 	if err != nil {
-		p.stop()
 		return nil, fmt.Errorf("make the plugin's key: %w", err)
 	}
-	p.client = plugin.NewClient(h.clientConfig(p, memory, terms, trust, key))
+	p.client = plugin.NewClient(all.clientConfig(p, memory, terms, trust, key))
 	if err := p.connect(ctx, terms.service); err != nil {
-		p.stop()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (h *Host) clientConfig(p *process, memory int64, terms contract, trust *tls.Config, key []string) *plugin.ClientConfig {
+func (all *Processes) clientConfig(p *process, memory int64, terms contract, trust *tls.Config, key []string) *plugin.ClientConfig {
 	return &plugin.ClientConfig{
 		HandshakeConfig:  terms.handshake,
 		Plugins:          plugin.PluginSet{terms.service: &dispensed{}},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		TLSConfig:        trust,
 		SkipHostEnv:      true,
-		StartTimeout:     h.config.Start,
+		StartTimeout:     all.config.Start,
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: p.folder},
 		Logger:           hclog.NewNullLogger(),
 		SyncStdout:       copied{p.output, "stdout"},
@@ -198,7 +196,7 @@ func (p *process) connect(ctx context.Context, service string) error {
 	}()
 	var r result
 	began := time.Now()
-	late := time.NewTimer(p.host.config.Start)
+	late := time.NewTimer(p.all.config.Start)
 	defer late.Stop()
 	select {
 	case r = <-done:
@@ -212,7 +210,7 @@ func (p *process) connect(ctx context.Context, service string) error {
 		return context.Cause(ctx)
 	}
 	if r.err != nil {
-		if time.Since(began) >= p.host.config.Start {
+		if time.Since(began) >= p.all.config.Start {
 			return errStart
 		}
 		return &handshakeError{process: p, cause: r.err}
@@ -222,12 +220,12 @@ func (p *process) connect(ctx context.Context, service string) error {
 }
 
 // policy is what a stage may do in a call.
-func (h *Host) policy(e *entry, spec stage.Spec, given given, net *network) (box.Policy, error) {
+func (all *Processes) policy(e *entry, spec stage.Spec, given given, net *network) (box.Policy, error) {
 	rules := box.Policy{
-		Path: e.path, SHA256: e.manifest.SHA256, Memory: h.memory(spec), Proxy: net.port(), Programs: len(spec.Programs) > 0,
+		Path: e.path, SHA256: e.manifest.SHA256, Memory: all.memory(spec), Proxy: net.port(), Programs: len(spec.Programs) > 0,
 	}
 	if e.builtin {
-		if err := h.again(&rules, e.serves()); err != nil {
+		if err := all.again(&rules, e.serves()); err != nil {
 			return box.Policy{}, err
 		}
 	}
@@ -258,13 +256,13 @@ func (g given) files() (reads []string, err error) {
 }
 
 // again has the process become this program's own plugin.
-func (h *Host) again(rules *box.Policy, id string) error {
-	path, err := exec.LookPath(h.self[0])
+func (all *Processes) again(rules *box.Policy, id string) error {
+	path, err := exec.LookPath(all.self[0])
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	rules.Path = path
-	rules.Args = append(append(slices.Clone(h.self[1:]), PluginVerb), strings.Fields(id)...)
+	rules.Args = append(append(slices.Clone(all.self[1:]), PluginVerb), strings.Fields(id)...)
 	return nil
 }
 
@@ -274,11 +272,11 @@ func isPath(value string) bool {
 	return filepath.IsAbs(value) || strings.HasPrefix(value, "./") || strings.HasPrefix(value, "../")
 }
 
-func (h *Host) memory(spec stage.Spec) int64 {
+func (all *Processes) memory(spec stage.Spec) int64 {
 	if want := spec.Limits.Memory; want > 0 {
-		return max(min(want, h.config.Memory), minMemory)
+		return max(min(want, all.config.Memory), minMemory)
 	}
-	return h.config.Memory
+	return all.config.Memory
 }
 
 func (p *process) work() string { return filepath.Join(p.folder, workFolder) }
@@ -307,7 +305,7 @@ func (p *process) stop() {
 	}
 	p.net.close()
 	p.scratch.remove()
-	p.host.leave(p)
+	p.all.leave(p)
 }
 
 // dispensed is the plugin as go-plugin wants it: its connection.

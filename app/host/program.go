@@ -43,16 +43,16 @@ type Program struct {
 type Running struct{ process *process }
 
 // StartProgram brings a process up, confined to what program says.
-func (h *Host) StartProgram(ctx context.Context, program Program) (*Running, error) {
+func (all *Processes) StartProgram(ctx context.Context, program Program) (*Running, error) {
 	terms := contract{handshake: program.Handshake, service: program.Service, maxMessage: program.MaxMessage}
-	out := &output{log: h.log.With("plugin", program.ID), redact: redactor(program.Secrets)}
-	net, err := h.network(out, program.Hosts, program.Endpoints, h.config.Call)
+	out := &output{log: all.log.With("plugin", program.ID), redact: redactor(program.Secrets)}
+	net, err := all.network(out, program.Hosts, program.Endpoints, all.config.Call)
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.launch(ctx, program.ID, program.Memory, terms, out, net, func() (box.Policy, error) {
+	p, err := all.launch(ctx, program.ID, program.Memory, terms, out, net, func() (box.Policy, error) {
 		rules := box.Policy{Memory: program.Memory, Reads: program.Reads, Writes: program.Writes, Written: program.Written, WrittenFiles: program.WrittenFiles, Proxy: net.port()}
-		err := h.again(&rules, program.ID)
+		err := all.again(&rules, program.ID)
 		return rules, err
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ func TestProgram(t *testing.T) {
 		{"without", nil, [3]string{"permission denied", "permission denied", "permission denied"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			running, err := b.StartProgram(t.Context(), host.Program{
+			running, err := b.Processes.StartProgram(t.Context(), host.Program{
 				ID: "outward", Service: stage.ServiceName, MaxMessage: stage.MaxMessage, Memory: 512 << 20, Endpoints: c.endpoints,
 				Handshake: plugin.HandshakeConfig{
 					ProtocolVersion: stage.ProtocolVersion, MagicCookieKey: stage.CookieKey, MagicCookieValue: stage.CookieValue,

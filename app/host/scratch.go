@@ -60,12 +60,12 @@ func newScratch(root, prefix string) (*scratch, error) {
 type Scratch struct {
 	held *scratch
 	path string // below held's: programs that may write it must not reach the mark
-	host *Host
+	all  *Processes
 }
 
 // ScratchFolder makes one.
-func (h *Host) ScratchFolder() (*Scratch, error) {
-	made, err := newScratch(h.scratch, filesPrefix)
+func (all *Processes) ScratchFolder() (*Scratch, error) {
+	made, err := newScratch(all.scratch, filesPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("make a scratch folder: %w", err)
 	}
@@ -74,10 +74,10 @@ func (h *Host) ScratchFolder() (*Scratch, error) {
 		made.remove()
 		return nil, fmt.Errorf("make a scratch folder: %w", err)
 	}
-	h.mu.Lock()
-	h.lent++
-	h.mu.Unlock()
-	return &Scratch{made, path, h}, nil
+	all.mu.Lock()
+	all.lent++
+	all.mu.Unlock()
+	return &Scratch{made, path, all}, nil
 }
 
 // Path is the path of the folder.
@@ -86,9 +86,9 @@ func (s *Scratch) Path() string { return s.path }
 // Remove deletes the folder and all that is in it. It is called once.
 func (s *Scratch) Remove() {
 	s.held.remove()
-	s.host.mu.Lock()
-	s.host.lent--
-	s.host.mu.Unlock()
+	s.all.mu.Lock()
+	s.all.lent--
+	s.all.mu.Unlock()
 }
 
 func (s *scratch) remove() {

@@ -95,7 +95,7 @@ func (s *Session) join(ctx context.Context, e *entry, run stage.Run, own given) 
 		p = nil
 	}
 	if p == nil && err == nil {
-		if p, err = s.host.start(ctx, r.entry, r.entry.spec, r.given); err == nil {
+		if p, err = s.host.Processes.start(ctx, r.entry, r.entry.spec, r.given); err == nil {
 			p.recipe = r.key
 			go func() {
 				<-p.runner.ended
@@ -160,14 +160,14 @@ func (h *Host) together(e *entry, run stage.Run, own given) (recipe, error) {
 	whole := &entry{builtin: true}
 	var ids, files []string
 	for _, id := range h.config.Together {
-		one := h.entry(id)
+		one := h.plugins.entry(id)
 		if one == nil || !one.builtin {
 			continue
 		}
 		ids = append(ids, id)
 		g := own
 		if id != e.id {
-			g, _ = h.give(one, one.spec, run, nil) // accounts set nothing for what is called in none of their calls
+			g, _ = h.grants.give(one, one.spec, run, nil) // accounts set nothing for what is called in none of their calls
 		}
 		for name, secret := range g.secrets {
 			all.secrets[id+"."+name] = secret
@@ -183,7 +183,7 @@ func (h *Host) together(e *entry, run stage.Run, own given) (recipe, error) {
 		all.endpoints, all.own = append(all.endpoints, g.endpoints...), append(all.own, g.own...)
 		whole.spec.Hosts = append(whole.spec.Hosts, one.spec.Hosts...)
 		whole.spec.Programs = append(whole.spec.Programs, one.spec.Programs...)
-		whole.spec.Limits.Memory = max(whole.spec.Limits.Memory, h.memory(one.spec))
+		whole.spec.Limits.Memory = max(whole.spec.Limits.Memory, h.Processes.memory(one.spec))
 	}
 	whole.id = strings.Join(ids, " ")
 	key := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q %q %d", whole.spec.Hosts, whole.spec.Programs,

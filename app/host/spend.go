@@ -131,14 +131,14 @@ func (h *Host) Quotas() (all []Quota) {
 // QuotasOf shows the allowances of one plugin for an account that set own for it; nil is
 // for the operator.
 func (h *Host) QuotasOf(id string, own *Own) (all []Quota) {
-	e := h.entry(id)
+	e := h.plugins.entry(id)
 	if e == nil {
 		return nil
 	}
 	e.mu.Lock()
 	spec := e.spec
 	e.mu.Unlock()
-	given, _ := h.give(e, spec, stage.Run{}, own) // what is set, though something else may be missing
+	given, _ := h.grants.give(e, spec, stage.Run{}, own) // what is set, though something else may be missing
 	for _, q := range spec.Quotas {
 		if a, ok := allowance(spec, given.settings, q.Name); ok {
 			all = append(all, Quota{own.ledger(id), a})

@@ -38,7 +38,7 @@ type Description struct {
 
 // Trial returns nil for an unknown id.
 func (h *Host) Trial(id string) *Trial {
-	e := h.entry(id)
+	e := h.plugins.entry(id)
 	if e == nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func TrialOf(path string, log *slog.Logger) (h *Host, t *Trial, sha256 string, e
 	if err != nil {
 		return nil, nil, "", err
 	}
-	h.add(&entry{id: id, enabled: true, path: path, manifest: manifest{ID: id, SHA256: sha256}})
+	h.plugins.add(&entry{id: id, enabled: true, path: path, manifest: manifest{ID: id, SHA256: sha256}})
 	return h, h.Trial(id), sha256, nil
 }
 
@@ -74,9 +74,9 @@ func (t *Trial) Builtin() bool { return t.entry.builtin }
 
 // Start starts a process. The caller stops it.
 func (t *Trial) Start(ctx context.Context) (*Attempt, error) {
-	p, err := t.host.start(ctx, t.entry, t.Spec, given{settings: map[string]string{}})
+	p, err := t.host.Processes.start(ctx, t.entry, t.Spec, given{settings: map[string]string{}})
 	if err != nil {
-		_, cause := t.host.classify(failedProcess(err), err)
+		_, cause := classify(failedProcess(err), err)
 		return nil, cause
 	}
 	return &Attempt{Running{p}, t, given{}}, nil
@@ -94,8 +94,8 @@ func (t *Trial) StartLogged(ctx context.Context, log *slog.Logger) (*Attempt, er
 }
 
 func (t *Trial) launch(ctx context.Context, terms contract, out *output) (*process, error) {
-	return t.host.launch(ctx, t.entry.id, t.host.config.Memory, terms, out, nil, func() (box.Policy, error) {
-		return t.host.policy(t.entry, t.Spec, given{}, nil)
+	return t.host.Processes.launch(ctx, t.entry.id, t.host.config.Memory, terms, out, nil, func() (box.Policy, error) {
+		return t.host.Processes.policy(t.entry, t.Spec, given{}, nil)
 	})
 }
 
@@ -144,13 +144,13 @@ func (t *Trial) StartWith(ctx context.Context, settings, secrets map[string]stri
 	}
 	t.entry.manifest.Settings, t.entry.manifest.Secrets = settings, slices.Collect(maps.Keys(secrets))
 	t.host.config.Secrets = map[string]map[string]string{t.entry.id: secrets}
-	own, err := t.host.give(t.entry, t.Spec, stage.Run{}, nil)
+	own, err := t.host.grants.give(t.entry, t.Spec, stage.Run{}, nil)
 	if err != nil {
 		return nil, err
 	}
-	p, err := t.host.start(ctx, t.entry, t.Spec, own)
+	p, err := t.host.Processes.start(ctx, t.entry, t.Spec, own)
 	if err != nil {
-		_, cause := t.host.classify(failedProcess(err), err)
+		_, cause := classify(failedProcess(err), err)
 		return nil, cause
 	}
 	return &Attempt{Running{p}, t, own}, nil
@@ -178,7 +178,7 @@ func (a *Attempt) Describe(ctx context.Context) (Description, error) {
 
 // Cause is the reason of an error of a call, such as the end of the process.
 func (a *Attempt) Cause(err error) error {
-	_, cause := a.trial.host.classify(a.process, err)
+	_, cause := classify(a.process, err)
 	return cause
 }
 

@@ -32,9 +32,9 @@ func (h *Host) Usable(templates []Template) error {
 				if id == h.config.LateGroup && id != "" {
 					continue // it stands for any number of sources
 				}
-				if !h.Has(id) {
-					fault(t, "there is no stage %q; see `scrollery plugins list`%s", id, nearest.Hint(id, h.ids()))
-				} else if spec := h.Builtin(id); spec != nil && spec.Kind != kind {
+				if !h.plugins.has(id) {
+					fault(t, "there is no stage %q; see `scrollery plugins list`%s", id, nearest.Hint(id, h.plugins.ids()))
+				} else if spec := h.plugins.builtin(id); spec != nil && spec.Kind != kind {
 					fault(t, "stage %q is for %s, not for %s", id, spec.Kind, kind)
 				}
 			}
@@ -43,8 +43,8 @@ func (h *Host) Usable(templates []Template) error {
 	}
 	faults = append(faults, h.unusable("plugins.settings:", h.config.Settings)...)
 	for _, id := range slices.Sorted(maps.Keys(h.config.Secrets)) {
-		if !h.Has(id) {
-			faults = append(faults, fmt.Errorf("plugins.secrets: there is no plugin %q%s", id, nearest.Hint(id, h.ids())))
+		if !h.plugins.has(id) {
+			faults = append(faults, fmt.Errorf("plugins.secrets: there is no plugin %q%s", id, nearest.Hint(id, h.plugins.ids())))
 		}
 	}
 	return errors.Join(faults...)
@@ -53,10 +53,10 @@ func (h *Host) Usable(templates []Template) error {
 // unusable are the faults of settings by plugin, then by name.
 func (h *Host) unusable(where string, settings map[string]map[string]string) (faults []error) {
 	for _, id := range slices.Sorted(maps.Keys(settings)) {
-		spec := h.Builtin(id)
+		spec := h.plugins.builtin(id)
 		switch {
-		case !h.Has(id):
-			faults = append(faults, fmt.Errorf("%s %q: there is no such plugin%s", where, id, nearest.Hint(id, h.ids())))
+		case !h.plugins.has(id):
+			faults = append(faults, fmt.Errorf("%s %q: there is no such plugin%s", where, id, nearest.Hint(id, h.plugins.ids())))
 			continue
 		case spec == nil:
 			continue

@@ -39,13 +39,13 @@ const (
 
 // planners starts planners, a process for each goal.
 type planners struct {
-	plugins *host.Host
+	plugins *host.Processes
 	config  agent.Config
 	places  *fair.Places
 }
 
 // New returns the configured endpoint as a planner; nil where there is none.
-func New(plugins *host.Host, config agent.Config) sandbox.Planner {
+func New(plugins *host.Processes, config agent.Config) sandbox.Planner {
 	if config.URL == "" {
 		return nil
 	}

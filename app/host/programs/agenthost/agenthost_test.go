@@ -139,7 +139,7 @@ func setupWithin(t *testing.T, timeout time.Duration, address, way string, log *
 	endpoint := agent.Defaults()
 	endpoint.URL, endpoint.Model, endpoint.Key = address+"/v1", "some-model", key
 	endpoint.Timeout, endpoint.AtOnce = timeout, 1
-	return agenthost.New(plugins, endpoint)
+	return agenthost.New(plugins.Processes, endpoint)
 }
 
 // planners are the processes below this one.

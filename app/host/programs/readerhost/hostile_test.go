@@ -34,7 +34,7 @@ func readers(t *testing.T) *Host {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = plugins.Close() })
-	return New(plugins, log)
+	return New(plugins.Processes, log)
 }
 
 // read has a file read, and returns the records and what was understood.

@@ -38,13 +38,13 @@ const (
 
 // Host reads files. It is safe for concurrent use.
 type Host struct {
-	plugins *host.Host
+	plugins *host.Processes
 	log     *slog.Logger
 	places  *fair.Places
 }
 
 // New returns a host of readers.
-func New(plugins *host.Host, log *slog.Logger) *Host {
+func New(plugins *host.Processes, log *slog.Logger) *Host {
 	return &Host{plugins: plugins, log: log, places: fair.New(atOnce)}
 }
 

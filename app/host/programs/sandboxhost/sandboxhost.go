@@ -34,14 +34,14 @@ const block = 4 << 10
 
 // Host runs programs. It is safe for concurrent use.
 type Host struct {
-	plugins *host.Host
+	plugins *host.Processes
 	config  sandbox.Config
 	log     *slog.Logger
 	places  *fair.Places
 }
 
 // New returns a host with as many places as the config allows.
-func New(plugins *host.Host, config sandbox.Config, log *slog.Logger) *Host {
+func New(plugins *host.Processes, config sandbox.Config, log *slog.Logger) *Host {
 	return &Host{plugins: plugins, config: config, log: log, places: fair.New(config.Runs.AtOnce)}
 }
 

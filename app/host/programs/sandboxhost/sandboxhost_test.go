@@ -44,7 +44,7 @@ func setup(t *testing.T, change func(*sandbox.Config)) (*sandboxhost.Host, strin
 	if err := os.WriteFile(filepath.Join(dir, "files", "readme"), []byte("hello"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return sandboxhost.New(plugins, cfg, log), dir
+	return sandboxhost.New(plugins.Processes, cfg, log), dir
 }
 
 // at is where the files of an account are.
