@@ -25,6 +25,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/keys/form"
+	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/modules/library/removal"
@@ -34,6 +35,7 @@ import (
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/shares"
 	"github.com/scrollery/scrollery/modules/sources"
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/modules/workspace"
@@ -59,6 +61,33 @@ type collected struct {
 
 func (c collected) Videos(ctx context.Context, ids []string) ([]byte, error) {
 	return c.insight.Videos(ctx, ids)
+}
+
+// dependants are what customers keep of videos beside the library.
+type dependants []library.Dependants
+
+func (all dependants) Forget(ctx context.Context, tx *store.Tx, ids []int64) error {
+	for _, one := range all {
+		if err := one.Forget(ctx, tx, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sharedParts implements the shares' need of the library.
+type sharedParts struct {
+	*videos.Service
+	insight     *insight.Service
+	collections *collections.Service
+}
+
+func (p sharedParts) Video(ctx context.Context, id string) ([]byte, error) {
+	return p.insight.Video(ctx, id)
+}
+
+func (p sharedParts) First(ctx context.Context, id string, most int) ([]string, bool, error) {
+	return p.collections.First(ctx, id, most)
 }
 
 // briefCollections implements the briefs' need of collections.
@@ -335,6 +364,7 @@ func lives(cfg Config) map[string]time.Duration {
 		"unpaid_checkouts":   billing.KeepEnded,
 		"payment_events":     billing.KeepEvents,
 		"failed_jobs":        store.KeepFailed,
+		"ended_shares":       shares.KeepEnded,
 		"account":            0,
 	}
 }

@@ -43,6 +43,7 @@ import (
 	"github.com/scrollery/scrollery/modules/rules/preview"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/shares"
 	"github.com/scrollery/scrollery/modules/site"
 	"github.com/scrollery/scrollery/modules/sources"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -85,6 +86,7 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 				}}
 			},
 			func(c Config) webhooks.Config { return c.Webhooks },
+			func(c Config) shares.Config { return shares.Config{Off: c.Shares.Off, BaseURL: c.BaseURL} },
 			func(c Config) oauth.Config { return oauth.Config{BaseURL: c.BaseURL, Transport: c.ClientDocuments} },
 			consoleFiles,
 			policyConfig,
@@ -103,6 +105,7 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 		imports.Module,
 		library.Module,
 		collections.Module,
+		shares.Module,
 		sources.Module,
 		usage.Module,
 		sandbox.Module,

@@ -34,6 +34,7 @@ import (
 	"github.com/scrollery/scrollery/modules/rules/preview"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/shares"
 	"github.com/scrollery/scrollery/modules/sources"
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/modules/workspace"
@@ -57,7 +58,10 @@ var bindings = fx.Options(
 		func(r *workspace.Reader) library.Workspace { return r },
 		func(h *scrolls.History) library.Scrolls { return h },
 		func(r *imports.Readings) library.Imports { return r },
-		func(m *collections.Members) library.Dependants { return m },
+		func(m *collections.Members, p *shares.Parts) library.Dependants { return dependants{m, p} },
+		func(l *library.Library, c *collections.Service) shares.Library {
+			return sharedParts{l.Videos, l.Insight, c}
+		},
 		func(l *library.Library) collections.Library { return collected{l.Videos, l.Insight} },
 		func(h removal.Holdings) policy.Holdings { return holdings{h} },
 		retention,

@@ -33,6 +33,7 @@ import (
 	"github.com/scrollery/scrollery/modules/policy"
 	"github.com/scrollery/scrollery/modules/sandbox"
 	"github.com/scrollery/scrollery/modules/scrolls"
+	"github.com/scrollery/scrollery/modules/shares"
 	"github.com/scrollery/scrollery/modules/usage"
 	"github.com/scrollery/scrollery/plugins/programs/agent"
 	"github.com/scrollery/scrollery/plugins/recipe"
@@ -132,6 +133,7 @@ type Config struct {
 	Policy      policy.Config      `yaml:"policy"`
 	Sandbox     sandbox.Config     `yaml:"sandbox"`
 	Briefs      briefs.Config      `yaml:"briefs"`
+	Shares      shares.Config      `yaml:"shares"`
 	Planner     agent.Config       `yaml:"planner"`
 	Plugins     host.Config        `yaml:"plugins"`
 	Pages       webpage.Config     `yaml:"pages"`

@@ -16,6 +16,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api/tools"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/oauth"
+	"github.com/scrollery/scrollery/modules/shares"
 	"github.com/scrollery/scrollery/modules/site"
 )
 
@@ -26,6 +27,7 @@ type Routes struct {
 	webhook  http.Handler
 	recovery http.Handler
 	deletion http.Handler
+	shared   http.Handler
 	site     *site.Site
 	console  *console.Console
 	agents   *tools.Server
@@ -35,9 +37,9 @@ type Routes struct {
 }
 
 // NewRoutes returns the routes of all modules.
-func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, site *site.Site, console *console.Console, agents *tools.Server, authorizations *oauth.Service, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
+func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, shared *shares.Page, site *site.Site, console *console.Console, agents *tools.Server, authorizations *oauth.Service, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
 	return &Routes{
-		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, site: site, console: console, agents: agents, oauth: authorizations, tracing: tracing, log: log,
+		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, shared: shared, site: site, console: console, agents: agents, oauth: authorizations, tracing: tracing, log: log,
 	}
 }
 
@@ -58,6 +60,7 @@ func (r *Routes) Handler() http.Handler {
 	for path, handler := range map[string]http.Handler{
 		"/checkout/": r.mux.Page("page.checkout", checkoutsAMinute, r.checkout), billing.WebhookPath: r.mux.Held("page.webhook", r.webhook),
 		keys.LinkPath: r.mux.Page("page.recover", linksAMinute, r.recovery), account.LinkPath: r.mux.Page("page.erase", linksAMinute, r.deletion),
+		shares.Path:    r.mux.Page("page.share", linksAMinute, r.shared),
 		tools.CardPath: card, tools.AgentCardPath: card,
 	} {
 		mux.Handle(path, logged(path, handler, r.log))
@@ -93,7 +96,7 @@ func (r *Routes) Handler() http.Handler {
 
 // own reports whether the path is not part of the API.
 func own(path string) bool {
-	return path == billing.WebhookPath || path == tools.CardPath || path == tools.AgentCardPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath) || strings.HasPrefix(path, account.LinkPath)
+	return path == billing.WebhookPath || path == tools.CardPath || path == tools.AgentCardPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath) || strings.HasPrefix(path, account.LinkPath) || strings.HasPrefix(path, shares.Path)
 }
 
 // newAgents serves the operations of mux to agents, too.

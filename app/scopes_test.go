@@ -19,7 +19,7 @@ import (
 var revealing = map[string][]string{
 	"Workspace": {"workspace"}, "Rules": {"rules"}, "RuleItem": {"rules"}, "RuleReading": {"rules"}, "UnclearRule": {"rules"},
 	"Scroll": {"scrolls"}, "Schedule": {"scrolls"}, "Verdict": {"scrolls"}, "Template": {"scrolls"}, "SourceEstimate": {"scrolls"},
-	"Video": {"library"}, "Hook": {"library"}, "Outlier": {"library"}, "Trend": {"library"}, "Creator": {"library"}, "Observation": {"library"}, "Deletion": {"library"}, "Collection": {"library"}, "CollectedVideo": {"library"},
+	"Video": {"library"}, "Hook": {"library"}, "Outlier": {"library"}, "Trend": {"library"}, "Creator": {"library"}, "Observation": {"library"}, "Deletion": {"library"}, "Collection": {"library"}, "Share": {"shares"}, "CollectedVideo": {"library"},
 	"OutlierExplanation": {"library"}, "TrendExplanation": {"library"}, "BacktestRun": {"library"}, "TrendBacktestRun": {"library"},
 	"KeptData": {"library"}, "HeldSource": {"library"}, "PreviewExample": {"rules"}, "BriefSentence": {"agent"},
 	"Usage": {"usage"}, "UsageEvent": {"usage"}, "Key": {"keys"}, "Change": {"account"}, "ChangedVideo": {"library"}, "ChangedTrend": {"library"}, "CallingKey": {"account"}, "UnitBudget": {"account"},
@@ -99,28 +99,31 @@ func reachable(message protoreflect.MessageDescriptor, seen map[string]bool) map
 	return seen
 }
 
-// TestNoAgentIsOfferedTheExportNorSources: neither by its scopes nor by a tool.
-func TestNoAgentIsOfferedTheExportNorSources(t *testing.T) {
+// TestNoAgentIsOfferedTheExportSourcesNorShares: neither by its scopes nor by a tool.
+func TestNoAgentIsOfferedTheExportSourcesNorShares(t *testing.T) {
 	t.Parallel()
 	running := apptest.Start(t)
 	offered := running.Anonymous().Read(t, "GET /.well-known/oauth-protected-resource/mcp")
 	if strings.Contains(offered, "account:export") || !strings.Contains(offered, "account:read") {
 		t.Errorf("got %s, want account:read without account:export", offered)
 	}
-	if strings.Contains(offered, "sources:") {
-		t.Errorf("got %s, want no scope of the account's own keys of sources", offered)
+	if strings.Contains(offered, "sources:") || strings.Contains(offered, "shares:") {
+		t.Errorf("got %s, want no scope of the account's own keys of sources, and none of public pages", offered)
 	}
 	account := running.Account(t, "pro")
 	tools, err := os.ReadFile("../proto/gen/openapi/tools.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range []string{"listSources", "setSource", "removeSource", "trySource"} {
+	for _, id := range []string{"listSources", "setSource", "removeSource", "trySource", "createShare", "listShares", "revokeShare"} {
 		if strings.Contains(string(tools), id) {
 			t.Errorf("got the tool %s, want none", id)
 		}
 	}
-	for _, call := range []string{"GET /v1/sources/list", `POST /v1/sources/set {"source":"youtube"}`, `POST /v1/sources/remove {"source":"youtube"}`, `POST /v1/sources/try {"source":"youtube","seed":"@a"}`} {
+	for _, call := range []string{
+		"GET /v1/sources/list", `POST /v1/sources/set {"source":"youtube"}`, `POST /v1/sources/remove {"source":"youtube"}`, `POST /v1/sources/try {"source":"youtube","seed":"@a"}`,
+		"GET /v1/shares/list", `POST /v1/shares/create {"kind":"finding","title":"a","sentences":["b"]}`, `POST /v1/shares/revoke {"id":"shr_x"}`,
+	} {
 		agent := account.Do(t, `POST /v1/api_keys/sessions {"scopes":["account:read","library:read","scrolls:write"],"ttlSeconds":600}`, "").JSON(t)["apiKey"].(string)
 		account.WithKey(agent).Do(t, call, "").WantError(t, "forbidden")
 	}

@@ -114,6 +114,8 @@ var withoutTenant = []excuse{
 	{`FROM webhooks w JOIN feeds f ON f.account_id = w.account_id`, "the dispatcher looks for webhooks with news, of all tenants"},
 	{`FROM "checkouts" WHERE`, "a checkout comes before its account"},
 	{`FROM "authorizations" WHERE`, "an agent signs in before its account is known"},
+	{`FROM "shares" WHERE "shares"."token_hash" = ?`, "a visitor brings an address, and all else is of the share's account"},
+	{`FROM "shares" WHERE "shares"."expires_at" <= ?`, "a job deletes shares that have ended, of all tenants"},
 	{`FROM "codes" WHERE`, "a code is asked for by a visitor without a key"},
 	{`FROM "keys" WHERE "keys"."parent_id" IS NOT NULL`, "a job deletes expired sessions, of all tenants"},
 	{`FROM "quota_entries" WHERE "quota_entries"."plugin" = ?`, "what a site grants is shared: a tenant's share is what the others leave"},

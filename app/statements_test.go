@@ -143,6 +143,7 @@ func collect(t *testing.T, owner *apptest.Caller, videos []string) {
 		fmt.Sprintf(`POST /v1/collections/move {"id":%q,"videoId":%q,"before":%q}`, id, videos[3], videos[0]),
 		fmt.Sprintf(`POST /v1/collections/move {"id":%q,"videoId":%q,"after":%q}`, id, videos[0], videos[1]),
 		fmt.Sprintf(`POST /v1/collections/remove {"id":%q,"videoIds":[%q]}`, id, videos[5]),
+		fmt.Sprintf(`POST /v1/shares/create {"kind":"collection","id":%q,"title":"to try"}`, id), "GET /v1/shares/list", `POST /v1/shares/revoke {"id":"shr_x"}`,
 		"GET /v1/collections/list", "GET /v1/collections?limit=2&id=" + id,
 	} {
 		owner.Get(t, call, &struct{}{})

@@ -46,6 +46,8 @@ import (
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/share"
+	"github.com/scrollery/scrollery/ent/shareitem"
 	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -136,6 +138,10 @@ type Client struct {
 	ScrollCount *ScrollCountClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
 	ScrollRecord *ScrollRecordClient
+	// Share is the client for interacting with the Share builders.
+	Share *ShareClient
+	// ShareItem is the client for interacting with the ShareItem builders.
+	ShareItem *ShareItemClient
 	// SourceCount is the client for interacting with the SourceCount builders.
 	SourceCount *SourceCountClient
 	// SourcePage is the client for interacting with the SourcePage builders.
@@ -214,6 +220,8 @@ func (c *Client) init() {
 	c.Scroll = NewScrollClient(c.config)
 	c.ScrollCount = NewScrollCountClient(c.config)
 	c.ScrollRecord = NewScrollRecordClient(c.config)
+	c.Share = NewShareClient(c.config)
+	c.ShareItem = NewShareItemClient(c.config)
 	c.SourceCount = NewSourceCountClient(c.config)
 	c.SourcePage = NewSourcePageClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
@@ -357,6 +365,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Scroll:          NewScrollClient(cfg),
 		ScrollCount:     NewScrollCountClient(cfg),
 		ScrollRecord:    NewScrollRecordClient(cfg),
+		Share:           NewShareClient(cfg),
+		ShareItem:       NewShareItemClient(cfg),
 		SourceCount:     NewSourceCountClient(cfg),
 		SourcePage:      NewSourcePageClient(cfg),
 		Subscription:    NewSubscriptionClient(cfg),
@@ -427,6 +437,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Scroll:          NewScrollClient(cfg),
 		ScrollCount:     NewScrollCountClient(cfg),
 		ScrollRecord:    NewScrollRecordClient(cfg),
+		Share:           NewShareClient(cfg),
+		ShareItem:       NewShareItemClient(cfg),
 		SourceCount:     NewSourceCountClient(cfg),
 		SourcePage:      NewSourcePageClient(cfg),
 		Subscription:    NewSubscriptionClient(cfg),
@@ -478,11 +490,11 @@ func (c *Client) Use(hooks ...Hook) {
 		c.CreditEntry, c.DeletedVideo, c.Deletion, c.Erasure, c.Feed, c.FileImport,
 		c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
 		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
-		c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount, c.ScrollRecord,
-		c.SourceCount, c.SourcePage, c.Subscription, c.Suppression, c.Tombstone,
-		c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
-		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
-		c.Workspace,
+		c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount, c.ScrollRecord, c.Share,
+		c.ShareItem, c.SourceCount, c.SourcePage, c.Subscription, c.Suppression,
+		c.Tombstone, c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary,
+		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
+		c.WebhookDelivery, c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -497,11 +509,11 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.CreditEntry, c.DeletedVideo, c.Deletion, c.Erasure, c.Feed, c.FileImport,
 		c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
 		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
-		c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount, c.ScrollRecord,
-		c.SourceCount, c.SourcePage, c.Subscription, c.Suppression, c.Tombstone,
-		c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
-		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
-		c.Workspace,
+		c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount, c.ScrollRecord, c.Share,
+		c.ShareItem, c.SourceCount, c.SourcePage, c.Subscription, c.Suppression,
+		c.Tombstone, c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary,
+		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
+		c.WebhookDelivery, c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -578,6 +590,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ScrollCount.mutate(ctx, m)
 	case *ScrollRecordMutation:
 		return c.ScrollRecord.mutate(ctx, m)
+	case *ShareMutation:
+		return c.Share.mutate(ctx, m)
+	case *ShareItemMutation:
+		return c.ShareItem.mutate(ctx, m)
 	case *SourceCountMutation:
 		return c.SourceCount.mutate(ctx, m)
 	case *SourcePageMutation:
@@ -5191,6 +5207,276 @@ func (c *ScrollRecordClient) mutate(ctx context.Context, m *ScrollRecordMutation
 	}
 }
 
+// ShareClient is a client for the Share schema.
+type ShareClient struct {
+	config
+}
+
+// NewShareClient returns a client for the Share from the given config.
+func NewShareClient(c config) *ShareClient {
+	return &ShareClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `share.Hooks(f(g(h())))`.
+func (c *ShareClient) Use(hooks ...Hook) {
+	c.hooks.Share = append(c.hooks.Share, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `share.Intercept(f(g(h())))`.
+func (c *ShareClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Share = append(c.inters.Share, interceptors...)
+}
+
+// Create returns a builder for creating a Share entity.
+func (c *ShareClient) Create() *ShareCreate {
+	mutation := newShareMutation(c.config, OpCreate)
+	return &ShareCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Share entities.
+func (c *ShareClient) CreateBulk(builders ...*ShareCreate) *ShareCreateBulk {
+	return &ShareCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ShareClient) MapCreateBulk(slice any, setFunc func(*ShareCreate, int)) *ShareCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ShareCreateBulk{err: fmt.Errorf("calling to ShareClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ShareCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ShareCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Share.
+func (c *ShareClient) Update() *ShareUpdate {
+	mutation := newShareMutation(c.config, OpUpdate)
+	return &ShareUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ShareClient) UpdateOne(_m *Share) *ShareUpdateOne {
+	mutation := newShareMutation(c.config, OpUpdateOne, withShare(_m))
+	return &ShareUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ShareClient) UpdateOneID(id int64) *ShareUpdateOne {
+	mutation := newShareMutation(c.config, OpUpdateOne, withShareID(id))
+	return &ShareUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Share.
+func (c *ShareClient) Delete() *ShareDelete {
+	mutation := newShareMutation(c.config, OpDelete)
+	return &ShareDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ShareClient) DeleteOne(_m *Share) *ShareDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ShareClient) DeleteOneID(id int64) *ShareDeleteOne {
+	builder := c.Delete().Where(share.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ShareDeleteOne{builder}
+}
+
+// Query returns a query builder for Share.
+func (c *ShareClient) Query() *ShareQuery {
+	return &ShareQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeShare},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Share entity by its id.
+func (c *ShareClient) Get(ctx context.Context, id int64) (*Share, error) {
+	return c.Query().Where(share.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ShareClient) GetX(ctx context.Context, id int64) *Share {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ShareClient) Hooks() []Hook {
+	hooks := c.hooks.Share
+	return append(hooks[:len(hooks):len(hooks)], share.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *ShareClient) Interceptors() []Interceptor {
+	inters := c.inters.Share
+	return append(inters[:len(inters):len(inters)], share.Interceptors[:]...)
+}
+
+func (c *ShareClient) mutate(ctx context.Context, m *ShareMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ShareCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ShareUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ShareUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ShareDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Share mutation op: %q", m.Op())
+	}
+}
+
+// ShareItemClient is a client for the ShareItem schema.
+type ShareItemClient struct {
+	config
+}
+
+// NewShareItemClient returns a client for the ShareItem from the given config.
+func NewShareItemClient(c config) *ShareItemClient {
+	return &ShareItemClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `shareitem.Hooks(f(g(h())))`.
+func (c *ShareItemClient) Use(hooks ...Hook) {
+	c.hooks.ShareItem = append(c.hooks.ShareItem, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `shareitem.Intercept(f(g(h())))`.
+func (c *ShareItemClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ShareItem = append(c.inters.ShareItem, interceptors...)
+}
+
+// Create returns a builder for creating a ShareItem entity.
+func (c *ShareItemClient) Create() *ShareItemCreate {
+	mutation := newShareItemMutation(c.config, OpCreate)
+	return &ShareItemCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ShareItem entities.
+func (c *ShareItemClient) CreateBulk(builders ...*ShareItemCreate) *ShareItemCreateBulk {
+	return &ShareItemCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ShareItemClient) MapCreateBulk(slice any, setFunc func(*ShareItemCreate, int)) *ShareItemCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ShareItemCreateBulk{err: fmt.Errorf("calling to ShareItemClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ShareItemCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ShareItemCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ShareItem.
+func (c *ShareItemClient) Update() *ShareItemUpdate {
+	mutation := newShareItemMutation(c.config, OpUpdate)
+	return &ShareItemUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ShareItemClient) UpdateOne(_m *ShareItem) *ShareItemUpdateOne {
+	mutation := newShareItemMutation(c.config, OpUpdateOne, withShareItem(_m))
+	return &ShareItemUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ShareItemClient) UpdateOneID(id int64) *ShareItemUpdateOne {
+	mutation := newShareItemMutation(c.config, OpUpdateOne, withShareItemID(id))
+	return &ShareItemUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ShareItem.
+func (c *ShareItemClient) Delete() *ShareItemDelete {
+	mutation := newShareItemMutation(c.config, OpDelete)
+	return &ShareItemDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ShareItemClient) DeleteOne(_m *ShareItem) *ShareItemDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ShareItemClient) DeleteOneID(id int64) *ShareItemDeleteOne {
+	builder := c.Delete().Where(shareitem.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ShareItemDeleteOne{builder}
+}
+
+// Query returns a query builder for ShareItem.
+func (c *ShareItemClient) Query() *ShareItemQuery {
+	return &ShareItemQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeShareItem},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ShareItem entity by its id.
+func (c *ShareItemClient) Get(ctx context.Context, id int64) (*ShareItem, error) {
+	return c.Query().Where(shareitem.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ShareItemClient) GetX(ctx context.Context, id int64) *ShareItem {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *ShareItemClient) Hooks() []Hook {
+	hooks := c.hooks.ShareItem
+	return append(hooks[:len(hooks):len(hooks)], shareitem.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *ShareItemClient) Interceptors() []Interceptor {
+	inters := c.inters.ShareItem
+	return append(inters[:len(inters):len(inters)], shareitem.Interceptors[:]...)
+}
+
+func (c *ShareItemClient) mutate(ctx context.Context, m *ShareItemMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ShareItemCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ShareItemUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ShareItemUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ShareItemDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ShareItem mutation op: %q", m.Op())
+	}
+}
+
 // SourceCountClient is a client for the SourceCount schema.
 type SourceCountClient struct {
 	config
@@ -7487,19 +7773,19 @@ type (
 		Collection, CollectionVideo, Creator, CreditBalance, CreditEntry, DeletedVideo,
 		Deletion, Erasure, Feed, FileImport, ImportPart, Job, Key, Library, LibraryRun,
 		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset,
-		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, SourceCount,
-		SourcePage, Subscription, Suppression, Tombstone, Trend, TrendWindow,
-		UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video,
-		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
+		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, Share, ShareItem,
+		SourceCount, SourcePage, Subscription, Suppression, Tombstone, Trend,
+		TrendWindow, UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent,
+		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
 		Collection, CollectionVideo, Creator, CreditBalance, CreditEntry, DeletedVideo,
 		Deletion, Erasure, Feed, FileImport, ImportPart, Job, Key, Library, LibraryRun,
 		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset,
-		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, SourceCount,
-		SourcePage, Subscription, Suppression, Tombstone, Trend, TrendWindow,
-		UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video,
-		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
+		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, Share, ShareItem,
+		SourceCount, SourcePage, Subscription, Suppression, Tombstone, Trend,
+		TrendWindow, UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent,
+		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
 	}
 )

@@ -46,6 +46,8 @@ import (
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/share"
+	"github.com/scrollery/scrollery/ent/shareitem"
 	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -157,6 +159,8 @@ func checkColumn(t, c string) error {
 			scroll.Table:          scroll.ValidColumn,
 			scrollcount.Table:     scrollcount.ValidColumn,
 			scrollrecord.Table:    scrollrecord.ValidColumn,
+			share.Table:           share.ValidColumn,
+			shareitem.Table:       shareitem.ValidColumn,
 			sourcecount.Table:     sourcecount.ValidColumn,
 			sourcepage.Table:      sourcepage.ValidColumn,
 			subscription.Table:    subscription.ValidColumn,

@@ -35,6 +35,8 @@ func OwnedTables() []string {
 		"scrolls",
 		"scroll_counts",
 		"scroll_records",
+		"shares",
+		"share_items",
 		"source_counts",
 		"subscriptions",
 		"tombstones",

@@ -80,6 +80,10 @@ type Tx struct {
 	ScrollCount *ScrollCountClient
 	// ScrollRecord is the client for interacting with the ScrollRecord builders.
 	ScrollRecord *ScrollRecordClient
+	// Share is the client for interacting with the Share builders.
+	Share *ShareClient
+	// ShareItem is the client for interacting with the ShareItem builders.
+	ShareItem *ShareItemClient
 	// SourceCount is the client for interacting with the SourceCount builders.
 	SourceCount *SourceCountClient
 	// SourcePage is the client for interacting with the SourcePage builders.
@@ -279,6 +283,8 @@ func (tx *Tx) init() {
 	tx.Scroll = NewScrollClient(tx.config)
 	tx.ScrollCount = NewScrollCountClient(tx.config)
 	tx.ScrollRecord = NewScrollRecordClient(tx.config)
+	tx.Share = NewShareClient(tx.config)
+	tx.ShareItem = NewShareItemClient(tx.config)
 	tx.SourceCount = NewSourceCountClient(tx.config)
 	tx.SourcePage = NewSourcePageClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)

@@ -210,6 +210,18 @@ func collections(t *testing.T, c *terminal) {
 		c.must(t, exitFailed, args...)
 	}
 	c.must(t, exitWrongUse, "collection", "move", id, videos[0])
+	shared := decoded(t, c.must(t, exitDone, "share", "create", id, "--title", "To try", "--days", "7", "--json", "url,share").stdout).(map[string]any)
+	if address, _ := shared["url"].(string); !strings.Contains(address, "/share/") {
+		t.Errorf("got the page %v, want an address", shared)
+	}
+	page := shared["share"].(map[string]any)["id"].(string)
+	if got := c.must(t, exitDone, "share", "list", "--jq", `.[] | "\(.kind) \(.title) \(.views)"`).stdout; got != "collection To try 0\n" {
+		t.Errorf("got the pages %q, want one", got)
+	}
+	c.must(t, exitDone, "share", "revoke", page)
+	c.must(t, exitFailed, "share", "revoke", page)
+	c.must(t, exitFailed, "share", "create", "vid_x", "--title", "x")
+	c.must(t, exitWrongUse, "share", "create", id)
 	c.must(t, exitDone, "collection", "delete", id)
 }
 

@@ -417,6 +417,30 @@ func (f ScrollRecordFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ScrollRecordMutation", m)
 }
 
+// The ShareFunc type is an adapter to allow the use of ordinary
+// function as Share mutator.
+type ShareFunc func(context.Context, *ent.ShareMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ShareFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ShareMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ShareMutation", m)
+}
+
+// The ShareItemFunc type is an adapter to allow the use of ordinary
+// function as ShareItem mutator.
+type ShareItemFunc func(context.Context, *ent.ShareItemMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ShareItemFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ShareItemMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ShareItemMutation", m)
+}
+
 // The SourceCountFunc type is an adapter to allow the use of ordinary
 // function as SourceCount mutator.
 type SourceCountFunc func(context.Context, *ent.SourceCountMutation) (ent.Value, error)

@@ -43,6 +43,8 @@ import (
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/share"
+	"github.com/scrollery/scrollery/ent/shareitem"
 	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
 	"github.com/scrollery/scrollery/ent/subscription"
@@ -1036,6 +1038,60 @@ func (f TraverseScrollRecord) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.ScrollRecordQuery", q)
 }
 
+// The ShareFunc type is an adapter to allow the use of ordinary function as a Querier.
+type ShareFunc func(context.Context, *ent.ShareQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f ShareFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.ShareQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.ShareQuery", q)
+}
+
+// The TraverseShare type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseShare func(context.Context, *ent.ShareQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseShare) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseShare) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.ShareQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.ShareQuery", q)
+}
+
+// The ShareItemFunc type is an adapter to allow the use of ordinary function as a Querier.
+type ShareItemFunc func(context.Context, *ent.ShareItemQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f ShareItemFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.ShareItemQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.ShareItemQuery", q)
+}
+
+// The TraverseShareItem type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseShareItem func(context.Context, *ent.ShareItemQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseShareItem) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseShareItem) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.ShareItemQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.ShareItemQuery", q)
+}
+
 // The SourceCountFunc type is an adapter to allow the use of ordinary function as a Querier.
 type SourceCountFunc func(context.Context, *ent.SourceCountQuery) (ent.Value, error)
 
@@ -1566,6 +1622,10 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.ScrollCountQuery, predicate.ScrollCount, scrollcount.OrderOption]{typ: ent.TypeScrollCount, tq: q}, nil
 	case *ent.ScrollRecordQuery:
 		return &query[*ent.ScrollRecordQuery, predicate.ScrollRecord, scrollrecord.OrderOption]{typ: ent.TypeScrollRecord, tq: q}, nil
+	case *ent.ShareQuery:
+		return &query[*ent.ShareQuery, predicate.Share, share.OrderOption]{typ: ent.TypeShare, tq: q}, nil
+	case *ent.ShareItemQuery:
+		return &query[*ent.ShareItemQuery, predicate.ShareItem, shareitem.OrderOption]{typ: ent.TypeShareItem, tq: q}, nil
 	case *ent.SourceCountQuery:
 		return &query[*ent.SourceCountQuery, predicate.SourceCount, sourcecount.OrderOption]{typ: ent.TypeSourceCount, tq: q}, nil
 	case *ent.SourcePageQuery:

@@ -1042,6 +1042,72 @@ var (
 			},
 		},
 	}
+	// SharesColumns holds the columns for the "shares" table.
+	SharesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "token_hash", Type: field.TypeString, Size: 2147483647},
+		{Name: "kind", Type: field.TypeString, Size: 2147483647},
+		{Name: "title", Type: field.TypeString, Size: 2147483647},
+		{Name: "views", Type: field.TypeInt64, Default: 0},
+		{Name: "expires_at", Type: field.TypeInt64},
+		{Name: "created_at", Type: field.TypeInt64},
+	}
+	// SharesTable holds the schema information for the "shares" table.
+	SharesTable = &schema.Table{
+		Name:       "shares",
+		Columns:    SharesColumns,
+		PrimaryKey: []*schema.Column{SharesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "share_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{SharesColumns[1], SharesColumns[0]},
+			},
+			{
+				Name:    "share_token_hash",
+				Unique:  false,
+				Columns: []*schema.Column{SharesColumns[2]},
+			},
+			{
+				Name:    "share_expires_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{SharesColumns[6], SharesColumns[0]},
+			},
+		},
+	}
+	// ShareItemsColumns holds the columns for the "share_items" table.
+	ShareItemsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "share_id", Type: field.TypeInt64},
+		{Name: "position", Type: field.TypeInt},
+		{Name: "video_id", Type: field.TypeInt64},
+		{Name: "doc", Type: field.TypeString, Size: 2147483647},
+	}
+	// ShareItemsTable holds the schema information for the "share_items" table.
+	ShareItemsTable = &schema.Table{
+		Name:       "share_items",
+		Columns:    ShareItemsColumns,
+		PrimaryKey: []*schema.Column{ShareItemsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "shareitem_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{ShareItemsColumns[1], ShareItemsColumns[0]},
+			},
+			{
+				Name:    "shareitem_account_id_share_id_position",
+				Unique:  false,
+				Columns: []*schema.Column{ShareItemsColumns[1], ShareItemsColumns[2], ShareItemsColumns[3]},
+			},
+			{
+				Name:    "shareitem_account_id_video_id_share_id_position",
+				Unique:  false,
+				Columns: []*schema.Column{ShareItemsColumns[1], ShareItemsColumns[4], ShareItemsColumns[2], ShareItemsColumns[3]},
+			},
+		},
+	}
 	// SourceCountsColumns holds the columns for the "source_counts" table.
 	SourceCountsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -1602,6 +1668,8 @@ var (
 		ScrollsTable,
 		ScrollCountsTable,
 		ScrollRecordsTable,
+		SharesTable,
+		ShareItemsTable,
 		SourceCountsTable,
 		SourcePagesTable,
 		SubscriptionsTable,

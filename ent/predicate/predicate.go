@@ -108,6 +108,12 @@ type ScrollCount func(*sql.Selector)
 // ScrollRecord is the predicate function for scrollrecord builders.
 type ScrollRecord func(*sql.Selector)
 
+// Share is the predicate function for share builders.
+type Share func(*sql.Selector)
+
+// ShareItem is the predicate function for shareitem builders.
+type ShareItem func(*sql.Selector)
+
 // SourceCount is the predicate function for sourcecount builders.
 type SourceCount func(*sql.Selector)
 

@@ -34,6 +34,8 @@ import (
 	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/ent/scrollcount"
 	"github.com/scrollery/scrollery/ent/scrollrecord"
+	"github.com/scrollery/scrollery/ent/share"
+	"github.com/scrollery/scrollery/ent/shareitem"
 	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/tombstone"
@@ -414,6 +416,22 @@ func init() {
 	scrollrecordDescRank := scrollrecordFields[8].Descriptor()
 	// scrollrecord.DefaultRank holds the default value on creation for the rank field.
 	scrollrecord.DefaultRank = scrollrecordDescRank.Default.(float64)
+	shareMixin := schema.Share{}.Mixin()
+	shareMixinHooks0 := shareMixin[0].Hooks()
+	share.Hooks[0] = shareMixinHooks0[0]
+	shareMixinInters0 := shareMixin[0].Interceptors()
+	share.Interceptors[0] = shareMixinInters0[0]
+	shareFields := schema.Share{}.Fields()
+	_ = shareFields
+	// shareDescViews is the schema descriptor for views field.
+	shareDescViews := shareFields[3].Descriptor()
+	// share.DefaultViews holds the default value on creation for the views field.
+	share.DefaultViews = shareDescViews.Default.(int64)
+	shareitemMixin := schema.ShareItem{}.Mixin()
+	shareitemMixinHooks0 := shareitemMixin[0].Hooks()
+	shareitem.Hooks[0] = shareitemMixinHooks0[0]
+	shareitemMixinInters0 := shareitemMixin[0].Interceptors()
+	shareitem.Interceptors[0] = shareitemMixinInters0[0]
 	sourcecountMixin := schema.SourceCount{}.Mixin()
 	sourcecountMixinHooks0 := sourcecountMixin[0].Hooks()
 	sourcecount.Hooks[0] = sourcecountMixinHooks0[0]

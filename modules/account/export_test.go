@@ -401,6 +401,8 @@ func TestEveryTableIsExportedOrNamed(t *testing.T) {
 		"video_terms":         "derived from the documents: the index of words",
 		"unindexed_libraries": "work that is left to do on that index",
 		"quota_entries":       "the provider's quota, an operator's",
+		"shares":              "addresses that are hashes, and headings of pages, which their list has",
+		"share_items":         "copies of what an export has, until their share ends",
 		"source_pages":        "public pages of sites, for all accounts",
 		"charges":             "a fee that is returned where a call was cut off",
 		"import_parts":        "parts of a file, until its import has ended",

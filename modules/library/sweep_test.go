@@ -304,5 +304,16 @@ func TestWhatIsDueIsRefreshedFirst(t *testing.T) {
 				t.Errorf("%s, at most %d: got %q, %v; want %q", c.platform, c.limit, got, err, c.want)
 			}
 		}
+		for names, want := range map[string]int64{"first second renewed": 32, "renewed": 38, "folder": 0, "folder second": 33} {
+			var ids []int64
+			for name := range strings.FieldsSeq(names) {
+				id, _ := publicid.Parse(publicid.Video, b.idOf(name))
+				ids = append(ids, id)
+			}
+			got, err := b.KeptUntil(b.ctx, ids)
+			if err != nil || got.IsZero() != (want == 0) || want != 0 && got.UnixMilli() != now+want*day {
+				t.Errorf("%s are kept until %v, error %v; want day %d", names, got, err, want)
+			}
+		}
 	})
 }

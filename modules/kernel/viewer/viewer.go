@@ -55,7 +55,7 @@ func (v *Viewer) Has(scope string) bool { return slices.Contains(v.Scopes, scope
 // AllScopes returns every scope there is, in the order in which they are shown.
 func AllScopes() []string {
 	return strings.Fields("workspace:read workspace:write rules:read rules:write scrolls:read scrolls:write " +
-		"library:read library:write usage:read keys:read keys:write webhooks:read webhooks:write sources:read sources:write " +
+		"library:read library:write shares:read shares:write usage:read keys:read keys:write webhooks:read webhooks:write sources:read sources:write " +
 		"account:read account:write account:export sandbox:write agent:run billing:write")
 }
 

@@ -18,11 +18,11 @@ export const draftKey = (name: string) => draftPrefix + name;
 
 /** What a session may do from the start. */
 export const readScopes = [
-  "account:read", "keys:read", "library:read", "rules:read", "scrolls:read", "sources:read", "usage:read", "webhooks:read", "workspace:read",
+  "account:read", "keys:read", "library:read", "rules:read", "scrolls:read", "shares:read", "sources:read", "usage:read", "webhooks:read", "workspace:read",
 ];
 
 /** What a person changes in their research: brief, rules, scrolls and library. */
-export const researchScopes = ["library:write", "rules:write", "scrolls:write", "workspace:write"];
+export const researchScopes = ["library:write", "rules:write", "scrolls:write", "shares:write", "workspace:write"];
 
 /** What a person changes in their account. */
 export const accountScopes = ["keys:write", "sources:write", "webhooks:write"];
