@@ -17,7 +17,7 @@ const appPage = "<!doctype html><title>A page</title>"
 // withPages gives a server a console whose files are empty but for the pages of apps.
 func withPages(cfg *app.Config) {
 	files := fstest.MapFS{}
-	for _, name := range []string{"index.html", "console.js", "chunk.js", "account.js", "console.css", "plots.js", "messages.de.json", "licenses.txt", "operator.html", "operator.js"} {
+	for _, name := range []string{"index.html", "console.js", "console.css", "messages.de.json", "licenses.txt", "operator.html", "operator.js"} {
 		files[name] = &fstest.MapFile{}
 	}
 	for _, name := range []string{"outliers", "coverage"} {

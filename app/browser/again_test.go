@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"google.golang.org/protobuf/proto"
 
@@ -135,10 +136,7 @@ func TestALostNetworkGoesOn(t *testing.T) {
 	b.offline(false)
 	b.press("Start a scroll")
 	b.sees("Completed")
-	b.press("Account") // its script comes with the first visit
-	b.sees("Today")
-	b.press("Scrolls")
-	b.sees("Completed")
+	b.until(loadedScript("account")) // when nothing else was to be done
 	b.offline(true)
 	b.press("Account")
 	b.sees("No connection.")
@@ -214,4 +212,57 @@ func TestTwoTabsTwoAccounts(t *testing.T) {
 	first.press("Sign out")
 	first.sees("Sign in with a key")
 	own(second)
+}
+
+// loadedScript is the script that says whether the tab has loaded a part of the console.
+func loadedScript(name string) string {
+	return `performance.getEntriesByType('resource').some((e) => e.name.includes('/console/` + name + `-') && e.responseEnd > 0)`
+}
+
+// TestPartsOfTheConsoleComeLater opens pages before and after their scripts are there.
+func TestPartsOfTheConsoleComeLater(t *testing.T) {
+	needBrowser(t)
+	running := serve(t)
+	account := prepared(t, running)
+	b := launch(t).tab(t, running.BaseURL)
+	// Without the second in which a tab has nothing to do, no part is loaded by itself.
+	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `window.requestIdleCallback = () => 0`}); err != nil {
+		t.Fatal(err)
+	}
+	b.signIn(account.Key, true)
+	for _, name := range []string{"results", "account", "plots"} {
+		if eval[bool](b, loadedScript(name)) {
+			t.Errorf("got the part %q with the first page, want it later", name)
+		}
+	}
+	b.offline(true)
+	b.press("Rules")
+	b.sees("This part of the page did not load.")
+	b.check("part-missing")
+	b.press("Try again")
+	b.press("Try again")
+	b.sees("This part of the page did not load.")
+	b.offline(false)
+	b.press("Try again")
+	b.sees("One rule a line.")
+
+	if _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	// The parts of another version are not there: trying again gets the document again.
+	if _, err := chromedp.Call(b.ctx, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: "*://*:*/console/account-*.js", Block: true}}}); err != nil {
+		t.Fatal(err)
+	}
+	b.press("Account")
+	b.sees("This part of the page did not load.")
+	eval[bool](b, `window.before = true`)
+	b.press("Try again")
+	b.until(`!window.before`)
+	b.sees("This part of the page did not load.")
+	b.sees("with changes") // the session is that of the tab
+	if _, err := chromedp.Call(b.ctx, network.SetBlockedURLs, network.SetBlockedURLsParams{}); err != nil {
+		t.Fatal(err)
+	}
+	b.press("Try again")
+	b.sees("Today")
 }

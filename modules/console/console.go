@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -33,16 +34,11 @@ const (
 	creators = "creators/"
 )
 
-// types are the files of the console and their media types. Nothing else is served.
+// types are the files of the console and their media types. Beside them, only parts are served.
 var types = map[string]string{
 	document:      "text/html; charset=utf-8",
 	"console.js":  "text/javascript; charset=utf-8",
 	"console.css": "text/css; charset=utf-8",
-	// What the script shares with account.js, the pages of the account.
-	"chunk.js":   "text/javascript; charset=utf-8",
-	"account.js": "text/javascript; charset=utf-8",
-	// The library for plots, for pages that have one.
-	"plots.js": "text/javascript; charset=utf-8",
 	// The texts of other languages than the one in the script.
 	"messages.de.json": "application/json",
 	"licenses.txt":     "text/plain; charset=utf-8",
@@ -50,6 +46,10 @@ var types = map[string]string{
 	operatorDocument: "text/html; charset=utf-8",
 	"operator.js":    "text/javascript; charset=utf-8",
 }
+
+// part is the name of a script that the first one loads. It has the hash of its content, so a
+// browser never asks for it twice, and a page of an earlier version never gets another one's.
+var part = regexp.MustCompile(`^[a-z]+-[A-Z0-9]{8}\.js$`)
 
 //go:embed absent.html
 var absent string
@@ -68,6 +68,8 @@ type Console struct {
 type file struct {
 	page.Fixed
 	media string
+	// cache is its Cache-Control.
+	cache string
 }
 
 // Assets are the files of the console; nil where they were not built.
@@ -89,7 +91,27 @@ func New(assets Assets, codes *Codes, log *slog.Logger) (*Console, error) {
 			return nil, err
 		}
 	}
-	return c, nil
+	return c, c.loadParts(assets)
+}
+
+// loadParts reads the scripts that the first one loads. Their names are the bundler's.
+func (c *Console) loadParts(assets fs.FS) error {
+	entries, err := fs.ReadDir(assets, ".")
+	if err != nil {
+		return fmt.Errorf("list the console: %w", err)
+	}
+	for _, entry := range entries {
+		if !part.MatchString(entry.Name()) {
+			continue
+		}
+		found, err := load(assets, entry.Name(), types["console.js"])
+		if err != nil {
+			return err
+		}
+		found.cache = "public, max-age=31536000, immutable"
+		c.files[entry.Name()] = found
+	}
+	return nil
 }
 
 func load(assets fs.FS, name, media string) (file, error) {
@@ -98,7 +120,7 @@ func load(assets fs.FS, name, media string) (file, error) {
 		return file{}, fmt.Errorf("read the console: %w", err)
 	}
 	fixed, err := page.NewFixed(plain)
-	return file{fixed, media}, err
+	return file{fixed, media, "no-cache"}, err
 }
 
 // Present reports whether this binary has the console.
@@ -139,7 +161,7 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", f.media)
 	header.Set("Content-Security-Policy", Policy)
-	header.Set("Cache-Control", "no-cache")
+	header.Set("Cache-Control", f.cache)
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Vary", "Accept-Encoding")

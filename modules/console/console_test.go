@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -18,20 +20,19 @@ import (
 )
 
 // firstPage is the bound of what the first page transfers, in bytes.
-const firstPage = 110_000
+const firstPage = 90_000
 
 func assets() fs.FS {
 	return fstest.MapFS{
-		"index.html":       {Data: []byte("<!doctype html><title>Scrollery</title>")},
-		"console.js":       {Data: []byte(strings.Repeat("render();", 500))},
-		"console.css":      {Data: []byte("body{}")},
-		"chunk.js":         {Data: []byte("export const a = 1;")},
-		"account.js":       {Data: []byte("export const b = 1;")},
-		"plots.js":         {Data: []byte("export default 1;")},
-		"messages.de.json": {Data: []byte("{}")},
-		"licenses.txt":     {Data: []byte("MIT")},
-		"operator.html":    {Data: []byte("<!doctype html><title>Operator</title>")},
-		"operator.js":      {Data: []byte("render();")},
+		"index.html":        {Data: []byte("<!doctype html><title>Scrollery</title>")},
+		"console.js":        {Data: []byte(strings.Repeat("render();", 500))},
+		"console.css":       {Data: []byte("body{}")},
+		"chunk-ABCD2345.js": {Data: []byte("export const a = 1;")},
+		"chunk-abc.js":      {Data: []byte("export const b = 1;")},
+		"messages.de.json":  {Data: []byte("{}")},
+		"licenses.txt":      {Data: []byte("MIT")},
+		"operator.html":     {Data: []byte("<!doctype html><title>Operator</title>")},
+		"operator.js":       {Data: []byte("render();")},
 	}
 }
 
@@ -63,18 +64,21 @@ func TestFilesAndPages(t *testing.T) {
 		status int
 		media  string
 	}{
-		"/console":                {http.StatusMovedPermanently, "text/html; charset=utf-8"},
-		"/console/":               {http.StatusOK, "text/html; charset=utf-8"},
-		"/console/scroll/scr_1":   {http.StatusOK, "text/html; charset=utf-8"},
-		"/console/creators/a/b.c": {http.StatusOK, "text/html; charset=utf-8"},
-		"/console/console.js":     {http.StatusOK, "text/javascript; charset=utf-8"},
-		"/console/console.css":    {http.StatusOK, "text/css; charset=utf-8"},
-		"/console/licenses.txt":   {http.StatusOK, "text/plain; charset=utf-8"},
-		"/console/other.js":       {http.StatusNotFound, "text/plain; charset=utf-8"},
-		"/console/a/console.js":   {http.StatusNotFound, "text/plain; charset=utf-8"},
-		"/console/.inputs":        {http.StatusNotFound, "text/plain; charset=utf-8"},
-		"/console/../secret.key":  {http.StatusNotFound, "text/plain; charset=utf-8"},
-		"/console/%2e%2e/app.css": {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console":                   {http.StatusMovedPermanently, "text/html; charset=utf-8"},
+		"/console/":                  {http.StatusOK, "text/html; charset=utf-8"},
+		"/console/scroll/scr_1":      {http.StatusOK, "text/html; charset=utf-8"},
+		"/console/creators/a/b.c":    {http.StatusOK, "text/html; charset=utf-8"},
+		"/console/console.js":        {http.StatusOK, "text/javascript; charset=utf-8"},
+		"/console/console.css":       {http.StatusOK, "text/css; charset=utf-8"},
+		"/console/licenses.txt":      {http.StatusOK, "text/plain; charset=utf-8"},
+		"/console/chunk-ABCD2345.js": {http.StatusOK, "text/javascript; charset=utf-8"},
+		"/console/chunk-ABCD2346.js": {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console/chunk-abc.js":      {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console/other.js":          {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console/a/console.js":      {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console/.inputs":           {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console/../secret.key":     {http.StatusNotFound, "text/plain; charset=utf-8"},
+		"/console/%2e%2e/app.css":    {http.StatusNotFound, "text/plain; charset=utf-8"},
 	} {
 		t.Run(address, func(t *testing.T) {
 			answer := get(handler, address)
@@ -99,6 +103,13 @@ func TestHeaders(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+	part := get(handler, "/console/chunk-ABCD2345.js").Header()
+	if got, want := part.Get("Cache-Control"), "public, max-age=31536000, immutable"; got != want || part.Get("ETag") == "" {
+		t.Errorf("a part: got Cache-Control %q and the ETag %q, want %q and one", got, part.Get("ETag"), want)
+	}
+	if got := get(handler, "/console/chunk-ABCD2346.js").Header().Get("Cache-Control"); strings.Contains(got, "immutable") {
+		t.Errorf("a part that is not there: got Cache-Control %q, want it asked for again", got)
 	}
 }
 
@@ -163,8 +174,23 @@ func TestTransferOfTheFirstPage(t *testing.T) {
 	}
 	handler, _ := open(t, os.DirFS("dist"))
 	sum := 0
-	for _, name := range []string{"", "console.js", "chunk.js", "console.css"} {
+	// What the document preloads is what the first script imports: nothing is left for a second turn.
+	document := get(handler, console.Path).Body.String()
+	names := []string{"", "console.js", "console.css"}
+	for _, found := range regexp.MustCompile(`rel="modulepreload" href="/console/([^"]+)"`).FindAllStringSubmatch(document, -1) {
+		names = append(names, found[1])
+	}
+	for _, name := range names {
+		script := get(handler, console.Path+name).Body.String()
+		for _, imported := range regexp.MustCompile(`\b(?:from|import)"\./([^"]+)"`).FindAllStringSubmatch(script, -1) {
+			if !slices.Contains(names, imported[1]) {
+				t.Errorf("%s imports %s, want the document to preload it", name, imported[1])
+			}
+		}
 		sum += get(handler, console.Path+name, "Accept-Encoding", "gzip").Body.Len()
+	}
+	if len(names) < 4 {
+		t.Errorf("got the files %q, want the shared part among them", names)
 	}
 	t.Logf("the first page transfers %d bytes", sum)
 	if sum > firstPage {

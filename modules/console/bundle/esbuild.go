@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,14 +27,14 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 	}
 	options := api.BuildOptions{
 		AbsWorkingDir:       folder,
-		EntryPointsAdvanced: []api.EntryPoint{{InputPath: "src/main.tsx", OutputPath: "console"}, {InputPath: "src/plots.ts", OutputPath: "plots"}, {InputPath: "src/console.css", OutputPath: "console"}},
+		EntryPointsAdvanced: []api.EntryPoint{{InputPath: "src/main.tsx", OutputPath: "console"}, {InputPath: "src/console.css", OutputPath: "console"}},
 		Outdir:              "dist",
 		Bundle:              true,
 		Format:              api.FormatESModule,
-		// plots.js is loaded by the first page with a plot, account.js by the pages of the account;
-		// chunk.js is what they and the others share.
+		// A file for each group of pages that the console loads later, and for what they share. Their
+		// names have a hash: see part in ../console.go.
 		Splitting:         true,
-		ChunkNames:        "[name]",
+		ChunkNames:        "[name]-[hash]",
 		Target:            api.ES2022,
 		Charset:           api.CharsetUTF8,
 		JSX:               api.JSXAutomatic,
@@ -76,7 +77,39 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
+	preloads, err := preloadsOf(result.Metafile)
+	if err != nil {
+		return nil, err
+	}
+	files["index.html"] = bytes.Replace(files["index.html"], []byte("{preloads}"), []byte(preloads), 1)
 	return files, nil
+}
+
+// preloadsOf returns the links by which a browser asks for what the first script imports while
+// it reads the document, and not after it has read that script.
+func preloadsOf(metafile string) (string, error) {
+	var meta struct {
+		Outputs map[string]struct{ Imports []struct{ Path, Kind string } }
+	}
+	if err := json.Unmarshal([]byte(metafile), &meta); err != nil {
+		return "", err
+	}
+	names := map[string]bool{}
+	var follow func(output string)
+	follow = func(output string) {
+		for _, one := range meta.Outputs[output].Imports {
+			if one.Kind == "import-statement" && !names[path.Base(one.Path)] {
+				names[path.Base(one.Path)] = true
+				follow(one.Path)
+			}
+		}
+	}
+	follow("dist/console.js")
+	var links strings.Builder
+	for _, name := range sortedKeys(names) {
+		fmt.Fprintf(&links, "<link rel=\"modulepreload\" href=\"/console/%s\">\n", name)
+	}
+	return strings.TrimSpace(links.String()), nil
 }
 
 // apacheText is a package with the text of the Apache licence, which the packages of

@@ -3,15 +3,11 @@
 import { createClient, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import { BillingService } from "../../gen/scrollery/v1/billing_service_pb";
 import { ChangesService } from "../../gen/scrollery/v1/changes_service_pb";
-import { ImportsService } from "../../gen/scrollery/v1/imports_service_pb";
 import { KeysService } from "../../gen/scrollery/v1/keys_service_pb";
 import { LibraryService } from "../../gen/scrollery/v1/library_service_pb";
 import { RulesService } from "../../gen/scrollery/v1/rules_service_pb";
 import { ScrollsService } from "../../gen/scrollery/v1/scrolls_service_pb";
-import { UsageService } from "../../gen/scrollery/v1/usage_service_pb";
-import { WebhooksService } from "../../gen/scrollery/v1/webhooks_service_pb";
 import { WorkspaceService } from "../../gen/scrollery/v1/workspace_service_pb";
 import { ask, notice, type Notice } from "./ask";
 import { Failure, problemOf } from "./problem";
@@ -137,15 +133,12 @@ export function transportFor(key: string) {
   return createConnectTransport({ baseUrl: location.origin, interceptors: [bearer] });
 }
 
+/** The clients that the first page needs; pages that are loaded later have their own. */
 export const api = {
-  billing: createClient(BillingService, transport),
   changes: createClient(ChangesService, transport),
-  imports: createClient(ImportsService, transport),
   keys: createClient(KeysService, transport),
   library: createClient(LibraryService, transport),
   rules: createClient(RulesService, transport),
   scrolls: createClient(ScrollsService, transport),
-  usage: createClient(UsageService, transport),
-  webhooks: createClient(WebhooksService, transport),
   workspace: createClient(WorkspaceService, transport),
 };

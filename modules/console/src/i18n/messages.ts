@@ -41,6 +41,7 @@ export const messages = {
   // Problems, by the API's name of the error
   "problem.page": { en: "This page has a fault. The others work.", de: "Diese Seite hat einen Fehler. Die anderen funktionieren." },
   "problem.offline": { en: "The server did not answer. What you typed is still here.", de: "Der Server hat nicht geantwortet. Ihre Eingaben sind noch da." },
+  "problem.script": { en: "This part of the page did not load. It may need the network, or the server has a newer version.", de: "Dieser Teil der Seite wurde nicht geladen. Vielleicht fehlt das Netz, oder der Server hat eine neuere Version." },
   "problem.unauthorized": { en: "This key is not valid. It may have been ended, or the session is over.", de: "Dieser Schlüssel ist nicht gültig. Er wurde beendet, oder die Sitzung ist vorbei." },
   "problem.auth_required": { en: "Sign in first.", de: "Melden Sie sich zuerst an." },
   "problem.forbidden": { en: "This key does not allow that.", de: "Dieser Schlüssel erlaubt das nicht." },

@@ -2,10 +2,10 @@
 // removing keys, and one real request.
 import { fromJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import { createClient } from "@connectrpc/connect";
 import { useState } from "preact/hooks";
-import { SourcesService, type SourceQuota, type SourceState, type TrySourceResponse } from "../../gen/scrollery/v1/sources_service_pb";
-import { allow, transport } from "../api/client";
+import type { SourceQuota, SourceState, TrySourceResponse } from "../../gen/scrollery/v1/sources_service_pb";
+import { allow } from "../api/client";
+import { more } from "../api/more";
 import { useAction, useQuery } from "../api/query";
 import { accountScopes } from "../api/session";
 import { dateTime, number } from "../i18n/format";
@@ -16,13 +16,10 @@ import { Input } from "../ui/input";
 import { Badge, Button, Card, Field, type Tone } from "../ui/parts";
 import { ProblemView, Show } from "../ui/states";
 
-/** Of this page alone, so that the first page does not load its types. */
-const client = createClient(SourcesService, transport);
-
 const tones: Record<string, Tone> = { ready: "good", incomplete: "bad", unset: "plain", off: "plain", resting: "warn" };
 
 export function Sources() {
-  const sources = useQuery(async (signal) => (await client.listSources({}, { signal })).sources, []);
+  const sources = useQuery(async (signal) => (await more.sources.listSources({}, { signal })).sources, []);
   return (
     <>
       <p class="lead">{t("sources.text")}</p>
@@ -77,7 +74,7 @@ function SetKeys({ of, close }: { of: SourceState; close: (changed: boolean) => 
   const save = useAction(async () => {
     if (!(await allow(accountScopes))) return;
     const filled = (texts: Record<string, string>) => fromJson(ValueSchema, Object.fromEntries(Object.entries(texts).filter(([, text]) => text.trim()).map(([name, text]) => [name, text.trim()])));
-    await client.setSource({ source: of.source, secrets: filled(secrets), settings: filled(settings) });
+    await more.sources.setSource({ source: of.source, secrets: filled(secrets), settings: filled(settings) });
     announce(t("sources.saved"));
     close(true);
   });
@@ -108,7 +105,7 @@ function SetKeys({ of, close }: { of: SourceState; close: (changed: boolean) => 
 function Remove({ of, close }: { of: SourceState; close: (changed: boolean) => void }) {
   const remove = useAction(async () => {
     if (!(await allow(accountScopes))) return;
-    await client.removeSource({ source: of.source });
+    await more.sources.removeSource({ source: of.source });
     announce(t("sources.removed"));
     close(true);
   });
@@ -130,7 +127,7 @@ function Try({ of, changed }: { of: SourceState; changed: () => void }) {
   const ask = useAction(async () => {
     if (!(await allow(accountScopes))) return;
     setTried(null);
-    const answer = await client.trySource({ source: of.source, seed: seed.trim() });
+    const answer = await more.sources.trySource({ source: of.source, seed: seed.trim() });
     setTried(answer);
     changed();
   });

@@ -1,5 +1,5 @@
 // The subscription, what is used of its budgets, and each call that used it.
-import { api } from "../api/client";
+import { more } from "../api/more";
 import { usePages, useQuery } from "../api/query";
 import { dateTime, number } from "../i18n/format";
 import { t, word } from "../i18n/t";
@@ -13,9 +13,9 @@ const pageSize = 25;
 const tones: Record<string, Tone> = { active: "good", past_due: "warn", cancelled: "bad", none: "plain" };
 
 export function Usage() {
-  const usage = useQuery((signal) => api.usage.getUsage({}, { signal }), []);
+  const usage = useQuery((signal) => more.usage.getUsage({}, { signal }), []);
   const events = usePages(async (pageToken, signal) => {
-    const page = await api.usage.listEvents({ limit: pageSize, pageToken }, { signal });
+    const page = await more.usage.listEvents({ limit: pageSize, pageToken }, { signal });
     return { items: page.events.map((event, i) => ({ event, id: `${pageToken ?? ""}.${i}` })), next: page.nextPageToken };
   }, []);
   return (

@@ -1,7 +1,8 @@
 // One webhook: its deliveries, with sending one again, and what can be done with it.
 import { useState } from "preact/hooks";
 import type { Delivery, Webhook } from "../../gen/scrollery/v1/webhooks_service_pb";
-import { allow, api } from "../api/client";
+import { allow } from "../api/client";
+import { more } from "../api/more";
 import { useAction, usePages, useQuery } from "../api/query";
 import { accountScopes } from "../api/session";
 import { dateTime, number, relative } from "../i18n/format";
@@ -17,9 +18,9 @@ import { Secret, webhookTones } from "./account-webhooks";
 const pageSize = 25;
 
 export function OneWebhook({ id }: { id: string }) {
-  const hook = useQuery(async (signal) => (await api.webhooks.listWebhooks({}, { signal })).webhooks.find((one) => one.id === id) ?? null, [id]);
+  const hook = useQuery(async (signal) => (await more.webhooks.listWebhooks({}, { signal })).webhooks.find((one) => one.id === id) ?? null, [id]);
   const deliveries = usePages(async (pageToken, signal) => {
-    const page = await api.webhooks.listDeliveries({ id, pageSize, pageToken }, { signal });
+    const page = await more.webhooks.listDeliveries({ id, pageSize, pageToken }, { signal });
     return { items: page.deliveries, next: page.nextPageToken };
   }, [id]);
   return (
@@ -50,7 +51,7 @@ export function OneWebhook({ id }: { id: string }) {
 function Again({ hook, delivery, done }: { hook: string; delivery: Delivery; done: () => void }) {
   const send = useAction(async () => {
     if (!(await allow(accountScopes))) return;
-    const { delivery: sent } = await api.webhooks.redeliver({ id: hook, changeId: delivery.messageId });
+    const { delivery: sent } = await more.webhooks.redeliver({ id: hook, changeId: delivery.messageId });
     announce(word("delivery", sent?.outcome ?? "expired"));
     done();
   });
@@ -68,14 +69,14 @@ function Actions({ hook, changed }: { hook: Webhook; changed: () => void }) {
   const act = useAction(async (what: "pause" | "test" | "rotate" | "delete") => {
     if (!(await allow(accountScopes))) return;
     const id = hook.id;
-    if (what === "pause") await api.webhooks.updateWebhook({ id, paused: hook.status === "active" });
-    if (what === "rotate") setSecret((await api.webhooks.rotateWebhookSecret({ id })).secret ?? "");
+    if (what === "pause") await more.webhooks.updateWebhook({ id, paused: hook.status === "active" });
+    if (what === "rotate") setSecret((await more.webhooks.rotateWebhookSecret({ id })).secret ?? "");
     if (what === "test") {
-      const { delivery } = await api.webhooks.testWebhook({ id });
+      const { delivery } = await more.webhooks.testWebhook({ id });
       announce(word("delivery", delivery?.outcome ?? "expired"));
     }
     if (what === "delete") {
-      await api.webhooks.deleteWebhook({ id });
+      await more.webhooks.deleteWebhook({ id });
       navigate(to("account", "webhooks"));
       return;
     }

@@ -1,6 +1,7 @@
 // The webhooks of the account, and a form for a new one.
 import { useState } from "preact/hooks";
-import { allow, api } from "../api/client";
+import { allow } from "../api/client";
+import { more } from "../api/more";
 import { useAction, useQuery } from "../api/query";
 import { accountScopes } from "../api/session";
 import { dateTime } from "../i18n/format";
@@ -20,7 +21,7 @@ const kinds = [
 ];
 
 export function Webhooks() {
-  const hooks = useQuery(async (signal) => (await api.webhooks.listWebhooks({}, { signal })).webhooks, []);
+  const hooks = useQuery(async (signal) => (await more.webhooks.listWebhooks({}, { signal })).webhooks, []);
   return (
     <>
       <Card title={t("webhooks.title")}>
@@ -46,7 +47,7 @@ function NewWebhook({ made }: { made: () => void }) {
   const [secret, setSecret] = useState("");
   const create = useAction(async () => {
     if (!(await allow(accountScopes))) return;
-    const answer = await api.webhooks.createWebhook({ url: url.trim(), types });
+    const answer = await more.webhooks.createWebhook({ url: url.trim(), types });
     setSecret(answer.secret);
     setURL("");
     made();

@@ -1,5 +1,6 @@
 // The account: what was used, its keys, its sources and its webhooks, a page each. Its script is
-// loaded when one of them is first opened.
+// loaded later than the first page.
+import "../shell/app"; // what that has is in the first script, so this one has none of it
 import { t } from "../i18n/t";
 import { to } from "../shell/router";
 import { Link, PageHead } from "../ui/parts";

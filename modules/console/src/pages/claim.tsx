@@ -1,7 +1,8 @@
 // The end of a checkout: the key is shown once, and this browser is signed in.
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, sleep } from "../api/client";
+import { sleep } from "../api/client";
+import { more } from "../api/more";
 import { useAction } from "../api/query";
 import { signIn } from "../api/signin";
 import { accountScopes, readScopes, researchScopes } from "../api/session";
@@ -28,7 +29,7 @@ export function Claim() {
   const typed = useRef<HTMLInputElement>(null);
   const claim = useAction(async (claimToken: string) => {
     for (;;) {
-      const answer = await api.billing.claimSubscription({ claimToken }, { signal: gone.current.signal });
+      const answer = await more.billing.claimSubscription({ claimToken }, { signal: gone.current.signal });
       setStatus(answer.status);
       if (answer.status === "pending") {
         await sleep(pause, gone.current.signal);

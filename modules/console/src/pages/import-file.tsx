@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Import } from "../../gen/scrollery/v1/import_pb";
 import type { PreviewImportResponse } from "../../gen/scrollery/v1/imports_service_pb";
 import { allow, api, sleep } from "../api/client";
+import { more } from "../api/more";
 import { Failure, problemOf, type Problem } from "../api/problem";
 import { useAction } from "../api/query";
 import { researchScopes } from "../api/session";
@@ -57,7 +58,7 @@ export function ImportFile({ briefed, done }: Props) {
   const [topic, setTopic] = useState("");
   const look = useAction(async (next: Sent, columns: string | undefined) => {
     if (!(await allow(researchScopes))) return;
-    const answer = await api.imports.previewImport({ ...next, map: columns });
+    const answer = await more.imports.previewImport({ ...next, map: columns });
     setPreview(answer);
     announce(t("import.read", { n: answer.report?.read ?? 0 }));
   });
@@ -73,7 +74,7 @@ export function ImportFile({ briefed, done }: Props) {
   const send = useAction(async () => {
     if (!sent) return;
     if (!briefed) await api.workspace.setWorkspace({ description: topic.trim() });
-    const answer = await api.imports.createImport({ ...sent, map, idempotencyKey: crypto.randomUUID() });
+    const answer = await more.imports.createImport({ ...sent, map, idempotencyKey: crypto.randomUUID() });
     setPreview(null);
     setMade(answer.import ?? null);
   });
@@ -131,7 +132,7 @@ function Following({ first, done, close }: { first: Import; done?: () => void; c
       try {
         for (let status = from; !ended(status); ) {
           await sleep(700, stop.signal);
-          const answer = await api.imports.getImport({ id: first.id }, { signal: stop.signal });
+          const answer = await more.imports.getImport({ id: first.id }, { signal: stop.signal });
           if (!answer.import) return;
           setNow(answer.import);
           status = answer.import.status;
@@ -147,7 +148,7 @@ function Following({ first, done, close }: { first: Import; done?: () => void; c
   const [turn, setTurn] = useState(0);
   useEffect(() => follow(turn === 0 ? first.status : "undoing"), [first.id, turn]);
   const undo = useAction(async () => {
-    const answer = await api.imports.undoImport({ id: first.id });
+    const answer = await more.imports.undoImport({ id: first.id });
     if (answer.import) setNow(answer.import);
     setTurn((n) => n + 1);
   });

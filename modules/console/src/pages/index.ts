@@ -2,16 +2,10 @@
 // its texts in ../i18n/messages.ts.
 import type { FunctionComponent } from "preact";
 import type { Key } from "../i18n/t";
-import { lazy } from "../ui/lazy";
-import { BriefPage } from "./brief";
-import { Creators } from "./creators";
-import { Hooks } from "./hooks";
+import type { Lazy } from "../ui/lazy";
+import { Account, BriefPage, Creators, Hooks, Outliers, RulesPage, ScrollPage, Trends } from "./later";
 import { Library } from "./library";
-import { Outliers } from "./outliers";
-import { RulesPage } from "./rules";
-import { ScrollPage } from "./scroll";
 import { Start } from "./start";
-import { Trends } from "./trends";
 
 export type PageProps = {
   /** The parts of the address after the page's own name: an id, or nothing. */
@@ -24,7 +18,7 @@ export type PageEntry = {
   title: Key;
   /** The path of its icon, on a grid of 24 by 24; a page without one is not in the navigation. */
   icon?: string;
-  view: FunctionComponent<PageProps>;
+  view: FunctionComponent<PageProps> | Lazy<PageProps>;
 };
 
 /** In the order of the navigation. */
@@ -37,6 +31,6 @@ export const pages: PageEntry[] = [
   { path: "brief", title: "nav.brief", icon: "M6 3h9l4 4v14H6zM14 3v5h5M9 12h7M9 16h5", view: BriefPage },
   { path: "rules", title: "nav.rules", icon: "M4 6h10M4 12h7M4 18h10M17 10l2 2 3-4", view: RulesPage },
   { path: "library", title: "nav.library", icon: "M5 4v16M10 4v16M14 5l5 15M3 20h18", view: Library },
-  { path: "account", title: "nav.account", icon: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 20c1.5-3.5 4.5-5 8-5s6.500 1.500 8 5", view: lazy(async () => (await import("./account")).Account) },
+  { path: "account", title: "nav.account", icon: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 20c1.5-3.5 4.5-5 8-5s6.500 1.500 8 5", view: Account },
   { path: "creators", title: "table.creator", view: Creators },
 ];

@@ -12,11 +12,10 @@ import { Badge, Button, Card, Link, PageHead } from "../ui/parts";
 import { Empty, ProblemView, ShowPages } from "../ui/states";
 import { Table } from "../ui/table";
 import { Byline, Name, nameOf } from "../ui/video";
-import { ImportFile } from "./import-file";
 import type { PageProps } from "./index";
+import { ImportFile, VideoPage } from "./later";
 import { saveCsv } from "./library-csv";
 import { readVideos, type Entry } from "./library-read";
-import { VideoPage } from "./video";
 import { Delete, Deleted } from "./video-delete";
 import { Annotate, useArchive } from "./video-actions";
 

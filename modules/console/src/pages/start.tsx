@@ -5,11 +5,9 @@ import { useQuery } from "../api/query";
 import { t } from "../i18n/t";
 import { PageHead } from "../ui/parts";
 import { Show } from "../ui/states";
-import { ImportFile } from "./import-file";
+import { ImportFile, Steps, Watch } from "./later";
 import { Findings } from "./start-findings";
 import { Since } from "./start-since";
-import { Steps } from "./start-steps";
-import { Watch } from "./start-watch";
 
 export function Start() {
   const state = useQuery(async (signal) => {

@@ -1,7 +1,7 @@
 // Plans, and the way to the checkout. The claim token stays in this tab: the checkout's
 // last page leads back to Claim.
 import { useState } from "preact/hooks";
-import { api } from "../api/client";
+import { more } from "../api/more";
 import { useAction, useQuery } from "../api/query";
 import { money } from "../i18n/format";
 import { t } from "../i18n/t";
@@ -11,9 +11,9 @@ import { keepClaim } from "./claim";
 
 export function Subscribe() {
   const [interval, setInterval] = useState("monthly");
-  const prices = useQuery((signal) => api.billing.getPricing({}, { signal }), []);
+  const prices = useQuery((signal) => more.billing.getPricing({}, { signal }), []);
   const start = useAction(async (plan: string) => {
-    const { url, claimToken } = await api.billing.subscribe({ plan, billingInterval: interval });
+    const { url, claimToken } = await more.billing.subscribe({ plan, billingInterval: interval });
     keepClaim(claimToken);
     location.assign(url);
   });

@@ -2,9 +2,9 @@
 import { Component, type ComponentChildren } from "preact";
 import { signedIn } from "../api/session";
 import { t } from "../i18n/t";
-import { Claim } from "../pages/claim";
 import { pages } from "../pages/index";
-import { Subscribe } from "../pages/subscribe";
+import { Claim, Subscribe, VideoPage } from "../pages/later";
+import { Library } from "../pages/library";
 import { Welcome } from "../pages/welcome";
 import { Empty } from "../ui/states";
 import { Button, Link, PageHead } from "../ui/parts";
@@ -36,6 +36,15 @@ export function App() {
 function skip(event: MouseEvent) {
   event.preventDefault();
   document.getElementById("main")?.focus();
+}
+
+/** Loads the script of the page at the address, if it has one of its own. */
+export async function preparePage(): Promise<void> {
+  const [first = "", rest] = segments.value;
+  const page = pages.find(({ path }) => path === first)?.view;
+  if (!signedIn.value) return;
+  if (rest && page === Library) await VideoPage.prepare();
+  else if (page && "prepare" in page) await page.prepare();
 }
 
 function CurrentPage() {

@@ -1,0 +1,23 @@
+// What the first page does not need: each is loaded with its group.
+import { lazy } from "../ui/lazy";
+
+const results = () => import("../results");
+const setup = () => import("../setup");
+
+export const Creators = lazy(async () => (await results()).Creators, { title: "table.creator" });
+export const Hooks = lazy(async () => (await results()).Hooks, { title: "nav.hooks" });
+export const Outliers = lazy(async () => (await results()).Outliers, { title: "nav.outliers" });
+export const Trends = lazy(async () => (await results()).Trends, { title: "nav.trends" });
+export const VideoPage = lazy(async () => (await results()).VideoPage, { title: "table.video" });
+
+export const BriefPage = lazy(async () => (await setup()).BriefPage, { title: "nav.brief" });
+export const Claim = lazy(async () => (await setup()).Claim, { title: "claim.title" });
+/** Stands below what one came for: nothing is in its place while it is loaded. */
+export const ImportFile = lazy(async () => (await setup()).ImportFile, { lines: 0 });
+export const RulesPage = lazy(async () => (await setup()).RulesPage, { title: "nav.rules" });
+export const ScrollPage = lazy(async () => (await setup()).ScrollPage, { title: "nav.scroll" });
+export const Steps = lazy(async () => (await setup()).Steps);
+export const Subscribe = lazy(async () => (await setup()).Subscribe, { title: "subscribe.title" });
+export const Watch = lazy(async () => (await setup()).Watch);
+
+export const Account = lazy(async () => (await import("./account")).Account, { title: "nav.account" });
