@@ -22,7 +22,6 @@ var withoutPage = map[string]string{
 	"confirmTopup":         "credits pay for the sandbox alone, which has no page",
 	"signup":               "accounts of the sandbox are made by programs; people use the checkout",
 	"claimSignup":          "accounts of the sandbox are made by programs; people use the checkout",
-	"draftBrief":           "for agents: it costs credits, and cites videos",
 	"watchChanges":         "for programs: a page reads the changes when it is opened",
 	"importVideos":         "for programs that have records and no file",
 	"listImports":          "missing: a page shows the import that it made",
@@ -42,14 +41,6 @@ var withoutPage = map[string]string{
 	"createShare":          "missing: shares have no page yet",
 	"listShares":           "missing: shares have no page yet",
 	"revokeShare":          "missing: shares have no page yet",
-	"listCollections":      "missing: collections have no page yet",
-	"getCollection":        "missing: collections have no page yet",
-	"createCollection":     "missing: collections have no page yet",
-	"updateCollection":     "missing: collections have no page yet",
-	"addToCollection":      "missing: collections have no page yet",
-	"removeFromCollection": "missing: collections have no page yet",
-	"moveInCollection":     "missing: collections have no page yet",
-	"deleteCollection":     "missing: collections have no page yet",
 }
 
 // TestEveryOperationHasAPage compares the operations of the API with what the sources of the

@@ -1,14 +1,16 @@
 // Every text of the console, in every language: the only file that a translator edits, with
-// messages-library.ts for the pages of what was collected.
+// messages-library.ts for the pages of what was collected and messages-collections.ts.
 // A text with `one` and `other` chooses by its value {n}. Keep a section a page, in the
 // order of the navigation.
 
+import { collectionMessages } from "./messages-collections";
 import { libraryMessages } from "./messages-library";
 
 type Text = string | { one: string; other: string };
 
 export const messages = {
   ...libraryMessages,
+  ...collectionMessages,
 
   // Frame
   "nav.skip": { en: "Skip to the content", de: "Zum Inhalt springen" },

@@ -7,8 +7,9 @@ import { t } from "../i18n/t";
 import { to } from "../shell/router";
 import { CheckFilter, ChoiceFilter, Filters, InputFilter, filter, platforms } from "../ui/filters";
 import { Badge, Copy, Link, PageHead, Quote } from "../ui/parts";
+import { Save } from "../ui/save";
 import { Empty, ShowPages } from "../ui/states";
-import { Byline } from "../ui/video";
+import { Byline, nameOf } from "../ui/video";
 import { grouped, patterns, patternsOf, visualOf } from "./hooks-parts";
 
 const names = ["q", "platform", "pattern", "archived"];
@@ -95,6 +96,7 @@ function Evidence({ hook }: { hook: Hook }) {
         <Byline video={video} />
         {views !== undefined && <p class="muted">{t("hooks.views", { views: compact(views) })}</p>}
         <div class="row">
+          <Save videos={[video.id]} name={nameOf(video)} />
           <Copy text={plain(hook)} label={t("hooks.copy")} />
           <Link href={to("outliers", video.id)}>{t("hooks.why")}</Link>
         </div>

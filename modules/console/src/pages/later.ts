@@ -20,4 +20,10 @@ export const Steps = lazy(async () => (await setup()).Steps);
 export const Subscribe = lazy(async () => (await setup()).Subscribe, { title: "subscribe.title" });
 export const Watch = lazy(async () => (await setup()).Watch);
 
+const collections = () => import("../collections");
+
+export const Collections = lazy(async () => (await collections()).Collections, { title: "nav.collections" });
+/** Stands in a dialog that has its own title. */
+export const SaveTo = lazy(async () => (await collections()).SaveTo);
+
 export const Account = lazy(async () => (await import("./account")).Account, { title: "nav.account" });

@@ -1,4 +1,4 @@
-// The shown videos as a CSV file, made in the browser.
+// Videos as a CSV file, made in the browser.
 import type { Entry } from "./library-read";
 import { textOf } from "../ui/video";
 
@@ -10,24 +10,27 @@ function cell(value: string | number | undefined): string {
   return `"${harmless.replaceAll('"', '""')}"`;
 }
 
-export function csvOf(entries: Entry[]): string {
-  const head = ["id", "platform", "kind", "handle", "posted_at", "title", "caption", "views", "likes", "comments", "shares", "saves", "archived", "source_url"];
+type Row = { video: Entry["video"]; archived?: boolean };
+
+/** The rows as text; `notes`, by id, are a column of their own if there are any. */
+export function csvOf(entries: Row[], notes?: Map<string, string>): string {
+  const head = ["id", "platform", "kind", "handle", "posted_at", "title", "caption", "views", "likes", "comments", "shares", "saves", "archived", "source_url", ...(notes ? ["note"] : [])];
   const rows = entries.map(({ video, archived }) => {
     const posted = video.postedAt;
     return [
       video.id, video.platform, video.source?.kind, video.source?.handle, posted === undefined ? undefined : new Date(posted).toISOString(),
       textOf(video.metadata, "title"), textOf(video.metadata, "caption"), ...(["views", "likes", "comments", "shares", "saves"] as const).map((name) => video.metrics?.[name]),
-      archived ? "true" : "false", video.sourceUrl,
+      archived === undefined ? undefined : String(archived), video.sourceUrl, ...(notes ? [notes.get(video.id)] : []),
     ].map(cell).join(",");
   });
   return [head.join(","), ...rows].join("\r\n") + "\r\n";
 }
 
-export function saveCsv(entries: Entry[]): void {
-  const address = URL.createObjectURL(new Blob(["\ufeff", csvOf(entries)], { type: "text/csv;charset=utf-8" }));
+export function saveCsv(entries: Row[], name: string, notes?: Map<string, string>): void {
+  const address = URL.createObjectURL(new Blob(["\ufeff", csvOf(entries, notes)], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = address;
-  link.download = "scrollery-library.csv";
+  link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -1,5 +1,5 @@
 // Library: all videos in a table, with search, filters, archive, notes and a CSV file.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Deletion } from "../../gen/scrollery/v1/library_deletion_pb";
 import type { Video } from "../../gen/scrollery/v1/library_pb";
 import { usePages } from "../api/query";
@@ -9,6 +9,7 @@ import { to } from "../shell/router";
 import { CheckFilter, ChoiceFilter, Filters, InputFilter, dayFilter, filter, kinds, numberFilter, platforms } from "../ui/filters";
 import { Grid, ViewSwitch, asGrid } from "../ui/card";
 import { Badge, Button, Card, Link, PageHead } from "../ui/parts";
+import { Save } from "../ui/save";
 import { Empty, ProblemView, ShowPages } from "../ui/states";
 import { Table } from "../ui/table";
 import { Byline, Name, nameOf } from "../ui/video";
@@ -45,8 +46,17 @@ function Overview() {
   const [deleting, setDeleting] = useState<Video | null>(null);
   const [deletion, setDeletion] = useState<Deletion | null>(null);
   const archive = useArchive((video, archived) => setMoved((before) => new Map(before).set(video.id, archived)));
+  const [selected, setSelected] = useState(new Set<string>());
+  useEffect(() => setSelected(new Set()), inputs); // what is not shown is not saved
+  const select = (id: string, yes: boolean) => setSelected((before) => {
+    const next = new Set(before);
+    if (yes) next.add(id);
+    else next.delete(id);
+    return next;
+  });
   const archived = (entry: Entry) => moved.get(entry.video.id) ?? entry.archived;
   const columns = [
+    { title: t("select.title"), cell: ({ video }: Entry) => <input type="checkbox" checked={selected.has(video.id)} onChange={(event) => select(video.id, event.currentTarget.checked)} aria-label={t("select.one", { name: nameOf(video).slice(0, 60) })} /> },
     { title: t("table.video"), head: true, cell: ({ video }: Entry) => <div class="video-cell"><Link class="name" href={to("library", video.id)}><Name video={video} /></Link><Byline video={video} /></div> },
     { title: t("count.views"), number: true, cell: ({ video }: Entry) => count(video, "views") },
     { title: t("count.likes"), number: true, cell: ({ video }: Entry) => count(video, "likes") },
@@ -58,6 +68,7 @@ function Overview() {
         const name = nameOf(video).slice(0, 60);
         return (
           <div class="row tight nowrap">
+            <Save videos={[video.id]} name={name} />
             <Button onClick={() => void archive.run(video, !archived(entry))} disabled={archive.busy} aria-label={`${t(archived(entry) ? "video.restore" : "video.archive")}: ${name}`}>{t(archived(entry) ? "video.restore" : "video.archive")}</Button>
             <Button kind="danger" onClick={() => setDeleting(video)} aria-label={`${t("delete.open")}: ${name}`}>{t("delete.open")}</Button>
             <Button kind="quiet" onClick={() => setAnnotating(video)} aria-label={`${t("video.annotate")}: ${name}`}>{t("video.annotate")}</Button>
@@ -90,8 +101,14 @@ function Overview() {
               <div class="row between">
                 <p class="muted" role="status">{t(list.unfinished ? "library.loaded" : "library.all", { n: entries.length })}</p>
                 <ViewSwitch />
-                <Button onClick={() => saveCsv(entries.map((entry) => ({ video: changed.get(entry.video.id) ?? entry.video, archived: archived(entry) })))}>{t("library.csv")}</Button>
+                <Button onClick={() => saveCsv(entries.map((entry) => ({ video: changed.get(entry.video.id) ?? entry.video, archived: archived(entry) })), "scrollery-library.csv")}>{t("library.csv")}</Button>
               </div>
+              {selected.size > 0 && (
+                <div class="row" role="group" aria-label={t("select.title")}>
+                  <Save videos={[...selected]} label={t("select.many", { n: selected.size })} done={() => setSelected(new Set())} />
+                  <Button kind="quiet" onClick={() => setSelected(new Set())}>{t("select.none")}</Button>
+                </div>
+              )}
               {asGrid() ? <Grid items={entries.map(({ video }) => ({ video, page: "library" as const }))} /> : <Table caption={t("nav.library")} rows={entries} id={(entry) => entry.video.id} columns={columns} />}
             </>
           )}

@@ -4,7 +4,8 @@ import { compact, number } from "../i18n/format";
 import { t } from "../i18n/t";
 import { to } from "../shell/router";
 import { Link } from "../ui/parts";
-import { Byline, Name } from "../ui/video";
+import { Save } from "../ui/save";
+import { Byline, Name, nameOf } from "../ui/video";
 
 const count = (value: number | undefined) => (value === undefined ? "–" : compact(value));
 
@@ -18,6 +19,7 @@ export function Row({ outlier }: { outlier: Outlier }) {
         <Link class="name" href={to("outliers", video.id)}><Name video={video} /></Link>
         <Byline video={video} />
         <p class="muted">{t("outliers.point", { score: number(outlier.score, 1), views: count(video.metrics?.views), baseline: count(outlier.baselineViews), n: outlier.sampleCount })}</p>
+        <Save videos={[video.id]} name={nameOf(video)} />
       </div>
     </li>
   );

@@ -12,6 +12,7 @@ import { announce } from "../shell/announce";
 import { Dialog } from "../ui/dialog";
 import { TextArea } from "../ui/input";
 import { Button, Field } from "../ui/parts";
+import { Save } from "../ui/save";
 import { ProblemView } from "../ui/states";
 import { nameOf } from "../ui/video";
 import { Delete, Deleted } from "./video-delete";
@@ -36,6 +37,7 @@ export function VideoActions({ video, archived, done }: { video: Video; archived
   return (
     <>
       <div class="row">
+        <Save videos={[video.id]} />
         <Button onClick={() => void archive.run(video, !archived)} busy={archive.busy}>{t(archived ? "video.restore" : "video.archive")}</Button>
         <Button onClick={() => setAnnotating(true)}>{t("video.annotate")}</Button>
         <Button kind="danger" onClick={() => setDeleting(true)}>{t("delete.open")}</Button>

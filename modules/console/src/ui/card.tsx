@@ -4,6 +4,7 @@ import { compact, number } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { query, setQuery, to } from "../shell/router";
 import { Button, Link } from "./parts";
+import { Save } from "./save";
 import { nameOf, textOf } from "./video";
 
 /** Whether a list is shown as a grid of cards: it is in the address, as filters are. */
@@ -39,7 +40,7 @@ export type Carded = {
 };
 
 export function Grid({ items }: { items: Carded[] }) {
-  return <ul class="grid">{items.map((item) => <li key={item.video.id}><VideoCard {...item} /></li>)}</ul>;
+  return <ul class="grid">{items.map((item) => <li key={item.video.id}><VideoCard {...item} /><Save small videos={[item.video.id]} name={nameOf(item.video)} /></li>)}</ul>;
 }
 
 function VideoCard({ video, score, onScreen, page }: Carded) {
