@@ -234,7 +234,7 @@ func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *ops.Me
 		part.Leases = rates
 	}
 	part.Observe = func(o api.Observation) {
-		metrics.Request(o.Op, o.Protocol, o.Code, o.Duration)
+		metrics.Request(o.Op, o.Protocol, o.Code, o.Cause != nil && !errors.Is(o.Cause, context.Canceled), o.Duration)
 		db.Suspect(o.Cause)
 	}
 	mux, err := api.New(part, admit, record, log)

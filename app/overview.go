@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/scrollery/scrollery/app/host"
@@ -15,6 +16,7 @@ import (
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/removal"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -24,6 +26,8 @@ const (
 	// overviewWithin bounds one reading of the overview, overviewRows each of its lists.
 	overviewWithin = 5 * time.Second
 	overviewRows   = 50
+	// keptEvery is the least time between two readings of what libraries keep, which look into each.
+	keptEvery = time.Minute
 )
 
 // overview reads what the page of the operator shows. It changes nothing, and has no text of
@@ -35,11 +39,18 @@ type overview struct {
 	quotas  *quota.Service
 	scrolls *scrolls.Service
 	usage   *usage.Service
+	removal *removal.Service
+	metrics *ops.Metrics
 	log     *slog.Logger
+
+	mu    sync.Mutex
+	kept  []keptPart
+	keptE error
+	at    time.Time // when kept was read
 }
 
-func newOverview(cfg Config, db *store.DB, host *host.Host, quotas *quota.Service, s *scrolls.Service, u *usage.Service, log *slog.Logger) *overview {
-	return &overview{cfg, db, host, quotas, s, u, log}
+func newOverview(cfg Config, db *store.DB, host *host.Host, quotas *quota.Service, s *scrolls.Service, u *usage.Service, r *removal.Service, m *ops.Metrics, log *slog.Logger) *overview {
+	return &overview{cfg: cfg, db: db, host: host, quotas: quotas, scrolls: s, usage: u, removal: r, metrics: m, log: log}
 }
 
 // mount serves the page on the operations port.
@@ -70,6 +81,38 @@ type (
 		Quotas      []quotaPart     `json:"quotas"`
 		Plugins     []pluginPart    `json:"plugins"`
 		Tenants     []tenantPart    `json:"tenants"`
+		Hours       []hourPart      `json:"hours"`
+		Ends        []endPart       `json:"ends"`
+		Disks       []diskPart      `json:"disks"`
+		Kept        []keptPart      `json:"kept"`
+		Troubles    []troublePart   `json:"troubles"`
+	}
+	// hourPart is what this process did in an hour. Durations are rounded up by at most a half.
+	hourPart struct {
+		At       int64   `json:"at"`
+		Requests int64   `json:"requests"`
+		Failed   int64   `json:"failed"`
+		MedianMs float64 `json:"medianMs"`
+		SlowMs   float64 `json:"slowMs"`
+	}
+	endPart struct {
+		Plugin string `json:"plugin"`
+		Cause  string `json:"cause"`
+		Calls  int64  `json:"calls"`
+	}
+	diskPart struct {
+		Of   string `json:"of"`
+		Free uint64 `json:"free"`
+	}
+	// keptPart is what all libraries have of a source. NextAt is when the policy deletes something
+	// of it next, 0 for never; Overdue in how many libraries that should have been.
+	keptPart struct {
+		Source   string `json:"source"`
+		Accounts int    `json:"accounts"`
+		Readings int64  `json:"readings"`
+		OldestAt int64  `json:"oldestAt"`
+		NextAt   int64  `json:"nextAt"`
+		Overdue  int    `json:"overdue"`
 	}
 	connectionsPart struct {
 		InUse int `json:"inUse"`
@@ -167,7 +210,58 @@ func (o *overview) read(ctx context.Context) (*overviewAnswer, error) {
 	for _, one := range busiest {
 		a.Tenants = append(a.Tenants, tenantPart{publicid.Format(publicid.Account, one.AccountID), one.Units, running[one.AccountID]})
 	}
+	hours, ends := o.metrics.Recent()
+	for _, h := range hours {
+		a.Hours = append(a.Hours, hourPart{h.At.UnixMilli(), h.Requests, h.Failed, inMillis(h.Median), inMillis(h.Slow)})
+	}
+	for _, e := range ends {
+		a.Ends = append(a.Ends, endPart(e))
+	}
+	for i, folder := range readyFolders(o.cfg) {
+		if free, known := ops.Free(folder); known {
+			a.Disks = append(a.Disks, diskPart{[]string{"data", "scratch"}[i], free})
+		}
+	}
+	if a.Kept, err = o.keeps(ctx, now); err != nil {
+		return nil, err
+	}
+	a.Troubles = troubles(a)
 	return a, nil
+}
+
+func inMillis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// keeps returns what all libraries have by source, at most keptEvery old.
+func (o *overview) keeps(ctx context.Context, now time.Time) ([]keptPart, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now.Sub(o.at) < keptEvery {
+		return o.kept, o.keptE
+	}
+	o.kept, o.keptE = o.readKept(ctx, now)
+	o.at = now
+	return o.kept, o.keptE
+}
+
+func (o *overview) readKept(ctx context.Context, now time.Time) (all []keptPart, err error) {
+	held, err := o.removal.Held(ctx)
+	if err != nil {
+		return nil, err
+	}
+	due, err := o.removal.Due(ctx, now)
+	if err != nil {
+		return nil, fmt.Errorf("what is due: %w", err)
+	}
+	for _, h := range held {
+		part := keptPart{Source: h.Source, Accounts: h.Accounts, Readings: h.Readings, OldestAt: h.OldestAt}
+		for _, d := range due {
+			if d.Source == h.Source && !d.Next.IsZero() {
+				part.NextAt, part.Overdue = d.Next.UnixMilli(), d.Overdue
+			}
+		}
+		all = append(all, part)
+	}
+	return all, nil
 }
 
 // OperatorLink returns the one-time address of the operator's page of the server that has this

@@ -20,6 +20,8 @@ func TestOperatorPage(t *testing.T) {
 	account := running.Account(t, "pro")
 	account.Get(t, `POST /v1/workspace {"description":"hostile-brief <b>text</b>"}`, &struct{}{})
 	done := account.Scroll(t, `{"prompt":"hostile-prompt"}`)
+	running.Exec(t, `UPDATE observations SET stage = 'youtube', observed_at = 1000 WHERE id = (SELECT MIN(id) FROM observations)`)
+	running.Exec(t, `UPDATE source_counts SET source = 'youtube' WHERE source = 'feed'`)
 	running.Exec(t, `UPDATE scrolls SET status = 'failed', failure_code = 'worker_lost'`)
 
 	link := func() string {
@@ -41,6 +43,8 @@ func TestOperatorPage(t *testing.T) {
 	b.open("/readyz") // another document, so that the link is loaded
 	b.open(once)
 	b.sees("Nothing can be changed here.")
+	b.sees("should have been deleted in 1 accounts")
+	b.until(`[...document.querySelectorAll('caption')].filter((e) => /Requests by hour|What libraries keep|Calls of plugins/.test(e.textContent)).length === 3`)
 	b.sees(done.ID)
 	b.sees("worker_lost")
 	b.sees("acct_")

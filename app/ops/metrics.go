@@ -22,6 +22,8 @@ type Metrics struct {
 	guessing prometheus.Counter
 	webhooks prometheus.Counter
 	commits  prometheus.Histogram
+
+	recent recent
 }
 
 // NewMetrics returns metrics of which all are 0.
@@ -30,7 +32,7 @@ func NewMetrics() *Metrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	m := &Metrics{
-		registry: prometheus.NewRegistry(),
+		registry: prometheus.NewRegistry(), recent: recent{now: time.Now},
 		requests: counter("scrollery_requests_total", "Requests by operation, protocol and outcome.", "op", "protocol", "code"),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "scrollery_request_duration_seconds", Help: "Time from a request's arrival to the end of its answer.",
@@ -65,8 +67,10 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// Request counts a request; op is empty for one without an operation.
-func (m *Metrics) Request(op, protocol, code string, took time.Duration) {
+// Request counts a request; op is empty for one without an operation, and failed is true if it
+// failed for a reason that is the server's.
+func (m *Metrics) Request(op, protocol, code string, failed bool, took time.Duration) {
+	m.recent.request(failed, took)
 	m.requests.WithLabelValues(op, protocol, code).Inc()
 	m.duration.WithLabelValues(op).Observe(took.Seconds())
 }
@@ -83,7 +87,10 @@ func (m *Metrics) Stepped(step string, took time.Duration) {
 func (m *Metrics) Asked(source, outcome string) { m.sources.WithLabelValues(source, outcome).Inc() }
 
 // PluginEnded counts a call of a plugin that ended.
-func (m *Metrics) PluginEnded(plugin, cause string) { m.plugins.WithLabelValues(plugin, cause).Inc() }
+func (m *Metrics) PluginEnded(plugin, cause string) {
+	m.recent.ended(plugin, cause)
+	m.plugins.WithLabelValues(plugin, cause).Inc()
+}
 
 // Guessing counts an hour in which one-time codes were guessed at.
 func (m *Metrics) Guessing() { m.guessing.Inc() }

@@ -149,6 +149,13 @@ func Space(folder string) error {
 	return nil
 }
 
+// Free is how many bytes of the disk of a folder an ordinary user can still write; known is false
+// where the system does not say, or there is no such folder.
+func Free(folder string) (free uint64, known bool) {
+	free, err := freeBytes(folder)
+	return free, err == nil
+}
+
 // firstLine bounds an error's text; those of several hosts have a line each.
 func firstLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")

@@ -272,6 +272,34 @@ func TestTextsGoAlone(t *testing.T) {
 	})
 }
 
+// TestOperatorsSeeWhatIsDue: the earliest of all libraries, and how many are late.
+func TestOperatorsSeeWhatIsDue(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		other := b.as(account + 1)
+		wants := func(onDay, hours, next int64, overdue int) {
+			t.Helper()
+			got, err := b.removal.Due(t.Context(), time.UnixMilli(now+onDay*day).Add(time.Duration(hours)*time.Hour))
+			if err != nil || len(got) != 1 || got[0].Source != "api" || got[0].Overdue != overdue || got[0].Next.IsZero() != (next == 0) || next != 0 && got[0].Next.UnixMilli() != now+next*day {
+				t.Errorf("day %d: got %+v, error %v; want day %d and %d overdue", onDay, got, err, next, overdue)
+			}
+		}
+		wants(0, 0, 0, 0)
+		b.by("feed", 0, "folder")
+		b.by("api", 3, "old")
+		other.by("api", 2, "older")
+		wants(4, 0, 32, 0)
+		wants(32, 1, 32, 0)
+		wants(32, 3, 32, 1)
+		wants(33, 3, 32, 2)
+		b.sweep(32)
+		wants(33, 1, 33, 0)
+		b.sweep(34)
+		wants(34, 0, 0, 0)
+	})
+}
+
 // TestWhatIsDueIsRefreshedFirst: from the 25th to the 30th day, the oldest first, without what is
 // gone and what was read since.
 func TestWhatIsDueIsRefreshedFirst(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/observation"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // KeptUntil returns when the policy deletes the first of what some videos are known from, unless
@@ -30,4 +31,23 @@ func (s *Service) KeptUntil(ctx context.Context, ids []int64) (first time.Time, 
 		}
 	}
 	return first, nil
+}
+
+// Next returns when the sweep is due that looks next at what a source read, of the tenant's
+// library; the zero time if nothing that the source read is left to look at.
+func (s *Service) Next(ctx context.Context, r Retention) (due time.Time, err error) {
+	_, places, err := s.places(ctx)
+	if err != nil || places == nil {
+		return time.Time{}, err
+	}
+	at := places[r.name()]
+	err = s.db.Hot(`SELECT o.observed_at FROM observations o WHERE {tenant:o} AND o.stage = $1 AND (o.observed_at, o.video_id) > ($2, $3)
+ORDER BY o.observed_at, o.video_id LIMIT 1`).Each(ctx, func(row store.Row) (bool, error) {
+		due = time.UnixMilli(IntOf(row[0], 0)).Add(r.Keep)
+		return true, nil
+	}, r.Source, at[0], at[1])
+	if err != nil {
+		return time.Time{}, fmt.Errorf("look what of %s is due: %w", r.Source, err)
+	}
+	return due, nil
 }

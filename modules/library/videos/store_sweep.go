@@ -33,6 +33,14 @@ type Retention struct {
 	Refresh time.Duration
 }
 
+// name is that of the sweep's place.
+func (r Retention) name() string {
+	if r.Texts {
+		return r.Source + " texts"
+	}
+	return r.Source
+}
+
 const (
 	// SweptAtOnce is how many videos one transaction of a sweep deletes: fewer than a
 	// customer's deletion, since no one waits for it.
@@ -85,9 +93,9 @@ func (s Deletions) Sweep(ctx context.Context, r Retention, now time.Time) (video
 	if err != nil || places == nil {
 		return 0, 0, true, err
 	}
-	name, forget := r.Source, s.forgetSource
+	name, forget := r.name(), s.forgetSource
 	if r.Texts {
-		name, forget = r.Source+" texts", s.forgetTexts
+		forget = s.forgetTexts
 	}
 	until := now.Add(-r.Keep).UnixMilli()
 	ids, at, done, err := s.look(ctx, r.Source, places[name], until, SweptAtOnce)

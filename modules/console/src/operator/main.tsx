@@ -7,7 +7,7 @@ import { takeCode } from "../shell/router";
 import { Badge, Button, Card, PageHead, type Tone } from "../ui/parts";
 import { Table, type Column } from "../ui/table";
 import { away, enter, follow, leave, overview, state, type Overview, type ScrollRow } from "./read";
-import { say } from "./texts";
+import { isText, say } from "./texts";
 
 function List<T>({ title, empty, rows, id, columns }: { title: string; empty: string; rows: T[] | null; id: (row: T) => string; columns: Column<T>[] }) {
   return (
@@ -20,6 +20,23 @@ function List<T>({ title, empty, rows, id, columns }: { title: string; empty: st
 const when = (at: number): ComponentChildren => (at ? <time dateTime={new Date(at).toISOString()} title={dateTime(at)}>{relative(at)}</time> : say("none"));
 
 const pluginTones: Record<string, Tone> = { ready: "good", resting: "bad", refused: "bad", unset: "plain", off: "plain" };
+
+/** The words for what a part is named by; the name itself where there are none. */
+const words = (name: string): string => (isText(name) ? say(name) : name);
+
+function Troubles({ of }: { of: Overview }) {
+  return (
+    <Card title={say("troubles")}>
+      {of.troubles?.length ? (
+        <ul class="plain-list">
+          {of.troubles.map((one) => (
+            <li key={`${one.kind} ${one.of}`}><Badge tone="bad">!</Badge> {isText(one.kind) ? say(one.kind, { of: words(one.of), n: one.n }) : one.kind}</li>
+          ))}
+        </ul>
+      ) : <p class="muted">{say("noTroubles")}</p>}
+    </Card>
+  );
+}
 
 function Now({ of }: { of: Overview }) {
   const waiting = (of.queue ?? []).reduce((sum, one) => sum + one.jobs, 0);
@@ -36,7 +53,27 @@ function Now({ of }: { of: Overview }) {
         <div><dt>{say("running")}</dt><dd class="figure">{number(of.running?.length ?? 0)}</dd></div>
         <div><dt>{say("queued")}</dt><dd class="figure">{number(of.queued?.length ?? 0)}</dd></div>
         <div><dt>{say("connections")}</dt><dd class="figure">{say("ofMax", { n: of.connections.inUse, max: of.connections.max })}</dd></div>
+        {(of.disks ?? []).map((disk) => (
+          <div key={disk.of}><dt>{say("free", { of: words(disk.of) })}</dt><dd class="figure">{say("bytes", { n: Math.floor(disk.free / 2 ** 30) })}</dd></div>
+        ))}
       </dl>
+      <Troubles of={of} />
+      <List title={say("hours")} empty={say("noHours")} rows={of.hours} id={(row) => String(row.at)} columns={[
+        { title: say("hour"), head: true, cell: (row) => <time dateTime={new Date(row.at).toISOString()}>{dateTime(row.at)}</time> },
+        { title: say("requests"), number: true, cell: (row) => number(row.requests) },
+        { title: say("failed"), number: true, cell: (row) => number(row.failed) },
+        { title: say("median"), number: true, cell: (row) => say("ms", { n: Math.ceil(row.medianMs) }) },
+        { title: say("slow"), number: true, cell: (row) => say("ms", { n: Math.ceil(row.slowMs) }) },
+      ]} />
+      <p class="muted">{say("hoursText")} <a href="/metrics">/metrics</a></p>
+      <List title={say("kept")} empty={say("noKept")} rows={of.kept} id={(row) => row.source} columns={[
+        { title: say("source"), head: true, cell: (row) => row.source },
+        { title: say("tenantsOf"), number: true, cell: (row) => number(row.accounts) },
+        { title: say("readings"), number: true, cell: (row) => number(row.readings) },
+        { title: say("oldestReading"), cell: (row) => when(row.oldestAt) },
+        { title: say("nextDue"), cell: (row) => when(row.nextAt) },
+        { title: say("overdue"), number: true, cell: (row) => (row.overdue ? <Badge tone="bad">{number(row.overdue)}</Badge> : number(0)) },
+      ]} />
       <List title={say("running")} empty={say("noScrolls")} rows={scrolls} id={(row) => row.id} columns={[
         ...(ids as Column<(typeof scrolls)[number]>[]),
         { title: say("state"), cell: (row) => <Badge tone={row.runs ? "info" : "plain"}>{say(row.runs ? "isRunning" : "isQueued")}</Badge> },
@@ -71,6 +108,11 @@ function Now({ of }: { of: Overview }) {
         { title: say("window"), cell: (row) => row.window },
         { title: say("tenantsOf"), number: true, cell: (row) => number(row.tenants) },
         { title: say("renews"), cell: (row) => when(row.renewsAt) },
+      ]} />
+      <List title={say("ends")} empty={say("noEnds")} rows={of.ends} id={(row) => `${row.plugin} ${row.cause}`} columns={[
+        { title: say("plugin"), head: true, cell: (row) => row.plugin },
+        { title: say("cause"), cell: (row) => <Badge tone={row.cause === "ok" ? "good" : "warn"}>{row.cause}</Badge> },
+        { title: say("calls"), number: true, cell: (row) => number(row.calls) },
       ]} />
       <List title={say("plugins")} empty={say("none")} rows={of.plugins} id={(row) => row.id} columns={[
         { title: say("plugin"), head: true, cell: (row) => row.id },

@@ -16,6 +16,11 @@ export type Overview = {
   quotas: { plugin: string; name: string; window: string; used: number; limit: number; tenants: number; renewsAt: number }[] | null;
   plugins: { id: string; kind: string; version: string; state: string; builtin: boolean }[] | null;
   tenants: { account: string; units: number; running: number }[] | null;
+  hours: { at: number; requests: number; failed: number; medianMs: number; slowMs: number }[] | null;
+  ends: { plugin: string; cause: string; calls: number }[] | null;
+  disks: { of: string; free: number }[] | null;
+  kept: { source: string; accounts: number; readings: number; oldestAt: number; nextAt: number; overdue: number }[] | null;
+  troubles: { kind: string; of: string; n: number }[] | null;
 };
 
 const tokenKey = "scrollery.operator";
