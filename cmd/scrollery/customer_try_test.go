@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,31 +14,12 @@ import (
 	"github.com/scrollery/scrollery/plugins/youtubefeed/feedtest"
 )
 
-// watched are channels with 15 Shorts each, of which one has ten times the views of the others.
-func watched(names ...string) (all []feedtest.Channel) {
-	for n, name := range names {
-		c := feedtest.Channel{ID: fmt.Sprintf("UC%022d", n), Handle: name}
-		for i := range 15 {
-			views := int64(10_000 + 100*i)
-			if i == 7 {
-				views *= 10
-			}
-			c.Shorts = append(c.Shorts, feedtest.Video{
-				ID: fmt.Sprintf("%s%07d", name[:3], i), Title: fmt.Sprintf("%s %d", name, i), Published: time.Now().Add(-time.Duration(i+8) * 24 * time.Hour).UTC().Truncate(time.Second),
-				Views: views, Likes: views / 20,
-			})
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
 // TestFirstMinute: from an empty data folder, one command shows the outliers of three channels.
 func TestFirstMinute(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	feeds := feedtest.New(t)
-	feeds.Channels = watched("ada", "bob", "cyd")
+	feeds.Channels = feedtest.Watched("ada", "bob", "cyd")
 	running := apptest.Start(t, func(cfg *app.Config) {
 		cfg.SetStage("YOUTUBE_FEED", "yes")
 		cfg.Plugins.Settings = map[string]map[string]string{"youtube-feed": {"url": feeds.URL}}
@@ -104,7 +84,7 @@ func TestFirstMinuteWithoutNetwork(t *testing.T) {
 func TestPluginsTry(t *testing.T) {
 	t.Parallel()
 	feeds := feedtest.New(t)
-	feeds.Channels = watched("ada")
+	feeds.Channels = feedtest.Watched("ada")
 	feeds.Channels[0].Shorts[0].Likes = -1
 	config := filepath.Join(t.TempDir(), "scrollery.yaml")
 	if err := os.WriteFile(config, []byte("plugins: {settings: {youtube-feed: {url: \""+feeds.URL+"\"}}}\n"), 0o600); err != nil {

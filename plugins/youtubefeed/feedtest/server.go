@@ -202,3 +202,23 @@ func escaped(text string) string {
 	_ = xml.EscapeText(&b, []byte(text))
 	return b.String()
 }
+
+// Watched returns channels with 15 Shorts each, of which the eighth has ten times the views of the
+// others. Names have at least three letters.
+func Watched(names ...string) (all []Channel) {
+	for n, name := range names {
+		c := Channel{ID: fmt.Sprintf("UC%022d", n), Handle: name}
+		for i := range 15 {
+			views := int64(10_000 + 100*i)
+			if i == 7 {
+				views *= 10
+			}
+			c.Shorts = append(c.Shorts, Video{
+				ID: fmt.Sprintf("%s%07d", name[:3], i), Title: fmt.Sprintf("%s %d", name, i), Published: time.Now().Add(-time.Duration(i+8) * 24 * time.Hour).UTC().Truncate(time.Second),
+				Views: views, Likes: views / 20,
+			})
+		}
+		all = append(all, c)
+	}
+	return all
+}
