@@ -38,9 +38,6 @@ var withoutPage = map[string]string{
 	"listTemplates":        "missing: a scroll is started by its prompt",
 	"getVideos":            "missing: a page of one video names its peers by creator and date, not by captions",
 	"getHealth":            "for programs that watch the server",
-	"createShare":          "missing: shares have no page yet",
-	"listShares":           "missing: shares have no page yet",
-	"revokeShare":          "missing: shares have no page yet",
 }
 
 // TestEveryOperationHasAPage compares the operations of the API with what the sources of the

@@ -1,4 +1,5 @@
-// Collections and what puts videos into them, a script of their own.
+// Collections, what puts videos into them, and sharing, a script of their own.
 import "./shell/app"; // what that has is in the first script, so this one has none of it
 export { Collections } from "./pages/collections";
 export { SaveTo } from "./pages/collections-save";
+export { ShareForm } from "./pages/collections-share";

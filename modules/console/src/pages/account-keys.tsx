@@ -65,8 +65,8 @@ function End({ of, close }: { of: Key; close: (changed: boolean) => void }) {
   );
 }
 
-/** What a program or an agent may read: it learns nothing of the account's own keys of sources. */
-const programScopes = readScopes.filter((scope) => !scope.startsWith("sources:"));
+/** What a program or an agent may do: it learns nothing of the account's own keys of sources, and makes nothing public. */
+const forPrograms = (scopes: string[]) => scopes.filter((scope) => !scope.startsWith("sources:") && !scope.startsWith("shares:"));
 
 const lives = [600, 3600, 28800, 86400] as const;
 
@@ -75,7 +75,7 @@ function Make({ close }: { close: (changed: boolean) => void }) {
   const [life, setLife] = useState<number>(lives[1]);
   const [writes, setWrites] = useState(false);
   const [made, setMade] = useState("");
-  const scopes = writes ? [...programScopes, ...researchScopes] : programScopes;
+  const scopes = forPrograms(writes ? [...readScopes, ...researchScopes] : readScopes);
   const make = async (key: string) => {
     const answer = await createClient(KeysService, transportFor(key.trim())).createSessionKey({ scopes, ttlSeconds: life });
     setMade(answer.apiKey);

@@ -13,6 +13,7 @@ import { navigate, to } from "../shell/router";
 import { Dialog } from "../ui/dialog";
 import { Input, TextArea } from "../ui/input";
 import { Button, Card, Field, Link, PageHead, Quote } from "../ui/parts";
+import { Share } from "../ui/share";
 import { Empty, ProblemView, Show } from "../ui/states";
 import { Byline, Name, nameOf } from "../ui/video";
 import { DraftBrief } from "./collections-brief";
@@ -99,6 +100,7 @@ function Found({ whole, reload }: { whole: Whole; reload: () => void }) {
         <div class="row between">
           <p class="muted" role="status">{t("collections.videos", { n: items.length })}</p>
           <div class="row tight">
+            <Share of={{ kind: "collection", id, title: collection.name, videos: items.length }} disabled={items.length === 0} />
             <Button disabled={items.length === 0} onClick={() => setOpen("brief")}>{t("collections.brief")}</Button>
             <Button disabled={items.length === 0} onClick={csv}>{t("collections.csv")}</Button>
           </div>

@@ -11,15 +11,19 @@ import { announce } from "../shell/announce";
 import { navigate, to } from "../shell/router";
 import { Input } from "../ui/input";
 import { Button, Field } from "../ui/parts";
+import type { Shared } from "../ui/share";
 import { ProblemView, Show } from "../ui/states";
 import { allCollections } from "./collections-read";
+import { ShareForm } from "./collections-share";
 
 /** The most videos of one call. */
 const most = 100;
 
 type Saved = { collection: Collection; added: number; missing: number };
 
-export function SaveTo({ videos, close }: { videos: string[]; close: (saved: boolean) => void }) {
+type Props = { videos: string[]; share?: Shared | undefined; close: (saved: boolean) => void };
+
+export function SaveTo({ videos, share, close }: Props) {
   const collections = useQuery(allCollections, []);
   const [name, setName] = useState("");
   const [saved, setSaved] = useState<Saved | null>(null);
@@ -31,13 +35,14 @@ export function SaveTo({ videos, close }: { videos: string[]; close: (saved: boo
     for (let i = 0; i < videos.length; i += most) {
       const answer = await more.collections.addToCollection({ id: collection.id, videoIds: videos.slice(i, i + most) });
       if (!answer.found) throw new Error(t("collections.missing"));
+      if (answer.collection) all.collection = answer.collection;
       all.added += answer.added;
       all.missing += answer.missing.length;
     }
     announce(t("save.done", { name: collection.name }));
     setSaved(all);
   });
-  if (saved) return <Done saved={saved} videos={videos} close={close} />;
+  if (saved) return <Done saved={saved} videos={videos} share={share} close={close} />;
   return (
     <>
       <Show of={collections}>
@@ -65,7 +70,8 @@ export function SaveTo({ videos, close }: { videos: string[]; close: (saved: boo
   );
 }
 
-function Done({ saved: { collection, added, missing }, videos, close }: { saved: Saved; videos: string[]; close: (saved: boolean) => void }) {
+function Done({ saved: { collection, added, missing }, videos, share, close }: Props & { saved: Saved }) {
+  const [sharing, setSharing] = useState(false);
   const undo = useAction(async () => {
     for (let i = 0; i < videos.length; i += most) await more.collections.removeFromCollection({ id: collection.id, videoIds: videos.slice(i, i + most) });
     announce(t("save.undone"));
@@ -75,13 +81,15 @@ function Done({ saved: { collection, added, missing }, videos, close }: { saved:
   return (
     <>
       <p role="status"><bdi>{added === videos.length ? t("save.done", { name }) : added > 0 || videos.length > 1 ? t("save.some", { added, n: videos.length, name }) : missing > 0 ? "" : t("save.there", { name })}</bdi> {missing > 0 && t("save.gone", { n: missing })}</p>
+      {sharing && <><h3>{t("share.title")}</h3><ShareForm of={share ?? { kind: "collection", id: collection.id, title: name, videos: collection.videos }} close={() => close(true)} /></>}
       {undo.problem && <ProblemView problem={undo.problem} />}
-      <div class="row">
+      {!sharing && <div class="row">
         <Button kind="primary" onClick={() => close(true)}>{t("save.close")}</Button>
+        <Button onClick={() => setSharing(true)}>{t(share ? "share.do" : "share.doCollection")}</Button>
         <Button onClick={() => { close(true); navigate(to("collections", collection.id)); }}>{t("save.open")}</Button>
         {/* Some of them may have been there before: an undo must not take those out. */}
         {added === videos.length && <Button busy={undo.busy} onClick={() => void undo.run()}>{t("collections.undo")}</Button>}
-      </div>
+      </div>}
     </>
   );
 }

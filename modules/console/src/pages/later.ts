@@ -23,7 +23,8 @@ export const Watch = lazy(async () => (await setup()).Watch);
 const collections = () => import("../collections");
 
 export const Collections = lazy(async () => (await collections()).Collections, { title: "nav.collections" });
-/** Stands in a dialog that has its own title. */
+/** These stand in dialogs, which have their own titles. */
 export const SaveTo = lazy(async () => (await collections()).SaveTo);
+export const ShareForm = lazy(async () => (await collections()).ShareForm);
 
 export const Account = lazy(async () => (await import("./account")).Account, { title: "nav.account" });

@@ -13,6 +13,7 @@ import { Dialog } from "../ui/dialog";
 import { TextArea } from "../ui/input";
 import { Button, Field } from "../ui/parts";
 import { Save } from "../ui/save";
+import { Share } from "../ui/share";
 import { ProblemView } from "../ui/states";
 import { nameOf } from "../ui/video";
 import { Delete, Deleted } from "./video-delete";
@@ -29,6 +30,7 @@ export function useArchive(done: (video: Video, archived: boolean) => void) {
 }
 
 export function VideoActions({ video, archived, done }: { video: Video; archived: boolean; done: () => void }) {
+  const shared = { kind: "video" as const, id: video.id, title: nameOf(video) };
   const archive = useArchive(done);
   const [annotating, setAnnotating] = useState(false);
   const [deleting, setDeleting] = useState(false);
@@ -37,7 +39,8 @@ export function VideoActions({ video, archived, done }: { video: Video; archived
   return (
     <>
       <div class="row">
-        <Save videos={[video.id]} />
+        <Save videos={[video.id]} share={shared} />
+        <Share of={shared} />
         <Button onClick={() => void archive.run(video, !archived)} busy={archive.busy}>{t(archived ? "video.restore" : "video.archive")}</Button>
         <Button onClick={() => setAnnotating(true)}>{t("video.annotate")}</Button>
         <Button kind="danger" onClick={() => setDeleting(true)}>{t("delete.open")}</Button>

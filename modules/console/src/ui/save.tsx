@@ -4,6 +4,7 @@ import { t } from "../i18n/t";
 import { SaveTo } from "../pages/later";
 import { Dialog } from "./dialog";
 import { Button } from "./parts";
+import type { Shared } from "./share";
 
 type Props = {
   /** Ids of videos. */
@@ -14,10 +15,12 @@ type Props = {
   name?: string;
   /** A mark in the corner of a card. */
   small?: boolean;
+  /** What can be shared once it is saved; else the collection. */
+  share?: Shared;
   done?: () => void;
 };
 
-export function Save({ videos, label, name, small, done }: Props) {
+export function Save({ videos, label, name, small, share, done }: Props) {
   const [open, setOpen] = useState(false);
   const close = (saved: boolean) => {
     setOpen(false);
@@ -29,7 +32,7 @@ export function Save({ videos, label, name, small, done }: Props) {
       {small
         ? <button type="button" class="save-mark" aria-label={named} title={t("save.title")} onClick={() => setOpen(true)}>+</button>
         : <Button onClick={() => setOpen(true)} aria-label={named}>{label ?? t("save.do")}</Button>}
-      {open && <Dialog title={t("save.title")} onClose={() => close(false)}><SaveTo videos={videos} close={close} /></Dialog>}
+      {open && <Dialog title={t("save.title")} onClose={() => close(false)}><SaveTo videos={videos} share={share} close={close} /></Dialog>}
     </>
   );
 }
