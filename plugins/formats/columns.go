@@ -120,6 +120,7 @@ func (r *reading) understand(header []string, rows [][]string) *understanding {
 	u.takeViews()
 	u.takeIDs()
 	u.takeTimes()
+	u.leaveSaved()
 	u.takeCreator()
 	u.leaveGains()
 	u.takePlatform(r.name)
@@ -510,6 +511,29 @@ func (u *understanding) only(platform string) bool {
 		}
 	}
 	return false
+}
+
+// leaveSaved leaves out the time at which a row was created, such as a bookmark: it is later than what
+// the ids of TikTok say, or nothing was counted.
+func (u *understanding) leaveSaved() {
+	at, ok := u.at["postedAt"]
+	if !ok || u.tool != nil {
+		return
+	}
+	name, reason := foldName(u.header[at]), ""
+	after, compared := u.after(at)
+	switch {
+	case !strings.HasPrefix(name, "creat") && name != "datecreated" || strings.Contains(name, "time"):
+		return
+	case after && (u.has("views") || !u.has("likes")): // likes alone: the rows may be comments
+		reason = "later than the times in the ids: it is not that of the post"
+	case !compared && !slices.ContainsFunc(countFields, u.has):
+		reason = "it may be when the address was saved: the table counts nothing"
+	default:
+		return
+	}
+	delete(u.at, "postedAt")
+	u.columns[at].Field, u.columns[at].Reason = "", reason
 }
 
 // takeTimes finds the time of the post and that of the counts.

@@ -31,8 +31,10 @@ func (u *understanding) check(style numberStyle) {
 	if u.accounts() {
 		u.doubt("each row may be an account, with its followers and its number of videos")
 	}
-	if posted, ok := u.at["postedAt"]; ok && u.tool == nil && !u.has("views") && u.has("likes") && u.after(posted) {
-		u.doubt("the times in %q are after those of the videos: each row may be a comment", u.columns[posted].Name)
+	if posted, ok := u.at["postedAt"]; ok && u.tool == nil && !u.has("views") && u.has("likes") {
+		if after, _ := u.after(posted); after {
+			u.doubt("the times in %q are after those of the videos: each row may be a comment", u.columns[posted].Name)
+		}
 	}
 	if several := u.platforms(); len(several) > 1 && u.tool == nil {
 		u.doubt("a row has columns of several platforms (%s): make a row of each video", strings.Join(several, ", "))
@@ -158,17 +160,18 @@ func (u *understanding) columnOf(field string) bool {
 	return slices.ContainsFunc(u.columns, func(c sampleColumn) bool { return c.known && c.meaning.field == field })
 }
 
-// after reports a column of times that are mostly later than those in TikTok's ids.
-func (u *understanding) after(column int) bool {
-	compared, later := 0, 0
+// after reports a column of times that are mostly later than those in TikTok's ids; compared is false
+// if there are none.
+func (u *understanding) after(column int) (after, compared bool) {
+	both, later := 0, 0
 	for i, value := range u.columns[column].all {
 		style := timeStyle{layouts: u.layouts, order: "dmy"}
 		by := u.postedByID(i)
-		if at, ok := style.read(value); ok && by > 0 && !at.dated {
-			if compared++; at.at > by+24*3600*1000 {
+		if at, ok := style.read(value); ok && by > 0 {
+			if both++; at.at > by+24*3600*1000 {
 				later++
 			}
 		}
 	}
-	return compared > 0 && 2*later > compared
+	return 2*later > both, both > 0
 }

@@ -54,6 +54,30 @@ func TestTablesThatPeopleHave(t *testing.T) {
 			[]string{"7521900000000000001 500 - 1000 -"},
 			"",
 		},
+		{
+			"bookmarks: the row was created, not the video", "a.csv",
+			"title,url,created,tags\nA pour,https://www.youtube.com/shorts/AAAAAAAAS01,2026-03-01T10:00:00Z,coffee\nB pour,https://www.youtube.com/shorts/AAAAAAAAS02,2026-03-02T10:00:00Z,coffee\n",
+			[]string{"AAAAAAAAS01 - - - -", "AAAAAAAAS02 - - - -"},
+			"may be when the address was saved",
+		},
+		{
+			"a row that was created after the video", "a.csv",
+			"link,views,created\n" + tiktok + "0001,500,2026-03-01\n" + tiktok + "0002,600,2026-03-02\n",
+			[]string{"7521900000000000001 500 - - -", "7521900000000000002 600 - - -"},
+			"later than the times in the ids",
+		},
+		{
+			"a list without counts whose ids have the same times", "a.csv",
+			"link,created\n" + tiktok + "0001,2025-07-01T00:30:00Z\n" + tiktok + "0002,2025-07-01T00:40:00Z\n",
+			[]string{"7521900000000000001 - - - -", "7521900000000000002 - - - -"}, // the id says it
+			`named "created"`,
+		},
+		{
+			"a video that was created", "a.csv",
+			"link,views,created\nhttps://www.youtube.com/shorts/AAAAAAAAS01,500,2026-03-01\nhttps://www.youtube.com/shorts/AAAAAAAAS02,600,2026-03-02\n",
+			[]string{"AAAAAAAAS01 500 - - 20513", "AAAAAAAAS02 600 - - 20514"},
+			"",
+		},
 		{"every id rounded", "a.csv", "id,views\n7.5219E+18,5\n7.5219E+18,6\n", nil, "a spreadsheet has rounded the ids"},
 		{"some ids rounded", "a.csv", "video_id,video_playcount\n7521900000000000008,5\n7.5219E+18,6\n7521900000000000009,7\n", []string{"7521900000000000008 5 - - -", "7521900000000000009 7 - - -"}, "7.5219E+18"},
 		{"a comma is decimal before K", "a.csv", "video_id;video_playcount;video_diggcount\n7521900000000000002;12,3K;1,2K\n7521900000000000003;987;45\n", []string{"7521900000000000002 12300 1200 - -", "7521900000000000003 987 45 - -"}, ""},
