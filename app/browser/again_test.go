@@ -243,7 +243,7 @@ func TestPartsOfTheConsoleComeLater(t *testing.T) {
 	b.press("Try again")
 	b.sees("This part of the page did not load.")
 	b.offline(false)
-	b.press("Try again")
+	eval[bool](b, `dispatchEvent(new Event('online'))`) // as a browser does that has a network again
 	b.sees("One rule a line.")
 
 	if _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); err != nil {

@@ -1,12 +1,18 @@
 package browser_test
 
 import (
+	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
 )
 
 // collected is the script that returns the names of a collection's videos in their order.
@@ -111,7 +117,11 @@ func TestCollections(t *testing.T) {
 		t.Error("got a brief without a video to cite, want each sentence to lead to one")
 	}
 	b.check("drafted")
-	b.press("Done")
+	eval[bool](b, `[...document.querySelectorAll('dialog button')].find((e) => e.innerText === 'Share').click(), true`)
+	b.press("Make the link")
+	b.sees("Its page ends on")
+	b.press("End it at once")
+	b.until(`!document.querySelector('dialog')`)
 
 	b.press("Rename")
 	b.fill("Name", "Openings to try")
@@ -130,4 +140,33 @@ func TestCollections(t *testing.T) {
 	b.sees("No collections yet")
 	b.german()
 	b.sees("Noch keine Sammlungen")
+}
+
+// TestSavingAsksForTheKey saves with a session that can only read: the question lies above the
+// dialog, and the video is saved when it is answered.
+func TestSavingAsksForTheKey(t *testing.T) {
+	needBrowser(t)
+	running := apptest.Start(t, func(cfg *app.Config) { cfg.Console = os.DirFS(bundle) })
+	account := prepared(t, running)
+	importLines(t, running, account, []string{fmt.Sprintf(`{"platform":"youtube","externalId":"dQw4w9WgXcQ","sourceUrl":"https://www.youtube.com/watch?v=dQw4w9WgXcQ","postedAt":%d,"source":{"kind":"competitor","handle":"maker"},"metadata":{"caption":"A brew"},"metrics":{"views":1000,"observedAt":%d}}`,
+		time.Now().Add(-50*time.Hour).UnixMilli(), time.Now().Add(-time.Hour).UnixMilli())})
+	b := launch(t).tab(t, running.BaseURL)
+	b.signIn(account.Key, false)
+	b.open("/console/library?view=grid")
+	b.act(".save-mark", 0)
+	b.press("Save to a new collection")
+	b.sees("This session can only read")
+	b.check("save-ask")
+	if named := eval[[]string](b, `[...document.querySelectorAll('dialog[open]')].map((e) => document.getElementById(e.getAttribute('aria-labelledby')).innerText)`); len(named) != 2 || named[0] == named[1] {
+		t.Errorf("got the dialogs %q, want two by their own titles", named)
+	}
+	b.press("Not now")
+	b.until(`document.querySelectorAll('dialog').length === 1`)
+	if kept := account.Read(t, "GET /v1/collections/list"); strings.Contains(kept, `"id"`) {
+		t.Errorf("after declining: got %s, want no collection", kept)
+	}
+	b.press("Save to a new collection")
+	b.fill("API key", account.Key)
+	b.press("Go on")
+	b.sees("Saved to “Saved findings”.")
 }

@@ -12,16 +12,24 @@ import { Dialog } from "../ui/dialog";
 import { Button, Copy, Link } from "../ui/parts";
 import { ProblemView } from "../ui/states";
 import { nameOf } from "../ui/video";
+import { ShareForm } from "./collections-share";
 
 const parts = ["works", "opening", "trend", "make"];
 
-export function DraftBrief({ collection, videos, close }: { collection: string; videos: CollectedVideo[]; close: () => void }) {
+type Props = { collection: string; name: string; videos: CollectedVideo[]; close: () => void };
+
+export function DraftBrief({ collection, name, videos, close }: Props) {
+  const [sharing, setSharing] = useState(false);
   const [brief, setBrief] = useState<DraftBriefResponse | null>(null);
   const draft = useAction(async () => {
     const answer = await more.briefs.draftBrief({ collectionId: collection });
     setBrief(answer);
     announce(answer.status === "drafted" ? t("collections.briefRests", { outliers: answer.outliers, hooks: answer.hooks, credits: answer.credits }) : t("collections.briefNone"));
   });
+  if (sharing && brief) {
+    const shared = { kind: "brief" as const, title: name, sentences: brief.sentences.map((one) => one.text), videoIds: [...new Set(brief.sentences.flatMap((one) => one.videoIds))] };
+    return <Dialog title={t("share.title")} onClose={close}><ShareForm of={shared} close={close} /></Dialog>;
+  }
   const names = new Map(videos.flatMap(({ item }) => (item?.video ? [[item.video.id, nameOf(item.video).slice(0, 80)] as const] : [])));
   const text = () => parts.flatMap((part) => {
     const said = brief?.sentences.filter((one) => one.part === part) ?? [];
@@ -55,7 +63,7 @@ export function DraftBrief({ collection, videos, close }: { collection: string; 
       )}
       {draft.problem && <ProblemView problem={draft.problem} />}
       <div class="row">
-        {brief?.status === "drafted" ? <Copy text={text()} /> : !brief && <Button kind="primary" busy={draft.busy} onClick={() => void draft.run()}>{t("collections.briefDo")}</Button>}
+        {brief?.status === "drafted" ? <><Copy text={text()} /><Button onClick={() => setSharing(true)}>{t("share.do")}</Button></> : !brief && <Button kind="primary" busy={draft.busy} onClick={() => void draft.run()}>{t("collections.briefDo")}</Button>}
         <Button kind="quiet" onClick={close}>{t(brief ? "save.close" : "state.cancel")}</Button>
       </div>
     </Dialog>

@@ -142,7 +142,7 @@ function Found({ whole, reload }: { whole: Whole; reload: () => void }) {
       </Card>
       {open === "edit" && <Edit collection={collection} close={() => setOpen(null)} done={reload} />}
       {open === "delete" && <Delete collection={collection} close={() => setOpen(null)} />}
-      {open === "brief" && <DraftBrief collection={id} videos={items} close={() => setOpen(null)} />}
+      {open === "brief" && <DraftBrief collection={id} name={collection.name} videos={items} close={() => setOpen(null)} />}
       {open && typeof open === "object" && <Note collection={id} of={open} close={() => setOpen(null)} done={(note) => setItems(items.map((one) => (one === open ? { ...one, note } : one)))} />}
     </>
   );

@@ -59,8 +59,8 @@ export function ShareForm({ of, close }: { of: Shared; close: () => void }) {
     <form onSubmit={(event) => { event.preventDefault(); void make.run(); }}>
       <p>{t("share.seen")}</p>
       <ul class="bullets">
-        {of.kind === "finding" && of.sentences.map((one) => <li key={one}><bdi>{one}</bdi></li>)}
-        <li>{of.kind === "collection" ? t("share.collection", { n: Math.min(of.videos, most), of: of.videos }) : t("share.videos", { n: of.kind === "finding" ? of.videoIds.length : 1 })}</li>
+        {"sentences" in of && of.sentences.map((one) => <li key={one}><bdi>{one}</bdi></li>)}
+        <li>{of.kind === "collection" ? t("share.collection", { n: Math.min(of.videos, most), of: of.videos }) : t("share.videos", { n: "videoIds" in of ? of.videoIds.length : 1 })}</li>
         <li>{t("share.unseen")}</li>
       </ul>
       <Field label={t("share.heading")} hint={t("share.headingHint")}>{(ids) => <Input value={title} onText={setTitle} required maxLength={200} {...ids} />}</Field>
