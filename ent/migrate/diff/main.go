@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"text/template"
 
 	atlas "ariga.io/atlas/sql/migrate"
@@ -82,7 +84,7 @@ func planned(ctx context.Context, drv dialect.Driver, folder string) (missing []
 		return nil, 0, err
 	}
 	defer os.RemoveAll(scratch)
-	copied, err := copyFiles(folder, scratch)
+	last, err := copyFiles(folder, scratch)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -94,7 +96,7 @@ func planned(ctx context.Context, drv dialect.Driver, folder string) (missing []
 		return nil, 0, fmt.Errorf("%s: %w", folder, err)
 	}
 	missing, err = os.ReadFile(filepath.Join(scratch, plannedName))
-	return missing, copied + 1, err
+	return missing, last + 1, err
 }
 
 // plannedName is the file that plan writes. It sorts after every migration.
@@ -140,8 +142,9 @@ func gooseFormat() (atlas.Formatter, error) {
 	return atlas.NewTemplateFormatter(file, body)
 }
 
-// copyFiles copies the migrations, and nothing else, of a folder. It returns their number.
-func copyFiles(from, to string) (copied int, err error) {
+// copyFiles copies the migrations, and nothing else, of a folder. It returns the last number, 0 for
+// none: numbers may be left out.
+func copyFiles(from, to string) (last int, err error) {
 	names, err := filepath.Glob(filepath.Join(from, "*.sql"))
 	if err != nil {
 		return 0, err
@@ -154,6 +157,10 @@ func copyFiles(from, to string) (copied int, err error) {
 		if err := os.WriteFile(filepath.Join(to, filepath.Base(name)), text, 0o644); err != nil {
 			return 0, err
 		}
+		number, _, _ := strings.Cut(filepath.Base(name), "_")
+		if last, err = strconv.Atoi(number); err != nil {
+			return 0, fmt.Errorf("%s: the name of a migration begins with its number: %w", name, err)
+		}
 	}
-	return len(names), nil
+	return last, nil
 }
