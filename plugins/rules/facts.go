@@ -169,6 +169,7 @@ func (f *facts) split() {
 	const usualWord = 6 // with the space after it
 	f.words = make([]string, 0, len(f.lower)/usualWord+len(f.tags))
 	for w := range strings.FieldsFuncSeq(f.lower, apart) {
+		w = unelided(w)
 		plain.WriteString(w)
 		plain.WriteByte(' ')
 		w = stemLower(w)
@@ -207,6 +208,20 @@ func (f *facts) rate(likesOnly bool) (float64, bool) {
 	}
 	return sum / float64(*m.Views), true
 }
+
+// unelided is a word without what French and Italian run into it: "l’iphone", "d'apple".
+func unelided(w string) string {
+	head, rest, found := strings.Cut(w, "’")
+	if !found {
+		head, rest, found = strings.Cut(w, "'")
+	}
+	if found && len(rest) > 2 && strings.Contains(elided, " "+head+" ") {
+		return rest
+	}
+	return w
+}
+
+const elided = " l d j m n s t c qu dell all nell sull dall un "
 
 // stem takes off the commonest English endings, so that "giveaways" is found by
 // "giveaway" and "political" by "politics". It is rough on purpose: both sides of

@@ -100,6 +100,8 @@ func TestRulesDrop(t *testing.T) {
 		{"no gaming", said("#extremesports"), false},
 		{"no gaming", said("Esports finals"), true},
 		{"no politics", said("Our return policy"), false},
+		{"no iPhones", said("Tout savoir sur l’iPhone 17"), true},
+		{"must mention \"apple\"", said("Les secrets d'Apple"), false},
 		{"no horses", said("so much #horsepower"), false},
 		{"skip niche", nil, true},
 		{"only videos using the sound \"kettle\"", nil, false},

@@ -47,7 +47,7 @@ func newPhrase(said string) phrase {
 	if strings.HasPrefix(said, "@") {
 		return p
 	}
-	words := strings.FieldsFunc(p.said, apart)
+	words := mapped(strings.FieldsFunc(p.said, apart), unelided)
 	if len(words) == 0 {
 		return p
 	}
@@ -75,7 +75,7 @@ func stems(phrase string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	return " " + strings.Join(mapped(words, stem), " ") + " "
+	return " " + strings.Join(mapped(words, func(w string) string { return stem(unelided(w)) }), " ") + " "
 }
 
 // mentions reports whether the text has the phrase: its words in a row, whatever
