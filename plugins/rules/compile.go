@@ -209,6 +209,10 @@ func (c *compiler) drops(p *parser, cl *clause) (checks []Check, lost []string) 
 			}
 		}
 		lost = append(lost, part.lost...)
+		if i > 0 {
+			lost = append(lost, sharing(parts[i-1], &part, cl.body)...)
+			parts[i] = part
+		}
 		if turned != nil {
 			before = append(before, part.conditions...)
 			continue
@@ -237,6 +241,31 @@ func (c *compiler) drops(p *parser, cl *clause) (checks []Check, lost []string) 
 		checks = append(checks, Check{Effect: Drop, Conditions: append(slices.Clone(before), condition)})
 	}
 	return simplify(checks), nil
+}
+
+// sharing gives a part what those before it are about, where it is their kind of thing:
+// "no TikToks about crypto or politics". It is lost where that cannot be said.
+func sharing(before part, one *part, body []token) (lost []string) {
+	if len(before.conditions) == 0 || len(one.conditions) == 0 || one.noun {
+		return nil
+	}
+	head := func(c Condition) bool {
+		return c.Field == Platform || c.Field == Language || c.Field == Creator || c.Field == Kind
+	}
+	relative := slices.ContainsFunc(body, func(t token) bool { return t.kind == word && english().in("relative", t.text) })
+	a, b := before.conditions, one.conditions
+	if relative && one.and && slices.ContainsFunc(a, Condition.numeric) && slices.ContainsFunc(b, Condition.numeric) && a[0].Field != b[0].Field {
+		return []string{"both"} // "skip it if it is over 2 minutes and has under 100 likes"
+	}
+	at := slices.IndexFunc(a, head)
+	if at < 0 || len(a) == 1 || slices.ContainsFunc(b, head) {
+		return nil
+	}
+	if !one.or {
+		return []string{"a thing of one of several"}
+	}
+	one.conditions = append([]Condition{a[at]}, b...)
+	return nil
 }
 
 // simplify says "require" where a check drops what is not something.
@@ -292,6 +321,9 @@ func (c *compiler) requires(p *parser, cl *clause) (checks []Check, lost []strin
 		return nil, lost
 	}
 	for _, condition := range conditions {
+		if slices.ContainsFunc(subject, func(c Condition) bool { return c.Field == Platform && condition.Field == Platform }) {
+			return nil, append(lost, "a platform of a platform") // "from Instagram only Reels"
+		}
 		check := Check{Effect: Require, Conditions: []Condition{condition}}
 		if len(subject) > 0 {
 			condition.Not = !condition.Not

@@ -263,7 +263,7 @@ func (p *parser) postfixAt(tokens []token, at int) (found []Condition, pending *
 	if q.field == "" && p.last != nil && p.field != "" && next < len(tokens) && tokens[next].text == "on" {
 		q.named(p.field) // "10k views on TikTok and 5k on YouTube"
 	}
-	if c.op == "" && q.field != "" && p.last != nil {
+	if c.op == "" && q.field != "" && p.last != nil && (!p.last.age || q.field == Age) { // unlike "from the last 30 days with 10k views"
 		age := c.age
 		c = *p.last
 		c.age = c.age && q.field == Age || age

@@ -38,8 +38,10 @@ type part struct {
 	named bool
 	// people marks a part about creators: a bare number is one of followers.
 	people bool
-	// or marks a part behind "or".
-	or bool
+	// or and and mark a part behind such a word.
+	or, and bool
+	// noun marks a part that says "videos" itself.
+	noun bool
 }
 
 // parts reads the parts of a clause; a number without a unit takes that of the
@@ -56,7 +58,8 @@ func (p *parser) parts(tokens []token) []part {
 			if one.named && p.inPart == "" && slices.ContainsFunc(all, part.worded) { // "no giveaways in speech or captions"
 				one.lost = append(one.lost, "where the words before are")
 			}
-			one.or = from > 0 && tokens[from-1].text == "or"
+			one.or, one.and = from > 0 && tokens[from-1].text == "or", from > 0 && tokens[from-1].text == "and"
+			one.noun = slices.ContainsFunc(tokens[from:i], func(t token) bool { return t.kind == word && p.lexicon.in("object", t.text) })
 			all = append(all, one)
 		}
 		from = i + 1
@@ -120,6 +123,10 @@ func (p *parser) part(tokens []token) (out part) {
 		if next == i {
 			i++
 			continue
+		}
+		if c, _, _ := comparisonAt(tokens, i); !c.age && slices.ContainsFunc(out.conditions, Condition.numeric) && slices.ContainsFunc(found, func(c Condition) bool { return c.Field == Age || c.Field == Duration }) &&
+			slices.ContainsFunc(tokens[max(0, i-1):i+1], func(t token) bool { return t.text == "within" || t.text == "in" }) {
+			out.lost = append(out.lost, "a count in a time") // "10k views within a day"
 		}
 		out.conditions = append(out.conditions, found...)
 		if len(found) > 0 {
@@ -357,6 +364,7 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 	}
 	odd = odd || start > from && tokens[start].kind == word && (tokens[start-1].text == "our" || tokens[start-1].text == "my")                      // "our name"
 	odd = odd || out.people && !p.saying && slices.ContainsFunc(tokens[from:start], func(t token) bool { return p.lexicon.in("relative", t.text) }) // "creators who post daily"
+	odd = odd || out.named && start > from && (tokens[start-1].text == "is" || tokens[start-1].text == "are") && tokens[start].kind == word         // "if the caption is empty"
 	odd = odd && !p.topical(tokens[start:end])
 	soften := p.mode == soft || p.mode == want
 	guess := (p.mode == must || p.mode == plain || p.strict) && !p.saying && !p.topical(tokens[start:end])
@@ -380,6 +388,9 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 		values := []string{text}
 		if tokens[start].kind != quoted { // "#ad" is what it is
 			values = adverts(text)
+		}
+		if from > 0 && isMark(tokens[from-1], ":-") && out.worded() { // "no-gos: politics"
+			out.lost = append(out.lost, "two subjects")
 		}
 		out.conditions = append(out.conditions, Condition{Field: Text, Values: values})
 	}
