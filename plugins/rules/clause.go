@@ -246,6 +246,10 @@ func (s *splitter) enter(found lead, n int) {
 		if n == 1 && (found.words[0] == "limit" || found.words[0] == "restrict") && !s.numbers(s.tokens[s.at:]) {
 			c.lost = true // "limit giveaways": to what?
 		}
+		keep := found.words[0] == "keep" && c.mode != must && !slices.Contains(found.words, "only")
+		if conditional(c.body) && (keep || !have) || keep && conditional(s.tokens[s.at:]) {
+			c.lost = true // "keep it if it has 10k views": and the others?
+		}
 		if c.mode != never || have || !s.in("demand", found.words[0]) { // "no video should be …"
 			s.must(have)
 		}
@@ -329,11 +333,7 @@ func (s *splitter) names(kind tokenKind) bool {
 }
 
 func conditional(body []token) bool {
-	switch body[0].text {
-	case "if", "when", "whenever", "where":
-		return body[0].kind == word
-	}
-	return false
+	return len(body) > 0 && body[0].kind == word && english().in("condition", body[0].text)
 }
 
 // ahead takes an exception that comes first: "except for @foo, skip YouTube".

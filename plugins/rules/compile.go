@@ -338,6 +338,9 @@ func (c *compiler) requires(p *parser, cl *clause) (checks []Check, lost []strin
 // Numbers bind; words and hashtags only raise the rank, and so does all of a
 // "prefer" and what a prompt says of platforms, languages and creators.
 func (c *compiler) wishes(p *parser, cl *clause, prompt bool) (checks []Check, lost []string) {
+	if cl.mode == plain && conditional(cl.body) && !prompt {
+		return nil, []string{"what then"} // "when it is in English, show it"
+	}
 	parts := p.parts(cl.body)
 	if cl.mode != soft {
 		checks = perPlatform(parts)

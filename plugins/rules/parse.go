@@ -362,10 +362,10 @@ func (p *parser) phrase(tokens []token, from, end int, out *part) {
 		placed := from+i < start && p.place[t.text] && tokens[start].kind != quoted
 		odd = odd || placed || from+i >= start && t.kind == word && (p.lexicon.in("clausal", t.text) || p.lexicon.in("counted", t.text) || p.lexicon.in("vague", t.text) || len(t.text) == 1 || strings.HasSuffix(t.text, "ly") && !p.lexicon.in("lynoun", t.text) || p.nearly(t.text))
 	}
-	odd = odd || start > from && tokens[start].kind == word && (tokens[start-1].text == "our" || tokens[start-1].text == "my")                      // "our name"
-	odd = odd || out.people && !p.saying && slices.ContainsFunc(tokens[from:start], func(t token) bool { return p.lexicon.in("relative", t.text) }) // "creators who post daily"
-	odd = odd || out.named && start > from && (tokens[start-1].text == "is" || tokens[start-1].text == "are") && tokens[start].kind == word         // "if the caption is empty"
-	odd = odd && !p.topical(tokens[start:end])
+	odd = odd || start > from && tokens[start].kind == word && (tokens[start-1].text == "our" || tokens[start-1].text == "my")                                            // "our name"
+	odd = odd || out.people && !p.saying && slices.ContainsFunc(tokens[from:start], func(t token) bool { return p.lexicon.in("relative", t.text) })                       // "creators who post daily"
+	odd = odd || out.named && start > from && (tokens[start-1].text == "is" || tokens[start-1].text == "are") && tokens[start].kind == word                               // "if the caption is empty"
+	odd = odd && (!p.topical(tokens[start:end]) || slices.ContainsFunc(tokens[start:end], func(t token) bool { return p.stop[t.text] && p.lexicon.in("vague", t.text) })) // "that whole ASMR thing"
 	soften := p.mode == soft || p.mode == want
 	guess := (p.mode == must || p.mode == plain || p.strict) && !p.saying && !p.topical(tokens[start:end])
 	if p.mode == never && !p.saying && slices.ContainsFunc(out.conditions, func(c Condition) bool { return c.numeric() || c.Field == Creator }) {
