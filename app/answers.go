@@ -20,6 +20,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/removals"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/kernel/webpage"
@@ -351,6 +352,7 @@ func lives(cfg Config) map[string]time.Duration {
 		"library":            0,
 		"deletions":          removal.UndoFor,
 		"tombstones":         0,
+		"removal_log":        removals.KeepEnded,
 		"dropped_verdicts":   cfg.Scrolls.KeepDrops,
 		"changes":            feed.Keep,
 		"webhook_deliveries": feed.Keep,

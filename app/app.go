@@ -31,6 +31,7 @@ import (
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/removals"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
@@ -93,6 +94,7 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 		),
 		bindings,
 		fx.Provide(openHost),
+		keptApart,
 		database,
 		keys.Module,
 		billing.Module,
@@ -322,10 +324,16 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 		return nil, errors.Join(err, db.Close(), s.ops.Close())
 	}
 	s.baseURL = cfg.BaseURL
+	var kept *removals.Log
+	var removing *removal.Service
+	var accounts *account.Service
 	s.graph = fx.New(graph(cfg, log, db), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
-		fx.Populate(&s.server, &s.routes, &s.plugins, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page))
+		fx.Populate(&kept, &removing, &accounts, &s.server, &s.routes, &s.plugins, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page))
 	if err = cause(s.graph.Err()); err == nil && cfg.OpsPage {
 		err = s.page.mount(s.ops, s.console) // before anything runs that would have to end if it fails
+	}
+	if err == nil { // not among the start hooks, which have a deadline
+		err = mergeRemovals(ctx, kept, removing, accounts)
 	}
 	if err != nil {
 		err = errors.Join(err, db.Close()) // what starts closes it itself

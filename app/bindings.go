@@ -90,10 +90,10 @@ var bindings = fx.Options(
 )
 
 // accountNeeds are the needs of the module account.
-func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox.Service, c *changes.Service, l *scoring.Service, r *credits.Service, u *usage.Service) account.Needs {
+func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox.Service, c *changes.Service, l *scoring.Service, r *credits.Service, u *usage.Service, d account.Removals) account.Needs {
 	return account.Needs{
 		Mailer: m, Accounts: k, Billing: b, Files: s, Changes: exportedChanges{c}, Trends: l.Trends,
-		Keys: callingKeys{k}, Credits: balances{r}, Usage: spending{u},
+		Keys: callingKeys{k}, Credits: balances{r}, Usage: spending{u}, Removals: d,
 	}
 }
 

@@ -36,6 +36,7 @@ var rules = []rule{
 	{"modules/kernel/store", []string{"modules/kernel", "ent"}, "storage knows tables, not operations"},
 	{"modules/kernel/webpage", []string{"modules/kernel/weburl", "plugins/stage"}, "a page is returned as a type of the SDK"},
 	{"modules/kernel/audit", []string{"modules/kernel", "ent"}, "an audit entry is a row"},
+	{"modules/kernel/removals", []string{"modules/kernel", "ent"}, "what the log lacks waits in a table"},
 	{"modules/kernel/feed", []string{"modules/kernel"}, "an entry of a feed is written in the transaction of its change"},
 	{"modules/kernel/mail", []string{"modules/kernel/secret"}, "a boundary between parts is random"},
 	{"modules/kernel", nil, "these helpers import nothing else of the tree"},

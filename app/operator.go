@@ -16,6 +16,7 @@ import (
 	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/removals"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library/removal"
@@ -59,7 +60,7 @@ func (o *Operator) Close() error {
 // operatorNeeds implements the needs of the module operator. Its types have the same
 // fields as the types of the other modules, and are converted.
 func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, i *imports.Service, q *quota.Service, h *host.Host, w *workspace.Service, r *rules.Service, l *videos.Service, d *removal.Service, m *webhooks.Service, a *sources.Accounts) (operator.Config, operator.Needs) {
-	return operator.Config{SandboxDir: cfg.Sandbox.Dir, TokensDir: newStageTokens(cfg).folder, KeyFile: filepath.Join(cfg.DataDir, secretKeyFile), Keys: cfg.keyRing()}, operator.Needs{
+	return operator.Config{SandboxDir: cfg.Sandbox.Dir, TokensDir: newStageTokens(cfg).folder, RemovedDir: filepath.Join(cfg.DataDir, removals.Folder), KeyFile: filepath.Join(cfg.DataDir, secretKeyFile), Keys: cfg.keyRing()}, operator.Needs{
 		Keys: k, Accounts: accountLists{k}, Subscriptions: subscriptions{b}, Credits: creditLists{c},
 		Scrolls: scrollLists{s}, Importer: importer{i}, Quotas: quotaLists{q, h}, Restorer: restorer{w, r, l},
 		Creators: creators{d}, Secrets: sealed{m, d, a, newStageTokens(cfg)},

@@ -106,6 +106,7 @@ var withoutTenant = []excuse{
 	{`FROM "subscriptions" WHERE "subscriptions"."account_id" IN (…)`, "a job reads the plans of accounts that it names"},
 	{`FROM libraries WHERE account_id = ANY(?::bigint[])`, "calls of several tenants that were admitted ask together, each for the revision of its own"},
 	{`FROM libraries WHERE method <> ?`, "a job looks for libraries to score again"},
+	{`FROM tombstones t`, "the log of removals is made of what all tenants have"},
 	{`FROM unscored_libraries WHERE account_id > ?`, "a job looks for libraries to be scored without what was deleted"},
 	{`FROM libraries WHERE account_id > ?`, "a job sweeps the libraries of all tenants"},
 	{`"deletions"."status" = ? AND "deletions"."undo_until" > ?`, "a job ends deletions that can not be undone any more, of all tenants"},

@@ -39,6 +39,8 @@ import (
 	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/quotaentry"
 	"github.com/scrollery/scrollery/ent/recurrence"
+	"github.com/scrollery/scrollery/ent/removalfile"
+	"github.com/scrollery/scrollery/ent/removalline"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
@@ -124,6 +126,10 @@ type Client struct {
 	QuotaEntry *QuotaEntryClient
 	// Recurrence is the client for interacting with the Recurrence builders.
 	Recurrence *RecurrenceClient
+	// RemovalFile is the client for interacting with the RemovalFile builders.
+	RemovalFile *RemovalFileClient
+	// RemovalLine is the client for interacting with the RemovalLine builders.
+	RemovalLine *RemovalLineClient
 	// RuleItem is the client for interacting with the RuleItem builders.
 	RuleItem *RuleItemClient
 	// Ruleset is the client for interacting with the Ruleset builders.
@@ -213,6 +219,8 @@ func (c *Client) init() {
 	c.PaymentEvent = NewPaymentEventClient(c.config)
 	c.QuotaEntry = NewQuotaEntryClient(c.config)
 	c.Recurrence = NewRecurrenceClient(c.config)
+	c.RemovalFile = NewRemovalFileClient(c.config)
+	c.RemovalLine = NewRemovalLineClient(c.config)
 	c.RuleItem = NewRuleItemClient(c.config)
 	c.Ruleset = NewRulesetClient(c.config)
 	c.SandboxFile = NewSandboxFileClient(c.config)
@@ -358,6 +366,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		PaymentEvent:    NewPaymentEventClient(cfg),
 		QuotaEntry:      NewQuotaEntryClient(cfg),
 		Recurrence:      NewRecurrenceClient(cfg),
+		RemovalFile:     NewRemovalFileClient(cfg),
+		RemovalLine:     NewRemovalLineClient(cfg),
 		RuleItem:        NewRuleItemClient(cfg),
 		Ruleset:         NewRulesetClient(cfg),
 		SandboxFile:     NewSandboxFileClient(cfg),
@@ -430,6 +440,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		PaymentEvent:    NewPaymentEventClient(cfg),
 		QuotaEntry:      NewQuotaEntryClient(cfg),
 		Recurrence:      NewRecurrenceClient(cfg),
+		RemovalFile:     NewRemovalFileClient(cfg),
+		RemovalLine:     NewRemovalLineClient(cfg),
 		RuleItem:        NewRuleItemClient(cfg),
 		Ruleset:         NewRulesetClient(cfg),
 		SandboxFile:     NewSandboxFileClient(cfg),
@@ -489,12 +501,12 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Code, c.Collection, c.CollectionVideo, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.DeletedVideo, c.Deletion, c.Erasure, c.Feed, c.FileImport,
 		c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
-		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
-		c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount, c.ScrollRecord, c.Share,
-		c.ShareItem, c.SourceCount, c.SourcePage, c.Subscription, c.Suppression,
-		c.Tombstone, c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary,
-		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
-		c.WebhookDelivery, c.Workspace,
+		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RemovalFile, c.RemovalLine,
+		c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount,
+		c.ScrollRecord, c.Share, c.ShareItem, c.SourceCount, c.SourcePage,
+		c.Subscription, c.Suppression, c.Tombstone, c.Trend, c.TrendWindow,
+		c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter, c.UsageEvent, c.Verdict,
+		c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery, c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -508,12 +520,12 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Code, c.Collection, c.CollectionVideo, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.DeletedVideo, c.Deletion, c.Erasure, c.Feed, c.FileImport,
 		c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
-		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RuleItem, c.Ruleset,
-		c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount, c.ScrollRecord, c.Share,
-		c.ShareItem, c.SourceCount, c.SourcePage, c.Subscription, c.Suppression,
-		c.Tombstone, c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary,
-		c.UsageCounter, c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook,
-		c.WebhookDelivery, c.Workspace,
+		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RemovalFile, c.RemovalLine,
+		c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount,
+		c.ScrollRecord, c.Share, c.ShareItem, c.SourceCount, c.SourcePage,
+		c.Subscription, c.Suppression, c.Tombstone, c.Trend, c.TrendWindow,
+		c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter, c.UsageEvent, c.Verdict,
+		c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery, c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -576,6 +588,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.QuotaEntry.mutate(ctx, m)
 	case *RecurrenceMutation:
 		return c.Recurrence.mutate(ctx, m)
+	case *RemovalFileMutation:
+		return c.RemovalFile.mutate(ctx, m)
+	case *RemovalLineMutation:
+		return c.RemovalLine.mutate(ctx, m)
 	case *RuleItemMutation:
 		return c.RuleItem.mutate(ctx, m)
 	case *RulesetMutation:
@@ -4262,6 +4278,272 @@ func (c *RecurrenceClient) mutate(ctx context.Context, m *RecurrenceMutation) (V
 	}
 }
 
+// RemovalFileClient is a client for the RemovalFile schema.
+type RemovalFileClient struct {
+	config
+}
+
+// NewRemovalFileClient returns a client for the RemovalFile from the given config.
+func NewRemovalFileClient(c config) *RemovalFileClient {
+	return &RemovalFileClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `removalfile.Hooks(f(g(h())))`.
+func (c *RemovalFileClient) Use(hooks ...Hook) {
+	c.hooks.RemovalFile = append(c.hooks.RemovalFile, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `removalfile.Intercept(f(g(h())))`.
+func (c *RemovalFileClient) Intercept(interceptors ...Interceptor) {
+	c.inters.RemovalFile = append(c.inters.RemovalFile, interceptors...)
+}
+
+// Create returns a builder for creating a RemovalFile entity.
+func (c *RemovalFileClient) Create() *RemovalFileCreate {
+	mutation := newRemovalFileMutation(c.config, OpCreate)
+	return &RemovalFileCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of RemovalFile entities.
+func (c *RemovalFileClient) CreateBulk(builders ...*RemovalFileCreate) *RemovalFileCreateBulk {
+	return &RemovalFileCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RemovalFileClient) MapCreateBulk(slice any, setFunc func(*RemovalFileCreate, int)) *RemovalFileCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RemovalFileCreateBulk{err: fmt.Errorf("calling to RemovalFileClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RemovalFileCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RemovalFileCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for RemovalFile.
+func (c *RemovalFileClient) Update() *RemovalFileUpdate {
+	mutation := newRemovalFileMutation(c.config, OpUpdate)
+	return &RemovalFileUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RemovalFileClient) UpdateOne(_m *RemovalFile) *RemovalFileUpdateOne {
+	mutation := newRemovalFileMutation(c.config, OpUpdateOne, withRemovalFile(_m))
+	return &RemovalFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RemovalFileClient) UpdateOneID(id int64) *RemovalFileUpdateOne {
+	mutation := newRemovalFileMutation(c.config, OpUpdateOne, withRemovalFileID(id))
+	return &RemovalFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for RemovalFile.
+func (c *RemovalFileClient) Delete() *RemovalFileDelete {
+	mutation := newRemovalFileMutation(c.config, OpDelete)
+	return &RemovalFileDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RemovalFileClient) DeleteOne(_m *RemovalFile) *RemovalFileDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RemovalFileClient) DeleteOneID(id int64) *RemovalFileDeleteOne {
+	builder := c.Delete().Where(removalfile.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RemovalFileDeleteOne{builder}
+}
+
+// Query returns a query builder for RemovalFile.
+func (c *RemovalFileClient) Query() *RemovalFileQuery {
+	return &RemovalFileQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeRemovalFile},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a RemovalFile entity by its id.
+func (c *RemovalFileClient) Get(ctx context.Context, id int64) (*RemovalFile, error) {
+	return c.Query().Where(removalfile.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *RemovalFileClient) GetX(ctx context.Context, id int64) *RemovalFile {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *RemovalFileClient) Hooks() []Hook {
+	return c.hooks.RemovalFile
+}
+
+// Interceptors returns the client interceptors.
+func (c *RemovalFileClient) Interceptors() []Interceptor {
+	return c.inters.RemovalFile
+}
+
+func (c *RemovalFileClient) mutate(ctx context.Context, m *RemovalFileMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RemovalFileCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RemovalFileUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RemovalFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RemovalFileDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown RemovalFile mutation op: %q", m.Op())
+	}
+}
+
+// RemovalLineClient is a client for the RemovalLine schema.
+type RemovalLineClient struct {
+	config
+}
+
+// NewRemovalLineClient returns a client for the RemovalLine from the given config.
+func NewRemovalLineClient(c config) *RemovalLineClient {
+	return &RemovalLineClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `removalline.Hooks(f(g(h())))`.
+func (c *RemovalLineClient) Use(hooks ...Hook) {
+	c.hooks.RemovalLine = append(c.hooks.RemovalLine, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `removalline.Intercept(f(g(h())))`.
+func (c *RemovalLineClient) Intercept(interceptors ...Interceptor) {
+	c.inters.RemovalLine = append(c.inters.RemovalLine, interceptors...)
+}
+
+// Create returns a builder for creating a RemovalLine entity.
+func (c *RemovalLineClient) Create() *RemovalLineCreate {
+	mutation := newRemovalLineMutation(c.config, OpCreate)
+	return &RemovalLineCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of RemovalLine entities.
+func (c *RemovalLineClient) CreateBulk(builders ...*RemovalLineCreate) *RemovalLineCreateBulk {
+	return &RemovalLineCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *RemovalLineClient) MapCreateBulk(slice any, setFunc func(*RemovalLineCreate, int)) *RemovalLineCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &RemovalLineCreateBulk{err: fmt.Errorf("calling to RemovalLineClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*RemovalLineCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &RemovalLineCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for RemovalLine.
+func (c *RemovalLineClient) Update() *RemovalLineUpdate {
+	mutation := newRemovalLineMutation(c.config, OpUpdate)
+	return &RemovalLineUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *RemovalLineClient) UpdateOne(_m *RemovalLine) *RemovalLineUpdateOne {
+	mutation := newRemovalLineMutation(c.config, OpUpdateOne, withRemovalLine(_m))
+	return &RemovalLineUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *RemovalLineClient) UpdateOneID(id int64) *RemovalLineUpdateOne {
+	mutation := newRemovalLineMutation(c.config, OpUpdateOne, withRemovalLineID(id))
+	return &RemovalLineUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for RemovalLine.
+func (c *RemovalLineClient) Delete() *RemovalLineDelete {
+	mutation := newRemovalLineMutation(c.config, OpDelete)
+	return &RemovalLineDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *RemovalLineClient) DeleteOne(_m *RemovalLine) *RemovalLineDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *RemovalLineClient) DeleteOneID(id int64) *RemovalLineDeleteOne {
+	builder := c.Delete().Where(removalline.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &RemovalLineDeleteOne{builder}
+}
+
+// Query returns a query builder for RemovalLine.
+func (c *RemovalLineClient) Query() *RemovalLineQuery {
+	return &RemovalLineQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeRemovalLine},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a RemovalLine entity by its id.
+func (c *RemovalLineClient) Get(ctx context.Context, id int64) (*RemovalLine, error) {
+	return c.Query().Where(removalline.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *RemovalLineClient) GetX(ctx context.Context, id int64) *RemovalLine {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *RemovalLineClient) Hooks() []Hook {
+	return c.hooks.RemovalLine
+}
+
+// Interceptors returns the client interceptors.
+func (c *RemovalLineClient) Interceptors() []Interceptor {
+	return c.inters.RemovalLine
+}
+
+func (c *RemovalLineClient) mutate(ctx context.Context, m *RemovalLineMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&RemovalLineCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&RemovalLineUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&RemovalLineUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&RemovalLineDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown RemovalLine mutation op: %q", m.Op())
+	}
+}
+
 // RuleItemClient is a client for the RuleItem schema.
 type RuleItemClient struct {
 	config
@@ -7772,20 +8054,22 @@ type (
 		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
 		Collection, CollectionVideo, Creator, CreditBalance, CreditEntry, DeletedVideo,
 		Deletion, Erasure, Feed, FileImport, ImportPart, Job, Key, Library, LibraryRun,
-		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset,
-		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, Share, ShareItem,
-		SourceCount, SourcePage, Subscription, Suppression, Tombstone, Trend,
-		TrendWindow, UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent,
-		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
+		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RemovalFile,
+		RemovalLine, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll, ScrollCount,
+		ScrollRecord, Share, ShareItem, SourceCount, SourcePage, Subscription,
+		Suppression, Tombstone, Trend, TrendWindow, UncountedVideo, UnscoredLibrary,
+		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook, WebhookDelivery,
+		Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
 		Collection, CollectionVideo, Creator, CreditBalance, CreditEntry, DeletedVideo,
 		Deletion, Erasure, Feed, FileImport, ImportPart, Job, Key, Library, LibraryRun,
-		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RuleItem, Ruleset,
-		SandboxFile, ScorePoint, Scroll, ScrollCount, ScrollRecord, Share, ShareItem,
-		SourceCount, SourcePage, Subscription, Suppression, Tombstone, Trend,
-		TrendWindow, UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent,
-		Verdict, Video, VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
+		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RemovalFile,
+		RemovalLine, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll, ScrollCount,
+		ScrollRecord, Share, ShareItem, SourceCount, SourcePage, Subscription,
+		Suppression, Tombstone, Trend, TrendWindow, UncountedVideo, UnscoredLibrary,
+		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook, WebhookDelivery,
+		Workspace []ent.Interceptor
 	}
 )

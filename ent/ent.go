@@ -39,6 +39,8 @@ import (
 	"github.com/scrollery/scrollery/ent/paymentevent"
 	"github.com/scrollery/scrollery/ent/quotaentry"
 	"github.com/scrollery/scrollery/ent/recurrence"
+	"github.com/scrollery/scrollery/ent/removalfile"
+	"github.com/scrollery/scrollery/ent/removalline"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
@@ -152,6 +154,8 @@ func checkColumn(t, c string) error {
 			paymentevent.Table:    paymentevent.ValidColumn,
 			quotaentry.Table:      quotaentry.ValidColumn,
 			recurrence.Table:      recurrence.ValidColumn,
+			removalfile.Table:     removalfile.ValidColumn,
+			removalline.Table:     removalline.ValidColumn,
 			ruleitem.Table:        ruleitem.ValidColumn,
 			ruleset.Table:         ruleset.ValidColumn,
 			sandboxfile.Table:     sandboxfile.ValidColumn,

@@ -66,6 +66,10 @@ type Tx struct {
 	QuotaEntry *QuotaEntryClient
 	// Recurrence is the client for interacting with the Recurrence builders.
 	Recurrence *RecurrenceClient
+	// RemovalFile is the client for interacting with the RemovalFile builders.
+	RemovalFile *RemovalFileClient
+	// RemovalLine is the client for interacting with the RemovalLine builders.
+	RemovalLine *RemovalLineClient
 	// RuleItem is the client for interacting with the RuleItem builders.
 	RuleItem *RuleItemClient
 	// Ruleset is the client for interacting with the Ruleset builders.
@@ -276,6 +280,8 @@ func (tx *Tx) init() {
 	tx.PaymentEvent = NewPaymentEventClient(tx.config)
 	tx.QuotaEntry = NewQuotaEntryClient(tx.config)
 	tx.Recurrence = NewRecurrenceClient(tx.config)
+	tx.RemovalFile = NewRemovalFileClient(tx.config)
+	tx.RemovalLine = NewRemovalLineClient(tx.config)
 	tx.RuleItem = NewRuleItemClient(tx.config)
 	tx.Ruleset = NewRulesetClient(tx.config)
 	tx.SandboxFile = NewSandboxFileClient(tx.config)

@@ -333,6 +333,30 @@ func (f RecurrenceFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RecurrenceMutation", m)
 }
 
+// The RemovalFileFunc type is an adapter to allow the use of ordinary
+// function as RemovalFile mutator.
+type RemovalFileFunc func(context.Context, *ent.RemovalFileMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f RemovalFileFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.RemovalFileMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RemovalFileMutation", m)
+}
+
+// The RemovalLineFunc type is an adapter to allow the use of ordinary
+// function as RemovalLine mutator.
+type RemovalLineFunc func(context.Context, *ent.RemovalLineMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f RemovalLineFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.RemovalLineMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RemovalLineMutation", m)
+}
+
 // The RuleItemFunc type is an adapter to allow the use of ordinary
 // function as RuleItem mutator.
 type RuleItemFunc func(context.Context, *ent.RuleItemMutation) (ent.Value, error)

@@ -36,6 +36,8 @@ import (
 	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/ent/quotaentry"
 	"github.com/scrollery/scrollery/ent/recurrence"
+	"github.com/scrollery/scrollery/ent/removalfile"
+	"github.com/scrollery/scrollery/ent/removalline"
 	"github.com/scrollery/scrollery/ent/ruleitem"
 	"github.com/scrollery/scrollery/ent/ruleset"
 	"github.com/scrollery/scrollery/ent/sandboxfile"
@@ -849,6 +851,60 @@ func (f TraverseRecurrence) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.RecurrenceQuery", q)
 }
 
+// The RemovalFileFunc type is an adapter to allow the use of ordinary function as a Querier.
+type RemovalFileFunc func(context.Context, *ent.RemovalFileQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f RemovalFileFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.RemovalFileQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.RemovalFileQuery", q)
+}
+
+// The TraverseRemovalFile type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseRemovalFile func(context.Context, *ent.RemovalFileQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseRemovalFile) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseRemovalFile) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.RemovalFileQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.RemovalFileQuery", q)
+}
+
+// The RemovalLineFunc type is an adapter to allow the use of ordinary function as a Querier.
+type RemovalLineFunc func(context.Context, *ent.RemovalLineQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f RemovalLineFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.RemovalLineQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.RemovalLineQuery", q)
+}
+
+// The TraverseRemovalLine type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseRemovalLine func(context.Context, *ent.RemovalLineQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseRemovalLine) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseRemovalLine) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.RemovalLineQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.RemovalLineQuery", q)
+}
+
 // The RuleItemFunc type is an adapter to allow the use of ordinary function as a Querier.
 type RuleItemFunc func(context.Context, *ent.RuleItemQuery) (ent.Value, error)
 
@@ -1608,6 +1664,10 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.QuotaEntryQuery, predicate.QuotaEntry, quotaentry.OrderOption]{typ: ent.TypeQuotaEntry, tq: q}, nil
 	case *ent.RecurrenceQuery:
 		return &query[*ent.RecurrenceQuery, predicate.Recurrence, recurrence.OrderOption]{typ: ent.TypeRecurrence, tq: q}, nil
+	case *ent.RemovalFileQuery:
+		return &query[*ent.RemovalFileQuery, predicate.RemovalFile, removalfile.OrderOption]{typ: ent.TypeRemovalFile, tq: q}, nil
+	case *ent.RemovalLineQuery:
+		return &query[*ent.RemovalLineQuery, predicate.RemovalLine, removalline.OrderOption]{typ: ent.TypeRemovalLine, tq: q}, nil
 	case *ent.RuleItemQuery:
 		return &query[*ent.RuleItemQuery, predicate.RuleItem, ruleitem.OrderOption]{typ: ent.TypeRuleItem, tq: q}, nil
 	case *ent.RulesetQuery:

@@ -828,6 +828,36 @@ var (
 			},
 		},
 	}
+	// RemovalFilesColumns holds the columns for the "removal_files" table.
+	RemovalFilesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "name", Type: field.TypeString, Size: 2147483647},
+		{Name: "position", Type: field.TypeInt64},
+	}
+	// RemovalFilesTable holds the schema information for the "removal_files" table.
+	RemovalFilesTable = &schema.Table{
+		Name:       "removal_files",
+		Columns:    RemovalFilesColumns,
+		PrimaryKey: []*schema.Column{RemovalFilesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "removalfile_name",
+				Unique:  true,
+				Columns: []*schema.Column{RemovalFilesColumns[1]},
+			},
+		},
+	}
+	// RemovalLinesColumns holds the columns for the "removal_lines" table.
+	RemovalLinesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "line", Type: field.TypeString, Size: 2147483647},
+	}
+	// RemovalLinesTable holds the schema information for the "removal_lines" table.
+	RemovalLinesTable = &schema.Table{
+		Name:       "removal_lines",
+		Columns:    RemovalLinesColumns,
+		PrimaryKey: []*schema.Column{RemovalLinesColumns[0]},
+	}
 	// RuleItemsColumns holds the columns for the "rule_items" table.
 	RuleItemsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -1661,6 +1691,8 @@ var (
 		PaymentEventsTable,
 		QuotaEntriesTable,
 		RecurrencesTable,
+		RemovalFilesTable,
+		RemovalLinesTable,
 		RuleItemsTable,
 		RulesetsTable,
 		SandboxFilesTable,

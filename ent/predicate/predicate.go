@@ -87,6 +87,12 @@ type QuotaEntry func(*sql.Selector)
 // Recurrence is the predicate function for recurrence builders.
 type Recurrence func(*sql.Selector)
 
+// RemovalFile is the predicate function for removalfile builders.
+type RemovalFile func(*sql.Selector)
+
+// RemovalLine is the predicate function for removalline builders.
+type RemovalLine func(*sql.Selector)
+
 // RuleItem is the predicate function for ruleitem builders.
 type RuleItem func(*sql.Selector)
 

@@ -106,8 +106,9 @@ func (s *Service) CallOff(ctx context.Context) (status string, at time.Time, err
 			return errBegun
 		}
 		status = statusCancelled
-		return s.note(ctx, tx, account, calledOff, now.subject)
+		return s.noteStep(ctx, tx, account, now, calledOff, now.subject)
 	})
+	s.needs.Removals.Flush(ctx)
 	return status, at, err
 }
 
@@ -196,20 +197,21 @@ func (s *Service) decide(ctx context.Context, account int64, token string, erase
 			return errBegun
 		}
 		if !erase {
-			return s.note(ctx, tx, account, calledOff, now.subject)
+			return s.noteStep(ctx, tx, account, now, calledOff, now.subject)
 		}
 		if now.action == confirmed {
 			at = now.eraseAt()
 			return nil
 		}
 		at = s.now().Add(Grace)
-		if err := s.note(ctx, tx, account, confirmed, now.subject); err != nil {
+		if err := s.noteStep(ctx, tx, account, now, confirmed, now.subject); err != nil {
 			return err
 		}
 		return tx.Enqueue(ctx, store.Job{
 			Kind: eraseKind, Args: order{account, now.subject}, RunAt: at.Add(time.Second), MaxAttempts: store.AttemptsOver(eraseWithin),
 		})
 	})
+	s.needs.Removals.Flush(ctx)
 	return at, err
 }
 

@@ -69,9 +69,15 @@ func (w *world) EraseFiles(context.Context) error {
 	return nil
 }
 
+func (w *world) Leaves(context.Context, *store.Tx, int64, string, int64) error { return nil }
+
+func (w *world) Stays(context.Context, *store.Tx, int64, int64) error { return nil }
+
+func (w *world) Flush(context.Context) {}
+
 func setup(db *store.DB) (*world, *Service) {
 	w := &world{}
-	s := New(db, Config{BaseURL: "https://scrollery.example"}, Needs{Mailer: w, Accounts: w, Billing: w, Files: w, Changes: w, Trends: w}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	s := New(db, Config{BaseURL: "https://scrollery.example"}, Needs{Mailer: w, Accounts: w, Billing: w, Files: w, Changes: w, Trends: w, Removals: w}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	return w, s
 }
 

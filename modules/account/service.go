@@ -109,6 +109,7 @@ type Needs struct {
 	Billing  Billing
 	Files    Files
 	Trends   Trends
+	Removals Removals
 }
 
 // Config is the module's part of the configuration.

@@ -47,7 +47,7 @@ func (s *Service) eraseRows(ctx context.Context, account int64) (deleted int64, 
 		}
 	}
 	for _, table := range append(tables, byHand...) {
-		statement := s.db.Hot(fmt.Sprintf("DELETE FROM %[1]s WHERE {tenant} AND %[2]s IN (SELECT %[2]s FROM %[1]s WHERE {tenant} LIMIT %[3]d)", table[0], table[1], s.batch))
+		statement := s.deleteSome(table[0], table[1])
 		n, err := s.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) {
 			tx.Notify(account) // its keys are kept in memory
 			return statement.ExecIn(ctx, tx)
@@ -63,6 +63,11 @@ func (s *Service) eraseRows(ctx context.Context, account int64) (deleted int64, 
 		}
 	}
 	return deleted, nil
+}
+
+// deleteSome deletes some rows of the tenant from a table.
+func (s *Service) deleteSome(table, column string) *store.Hot {
+	return s.db.Hot(fmt.Sprintf("DELETE FROM %[1]s WHERE {tenant} AND %[2]s IN (SELECT %[2]s FROM %[1]s WHERE {tenant} LIMIT %[3]d)", table, column, s.batch))
 }
 
 // batches deletes in transactions, until one has nothing to delete.

@@ -161,7 +161,7 @@ func floor(t testing.TB, b *bundle, p lists.Page) func() int {
 func BenchmarkRead(bench *testing.B) {
 	for _, n := range sizes() {
 		b := grown(bench, n)
-		uncached, err := New(Config{}, b.db, b.runs, b.runs, b.runs, b.runs, nil, videos.Thinning{})
+		uncached, err := New(Config{}, b.db, b.runs, b.runs, b.runs, b.runs, b.kept(), nil, videos.Thinning{})
 		if err != nil {
 			bench.Fatal(err)
 		}

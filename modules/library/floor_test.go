@@ -61,7 +61,7 @@ func TestReadsStayOnTheFloorAtAnySize(t *testing.T) {
 	small, large := grown(t, 10_000), grown(t, size)
 	for _, list := range []lists.Page{{List: lists.Hooks, Limit: 25}, {List: lists.Outliers, Limit: 25}, {List: lists.Trends, Limit: 25}} {
 		call := func(b *bundle) func() {
-			bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs, b.runs, nil, videos.Thinning{})
+			bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs, b.runs, b.kept(), nil, videos.Thinning{})
 			if err != nil {
 				t.Fatal(err)
 			}

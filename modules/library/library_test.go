@@ -5,12 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/scrollery/scrollery/modules/kernel/removals"
+	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/insight"
@@ -102,12 +105,18 @@ func setup(t testing.TB, db *store.DB) *bundle {
 // open makes the parts of the library anew.
 func (b *bundle) open(cfg Config) {
 	b.t.Helper()
-	l, err := New(cfg, b.db, b.runs, b.runs, b.runs, b.runs, retention, thinning)
+	l, err := New(cfg, b.db, b.runs, b.runs, b.runs, b.runs, b.kept(), retention, thinning)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	b.keeper, b.reader, b.scorer, b.explainer, b.removal = keeper{Service: l.Videos}, l.Lists, l.Scoring, l.Insight, l.Removal
 	b.windows, b.trends, b.edits = l.Scoring.Windows, l.Scoring.Trends, videos.Edits{Service: l.Videos}
+}
+
+// kept is the log of removals of the bundle's data folder.
+func (b *bundle) kept() *removals.Log {
+	keys := videos.KeysOf(b.db, "")
+	return removals.New(b.db, func() (*secret.Hasher, error) { return keys.Hasher(videos.Names) }, slog.New(slog.DiscardHandler))
 }
 
 // as is the same library seen by another account.

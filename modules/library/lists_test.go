@@ -221,7 +221,7 @@ func TestSearchesCost(t *testing.T) {
 		}
 		t.Logf("%s: %d videos archived in %v", b.db.Dialect(), size, time.Since(began).Round(time.Millisecond))
 		b.complete(1)
-		uncached, err := New(Config{}, b.db, b.runs, b.runs, b.runs, b.runs, nil, videos.Thinning{})
+		uncached, err := New(Config{}, b.db, b.runs, b.runs, b.runs, b.runs, b.kept(), nil, videos.Thinning{})
 		if err != nil {
 			t.Fatal(err)
 		}

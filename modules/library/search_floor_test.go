@@ -36,7 +36,7 @@ func TestSearchesStayNearTheFloorOfTheList(t *testing.T) {
 		}
 		b.archive(1, now+int64(from), records...)
 	}
-	bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs, b.runs, nil, videos.Thinning{})
+	bare, err := New(Config{}, b.db, b.runs, b.runs, b.runs, b.runs, b.kept(), nil, videos.Thinning{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,9 @@ type Scrolls interface {
 // Imports is the need of the files that customers brought.
 type Imports interface{ removal.Imports }
 
+// Kept is the need of the log of removals.
+type Kept interface{ removal.Kept }
+
 // Dependants is the need of what customers keep of videos elsewhere.
 type Dependants interface{ videos.Dependants }
 
@@ -40,7 +43,7 @@ type Library struct {
 }
 
 // New returns the module's parts. retention and thinning are what the policy deletes for its age.
-func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports Imports, dependants Dependants, retention []videos.Retention, thinning videos.Thinning) (*Library, error) {
+func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports Imports, dependants Dependants, kept Kept, retention []videos.Retention, thinning videos.Thinning) (*Library, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("library: %w", err)
 	}
@@ -62,7 +65,7 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 		Carriers: l.Scoring.Windows.Carriers, Niche: l.Scoring.Windows.Niche,
 	})
 	thinning.Unneeded = l.Scoring.Windows.Unneeded
-	l.Removal = removal.New(db, videos.Deletions{Service: l.Videos}, imports, retention, thinning)
+	l.Removal = removal.New(db, videos.Deletions{Service: l.Videos}, imports, kept, retention, thinning)
 	return l, nil
 }
 

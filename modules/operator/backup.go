@@ -11,13 +11,14 @@ import (
 	"path/filepath"
 
 	"github.com/scrollery/scrollery/modules/kernel/files"
+	"github.com/scrollery/scrollery/modules/kernel/removals"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 )
 
 // Backup copies the data into dir, which must not exist: the SQLite database as it
-// was at one moment, the key of sealed secrets, the tokens that plugins renewed, then the files of
-// all accounts. dir appears
+// was at one moment, the key of sealed secrets, the tokens that plugins renewed, the log of
+// removals, then the files of all accounts. dir appears
 // when it is complete, and can be used as a data folder. A PostgreSQL database is not copied; database is
 // false then.
 func (s *Service) Backup(ctx context.Context, dir string) (database bool, copied int, err error) {
@@ -54,6 +55,9 @@ func (s *Service) Backup(ctx context.Context, dir string) (database bool, copied
 	}
 	if err := copyTokens(ctx, s.cfg.TokensDir, filepath.Join(part, filepath.Base(s.cfg.TokensDir))); err != nil {
 		return false, 0, fmt.Errorf("back up the tokens of plugins: %w", err)
+	}
+	if err := removals.CopyFile(ctx, s.cfg.RemovedDir, filepath.Join(part, removals.Folder)); err != nil {
+		return false, 0, fmt.Errorf("back up the log of removals: %w", err)
 	}
 	if copied, err = copyFiles(ctx, s.cfg.SandboxDir, filepath.Join(part, "sandbox")); err != nil {
 		return false, copied, fmt.Errorf("back up the files of accounts: %w", err)

@@ -106,6 +106,8 @@ type Config struct {
 	SandboxDir string
 	// TokensDir holds the tokens that plugins renewed, sealed; it need not exist.
 	TokensDir string
+	// RemovedDir holds the log of removals; it need not exist.
+	RemovedDir string
 	// KeyFile has the key of sealed secrets; it need not exist.
 	KeyFile string
 	// Keys are the server's: of that file, or of the configuration.

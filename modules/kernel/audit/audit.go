@@ -87,15 +87,21 @@ func Operator() string {
 	return "operator:" + who.Username
 }
 
-// Write adds an entry to the open transaction.
+// Write adds an entry of now to the open transaction.
 func Write(ctx context.Context, tx *store.Tx, id int64, entry Entry) error {
+	entry.At = time.Now()
+	return WriteAt(ctx, tx, id, entry)
+}
+
+// WriteAt adds an entry of its own time, of what a database that was restored does not know.
+func WriteAt(ctx context.Context, tx *store.Tx, id int64, entry Entry) error {
 	if entry.Actor == "" {
 		entry.Actor = actor(ctx)
 	}
 	err := tx.Ent().AuditEntry.Create().
 		SetID(id).SetAccountID(entry.AccountID).
 		SetActor(entry.Actor).SetAction(entry.Action).SetSubject(entry.Subject).SetDetail(entry.Detail).
-		SetCreatedAt(time.Now().UnixMilli()).
+		SetCreatedAt(entry.At.UnixMilli()).
 		Exec(viewer.As(ctx, entry.AccountID))
 	if err != nil {
 		return fmt.Errorf("audit %s of %d: %w", entry.Action, entry.AccountID, err)

@@ -30,6 +30,8 @@ func withoutTenantRule() map[string]string {
 		"Suppression":   "is a hash that keeps an erased creator out of the libraries of all tenants; only whether it is there is asked",
 		"PaymentEvent":  "is a provider's event, which nobody owns; only whether it was seen is ever asked",
 		"QuotaEntry":    "is what the operator may ask of a site; only sums of all tenants are ever read",
+		"RemovalFile":   "is how far the database knows the log of removals, which is of all tenants",
+		"RemovalLine":   "is a line for the log of removals, which names accounts by hashes; only the log reads it",
 		"SourcePage":    "is a public page of a site; it says nothing of who asked for it",
 		"UsageEvent":    "may belong to nobody, for a public call; read by the id of a key",
 	}

@@ -56,6 +56,7 @@ func (s *Service) Erase(ctx context.Context, platform, handle, creatorID, reason
 	if err != nil {
 		return nil, fmt.Errorf("erase a creator: %w", err)
 	}
+	s.kept.Flush(ctx)
 	// Once more after the last that was found: a library may know another name of the creator.
 	for left := true; left; {
 		if err := s.videos.AwaitArchiving(viewer.System(ctx)); err != nil {
@@ -131,6 +132,7 @@ func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err er
 		if err != nil {
 			return found, err
 		}
+		s.kept.Flush(ctx)
 		if err := rest(ctx); err != nil {
 			return found, err
 		}

@@ -28,6 +28,12 @@ type Imports interface {
 	ScrollsOf(ctx context.Context, importID int64) (scrolls []int64, found, ended bool, err error)
 }
 
+// Kept is the need of the log of removals, which is kept apart from the database.
+type Kept interface {
+	// Flush has the log what was committed. What it cannot write is written later.
+	Flush(ctx context.Context)
+}
+
 // The states of a deletion.
 const (
 	running = "running"
@@ -96,6 +102,7 @@ type Service struct {
 	db      *store.DB
 	videos  videos.Deletions
 	imports Imports
+	kept    Kept
 	// retention and thinning are what Sweep deletes.
 	retention []videos.Retention
 	thinning  videos.Thinning
@@ -103,8 +110,8 @@ type Service struct {
 }
 
 // New returns the service. retention and thinning are what the policy deletes for its age.
-func New(db *store.DB, v videos.Deletions, imports Imports, retention []videos.Retention, thinning videos.Thinning) *Service {
-	return &Service{db: db, videos: v, imports: imports, retention: retention, thinning: thinning, now: time.Now}
+func New(db *store.DB, v videos.Deletions, imports Imports, kept Kept, retention []videos.Retention, thinning videos.Thinning) *Service {
+	return &Service{db: db, videos: v, imports: imports, kept: kept, retention: retention, thinning: thinning, now: time.Now}
 }
 
 // Order is a request of a caller: one of the four is set.
@@ -226,7 +233,10 @@ func (s *Service) begin(ctx context.Context, t *Target) (*Deletion, error) {
 			}
 			s.end(d)
 		}
-		if err := insert(ctx, tx, account, d); err != nil || d.Status == deleted {
+		if err := insert(ctx, tx, account, d); err != nil {
+			return err
+		}
+		if err := s.videos.NoteDeletion(ctx, tx, id, d.What, t.Scrolls, d.CreatedAt); err != nil || d.Status == deleted {
 			return err
 		}
 		return tx.Enqueue(ctx, store.Job{Kind: deleteKind, Args: job{account, id}, RunAt: s.now().Add(2 * patience), MaxAttempts: attempts})
@@ -237,6 +247,7 @@ func (s *Service) begin(ctx context.Context, t *Target) (*Deletion, error) {
 	if !found {
 		return nil, nil
 	}
+	s.kept.Flush(ctx)
 	return d, nil
 }
 
@@ -283,6 +294,7 @@ func (s *Service) finish(ctx context.Context, d *Deletion) error {
 		if err != nil {
 			return err
 		}
+		s.kept.Flush(ctx)
 		if done = last; !done {
 			if err := rest(ctx); err != nil {
 				return err

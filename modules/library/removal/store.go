@@ -3,6 +3,7 @@ package removal
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/deletedvideo"
@@ -91,12 +92,18 @@ func (s *Service) beginUndo(ctx context.Context, id int64) (d *Deletion, err err
 			return nil
 		}
 		d.Status = undoing
+		if err := s.videos.NoteLift(ctx, tx, id, s.now().UnixMilli()); err != nil {
+			return err
+		}
 		err := tx.Ent().Deletion.Update().Where(entdeletion.ID(id)).SetStatus(undoing).SetUpdatedAt(s.now().UnixMilli()).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("undo deletion %d: %w", id, err)
 		}
 		return tx.Enqueue(ctx, store.Job{Kind: undoKind, Args: job{account, id}, RunAt: s.now().Add(2 * patience), MaxAttempts: attempts})
 	})
+	if err == nil {
+		s.kept.Flush(ctx)
+	}
 	return d, err
 }
 
@@ -155,4 +162,20 @@ func (s *Service) expireSome(ctx context.Context, id int64) error {
 		}
 		return tx.Ent().Deletion.Update().Where(entdeletion.ID(id), entdeletion.Status(deleted)).SetUndoUntil(0).Exec(ctx)
 	})
+}
+
+// undoEnd is when a deletion can be undone no more, if it ended as soon as it began.
+func (d *Deletion) undoEnd() time.Time { return time.UnixMilli(d.CreatedAt).Add(UndoFor) }
+
+// countAgain adds to a deletion what a start deleted once more.
+func (s *Service) countAgain(ctx context.Context, tx *store.Tx, id int64, videos, readings int, undo bool) error {
+	d, err := one(tx.Ent().Deletion.Query().Where(entdeletion.ID(id)).Only(ctx))
+	if err != nil || d == nil {
+		return err
+	}
+	change := tx.Ent().Deletion.Update().Where(entdeletion.ID(id)).AddVideos(videos).AddReadings(readings).SetUpdatedAt(s.now().UnixMilli())
+	if undo && d.Status == deleted {
+		change.SetUndoUntil(d.undoEnd().UnixMilli())
+	}
+	return change.Exec(ctx)
 }

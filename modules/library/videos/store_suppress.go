@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/ent/deletedvideo"
+	"github.com/scrollery/scrollery/modules/kernel/removals"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
 )
@@ -71,17 +72,35 @@ func (s Deletions) Erased(ctx context.Context, tx *store.Tx, platform string, ha
 	return erased, nil
 }
 
-// suppress keeps hashes out of every library. What is kept out already stays so.
+// suppress keeps hashes out of every library, and says so to the log of removals. What is kept out
+// already stays so.
 func (s Deletions) suppress(ctx context.Context, tx *store.Tx, erasure int64, hashes []string) error {
-	now := time.Now().UnixMilli()
+	at := time.Now().UnixMilli()
+	added, err := s.addSuppressions(ctx, tx, erasure, hashes, at)
+	if err != nil {
+		return err
+	}
+	lines := make([]removals.Line, len(added))
+	for i, hash := range added {
+		lines[i] = removals.Suppress(erasure, hash, at)
+	}
+	return removals.Note(ctx, tx, lines...)
+}
+
+// addSuppressions returns those of the hashes that were not kept out before.
+func (s Deletions) addSuppressions(ctx context.Context, tx *store.Tx, erasure int64, hashes []string, at int64) (added []string, err error) {
 	add := s.db.HotTenantless(`INSERT INTO suppressions (id, hash, erasure_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (hash) DO NOTHING`,
 		"an erased creator stays out of the libraries of all tenants")
 	for _, hash := range slices.Sorted(slices.Values(hashes)) { // in one order, or two transactions wait for each other
-		if _, err := add.ExecIn(ctx, tx, s.db.NewID(), hash, erasure, now); err != nil {
-			return fmt.Errorf("keep an erased creator out: %w", err)
+		n, err := add.ExecIn(ctx, tx, s.db.NewID(), hash, erasure, at)
+		if err != nil {
+			return nil, fmt.Errorf("keep an erased creator out: %w", err)
+		}
+		if n > 0 {
+			added = append(added, hash)
 		}
 	}
-	return nil
+	return added, nil
 }
 
 // SuppressCreator keeps a creator out of every library by all names.

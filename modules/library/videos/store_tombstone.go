@@ -70,15 +70,24 @@ func (s Deletions) buried(ctx context.Context, tx *store.Tx, hashes []string, fo
 	return nil
 }
 
-// bury adds tombstones. What has one keeps it.
+// bury adds tombstones, and says so to the log of removals. What has one keeps it.
 func (s Deletions) bury(ctx context.Context, tx *store.Tx, deletion int64, hashes []string) error {
-	now := time.Now().UnixMilli()
+	at := time.Now().UnixMilli()
+	return s.addTombstones(ctx, tx, deletion, hashes, at, func(rows [][]any) error { return s.noteBuried(ctx, tx, deletion, at, rows) })
+}
+
+// addTombstones adds tombstones. added, if there is one, is called with the rows of each statement,
+// of which those are there that had none.
+func (s Deletions) addTombstones(ctx context.Context, tx *store.Tx, deletion int64, hashes []string, at int64, added func(rows [][]any) error) error {
 	for part := range slices.Chunk(hashes, videosAtOnce) {
 		rows := make([][]any, len(part))
 		for i, hash := range part {
-			rows[i] = []any{s.db.NewID(), hash, deletion, now}
+			rows[i] = []any{s.db.NewID(), hash, deletion, at}
 		}
 		_, err := s.db.Hot(`INSERT INTO tombstones ({owner}, id, hash, deletion_id, created_at) VALUES {rows:1} ON CONFLICT ({owner}, hash) DO NOTHING`).ExecIn(ctx, tx, rows)
+		if err == nil && added != nil {
+			err = added(rows)
+		}
 		if err != nil {
 			return fmt.Errorf("add tombstones: %w", err)
 		}

@@ -1,0 +1,176 @@
+package videos
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/scrollery/scrollery/modules/kernel/removals"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/plugins/stage"
+)
+
+// noteBuried says to the log of removals which of some new tombstones there are.
+func (s Deletions) noteBuried(ctx context.Context, tx *store.Tx, deletion, at int64, rows [][]any) error {
+	account, err := Account(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := s.vault()
+	if err != nil {
+		return err
+	}
+	ids, of := make([]int64, len(rows)), make(map[int64]string, len(rows))
+	for i, row := range rows {
+		ids[i], _ = row[0].(int64)
+		of[ids[i]], _ = row[1].(string)
+	}
+	var lines []removals.Line
+	err = s.db.Hot(`SELECT id FROM tombstones WHERE +{tenant} AND id IN ({list:1})`).EachIn(ctx, tx, func(row store.Row) (bool, error) {
+		lines = append(lines, removals.Bury(v.hasher, account, deletion, of[IntOf(row[0], 0)], at))
+		return true, nil
+	}, ids)
+	if err != nil {
+		return fmt.Errorf("note tombstones: %w", err)
+	}
+	return removals.Note(ctx, tx, lines...)
+}
+
+// NoteDeletion says to the log of removals what a deletion deletes. scrolls are those whose readings
+// it takes back.
+func (s Deletions) NoteDeletion(ctx context.Context, tx *store.Tx, id int64, what string, scrolls []int64, at int64) error {
+	return s.note(ctx, tx, func(v *vault, account int64) []removals.Line {
+		lines := []removals.Line{removals.Deletion(v.hasher, account, id, what, at)}
+		for _, scroll := range scrolls {
+			lines = append(lines, removals.Forget(v.hasher, account, id, scroll, at))
+		}
+		return lines
+	})
+}
+
+// NoteLift says to the log of removals that a deletion is undone.
+func (s Deletions) NoteLift(ctx context.Context, tx *store.Tx, deletion, at int64) error {
+	return s.note(ctx, tx, func(v *vault, account int64) []removals.Line {
+		return []removals.Line{removals.Lift(v.hasher, account, deletion, at)}
+	})
+}
+
+func (s Deletions) note(ctx context.Context, tx *store.Tx, lines func(v *vault, account int64) []removals.Line) error {
+	account, err := Account(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := s.vault()
+	if err != nil {
+		return err
+	}
+	return removals.Note(ctx, tx, lines(v, account)...)
+}
+
+// BuryAgain adds tombstones of a deletion that the log of removals knows.
+func (s Deletions) BuryAgain(ctx context.Context, tx *store.Tx, deletion int64, hashes []string, at int64) error {
+	return s.addTombstones(ctx, tx, deletion, hashes, at, nil)
+}
+
+// SuppressAgain keeps hashes out of all libraries that the log of removals knows.
+func (s Deletions) SuppressAgain(ctx context.Context, tx *store.Tx, erasure int64, hashes []string, at int64) error {
+	_, err := s.addSuppressions(ctx, tx, erasure, hashes, at)
+	return err
+}
+
+// Banned finds, among the next videos of the tenant's library after one, those that a tombstone or a
+// suppression keeps out, by what keeps them out; the zero Ref begins. A library has such videos only
+// after the database was restored. next is the last one that was looked at; done at the end.
+func (s Deletions) Banned(ctx context.Context, after stage.Ref) (found map[Removal][]int64, next stage.Ref, done bool, err error) {
+	v, err := s.vault()
+	if err != nil {
+		return nil, after, false, err
+	}
+	of, names, rows := map[string][]int64{}, []string(nil), 0
+	next = after
+	err = s.db.Hot(`SELECT v.id, v.platform, v.external_id, v.handle, v.handle_only, c.key FROM videos v LEFT JOIN creators c ON c.id = v.creator_id AND +{tenant:c}
+WHERE {tenant:v} AND (v.platform, v.external_id) > ($1, $2) ORDER BY v.platform, v.external_id LIMIT 500`).Each(ctx, func(row store.Row) (bool, error) {
+		rows++
+		next.Platform, _ = row[1].(string)
+		next.ExternalID, _ = row[2].(string)
+		handle, _ := row[3].(string)
+		key, _ := row[5].(string)
+		for _, hash := range v.ofStored(next, handle, IntOf(row[4], 0) != 0, key) {
+			of[hash], names = append(of[hash], IntOf(row[0], 0)), append(names, hash)
+		}
+		return true, nil
+	}, after.Platform, after.ExternalID)
+	if err != nil || rows == 0 {
+		return nil, next, rows == 0, err
+	}
+	slices.Sort(names)
+	found, seen := map[Removal][]int64{}, map[int64]bool{}
+	take := func(hash string, by Removal) {
+		for _, id := range of[hash] {
+			if !seen[id] {
+				seen[id], found[by] = true, append(found[by], id)
+			}
+		}
+	}
+	for part := range slices.Chunk(slices.Compact(names), videosAtOnce) {
+		err := s.db.HotTenantless(`SELECT hash, erasure_id FROM suppressions WHERE hash IN ({list:1})`, "an erased creator stays out of the libraries of all tenants").
+			Each(ctx, func(row store.Row) (bool, error) {
+				hash, _ := row[0].(string)
+				take(hash, Removal{Erasure: IntOf(row[1], 0)})
+				return true, nil
+			}, part)
+		if err == nil {
+			err = s.db.Hot(`SELECT hash, deletion_id FROM tombstones WHERE {tenant} AND hash IN ({list:1})`).Each(ctx, func(row store.Row) (bool, error) {
+				hash, _ := row[0].(string)
+				take(hash, Removal{Deletion: IntOf(row[1], 0)})
+				return true, nil
+			}, part)
+		}
+		if err != nil {
+			return nil, next, false, fmt.Errorf("look for videos that were deleted: %w", err)
+		}
+	}
+	return found, next, false, nil
+}
+
+// ofStored are the hashes under which a tombstone keeps a video out that the library has.
+func (v *vault) ofStored(ref stage.Ref, handle string, handleOnly bool, creatorKey string) []string {
+	hashes := []string{v.ofVideo(ref)}
+	if creatorKey != "" {
+		hashes = append(hashes, v.ofCreator(ref.Platform, creatorKey))
+	}
+	if handle != "" {
+		hashes = append(hashes, v.ofCreator(ref.Platform, "handle:"+handle))
+	}
+	if handle != "" && handleOnly {
+		hashes = append(hashes, v.ofCreator(ref.Platform, "alone:"+handle))
+	}
+	return hashes
+}
+
+// EraseSuppressed takes erased creators out of what the tenant's earlier deletions keep, and out of
+// what its scrolls say of their seeds. names are the hashes to look for.
+func (s Deletions) EraseSuppressed(ctx context.Context, names map[string]bool) error {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		_, err := s.db.Hot(`DELETE FROM deleted_videos WHERE {tenant} AND (creator IN (SELECT hash FROM suppressions) OR handle IN (SELECT hash FROM suppressions))`).ExecIn(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("erase what is kept for an undo: %w", err)
+	}
+	v, err := s.vault()
+	if err != nil {
+		return err
+	}
+	for _, platform := range []string{"tiktok", "youtube", "instagram"} {
+		err := s.scrolls.EraseHandle(ctx, platform, func(handle string) bool {
+			handle = score.Handle(clean(handle))
+			return names[v.ofCreator(platform, "handle:"+handle)] || names[v.ofCreator(platform, "alone:"+handle)]
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
