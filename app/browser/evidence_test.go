@@ -76,9 +76,9 @@ func TestEvidence(t *testing.T) {
 	b.open("/console/library?archived=1")
 	b.until(`document.querySelectorAll('tbody tr').length === 25`)
 	second := `document.querySelectorAll('tbody tr')[1]`
-	name := eval[string](b, second+`.querySelector('button').getAttribute('aria-label')`)
+	name := eval[string](b, second+`.querySelector('button[aria-label^=Archive]').getAttribute('aria-label')`)
 	id := eval[string](b, second+`.querySelector('a').href`)
-	eval[bool](b, second+`.querySelector('button').click(), true`)
+	eval[bool](b, second+`.querySelector('button[aria-label^=Archive]').click(), true`)
 	b.until(second + `.innerText.includes('Archived')`)
 	b.open("/console/library?archived=1")
 	b.until(`document.querySelectorAll('tbody tr').length === 25`)
@@ -96,7 +96,7 @@ func TestEvidence(t *testing.T) {
 	b.until(find("Archive"))
 	b.open("/console/library?archived=1")
 	b.until(`document.querySelectorAll('tbody tr').length === 25 && ` + second + `.innerText.includes('Active')`)
-	if got := eval[string](b, second+`.querySelector('button').getAttribute('aria-label')`); got != name {
+	if got := eval[string](b, second+`.querySelector('button[aria-label^=Archive]').getAttribute('aria-label')`); got != name {
 		t.Errorf("the restored video is %q, want %q", got, name)
 	}
 }
