@@ -210,6 +210,9 @@ func (l *lexicon) refused(tokens []token) []token {
 	for len(head) > 0 && (head[len(head)-1].kind == mark || head[len(head)-1].text == "so" || head[len(head)-1].text == "and" || head[len(head)-1].text == "then") {
 		head = head[:len(head)-1]
 	}
+	if len(head) == 0 {
+		return tokens // "so skip it"
+	}
 	first := token{from: head[0].from, to: head[0].from}
 	if head[0].kind == word && l.in("condition", head[0].text) { // "if it is over 60s and has under 1k likes"
 		head[0] = token{kind: word, text: "both", from: first.from, to: first.to}

@@ -215,7 +215,7 @@ func TestScreenRanksByPromptAndBrief(t *testing.T) {
 }
 
 func FuzzCompile(f *testing.F) {
-	for _, s := range []string{"only from @bar and @baz", "no videos under 15 or over 60 seconds", "“x” – ≥ 10k+ views", "between 1 and", "un\x00less except @", "1:30 2026-01-01 10.000.000m", "don't skip if not non-English"} {
+	for _, s := range []string{"only from @bar and @baz", "no videos under 15 or over 60 seconds", "“x” – ≥ 10k+ views", "between 1 and", "un\x00less except @", "1:30 2026-01-01 10.000.000m", "don't skip if not non-English", "so skip it", "and then: remove"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
