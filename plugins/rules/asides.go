@@ -121,9 +121,6 @@ func (l *lexicon) withoutAsides(tokens []token) []token {
 
 // longest is how many tokens the longest phrase takes that is at a place.
 func longest(tokens []token, at int, phrases map[string][][]string) int {
-	if tokens[at].kind != word {
-		return 0
-	}
 	for _, words := range phrases[tokens[at].text] {
 		if matches(tokens, at, words) {
 			return len(words)
@@ -258,10 +255,9 @@ func (l *lexicon) scope(tokens []token) (*Condition, []token) {
 		switch {
 		case l.platforms[t] != "":
 			on.Values = append(on.Values, l.platforms[t])
-		case t == "shorts" && (led || len(on.Values) > 0), t == "reels" && (led || len(on.Values) > 0):
-			if len(on.Values) == 0 {
-				on.Values = append(on.Values, map[string]string{"shorts": "youtube", "reels": "instagram"}[t])
-			}
+		case l.formats[t] != "" && len(on.Values) > 0:
+		case l.formats[t] != "" && led:
+			on.Values = append(on.Values, l.formats[t])
 		case t == "and" || t == "or" || len(on.Values) > 0 && l.in("object", t):
 		default:
 			return l.scoped(tokens, at, led, on)

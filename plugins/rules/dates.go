@@ -17,15 +17,14 @@ func (p *parser) dateAt(tokens []token, at int) ([]Condition, int) {
 		return nil, at
 	}
 	switch t.text {
-	case "this":
-		if at+1 < len(tokens) {
-			switch unit := tokens[at+1].text; unit {
-			case "year", "month", "week":
-				return []Condition{posted(">=", startOf(unit, p.now))}, at + 2
-			}
+	case "this", "today":
+		unit := at
+		if t.text == "this" {
+			unit = min(at+1, len(tokens)-1)
 		}
-	case "today":
-		return []Condition{posted(">=", startOf("day", p.now))}, at + 1
+		if start, ok := startOf(tokens[unit].text, p.now); ok {
+			return []Condition{posted(">=", start)}, unit + 1
+		}
 	case "between":
 		return p.spanAt(tokens, at+1, at)
 	case "since", "after", "before", "until", "in", "from", "during", "till", "older", "newer", "earlier", "later", "as":
@@ -65,7 +64,7 @@ func (p *parser) dateAt(tokens []token, at int) ([]Condition, int) {
 func (l *lexicon) dated(tokens []token) (out []token) {
 	for i, t := range tokens {
 		if isMark(t, ",") && i > 1 && i+1 < len(tokens) && tokens[i-1].kind == number && l.months[tokens[i-2].text] > 0 {
-			if _, ok := yearOf(tokens[i+1]); ok {
+			if isYear(tokens[i+1]) {
 				continue
 			}
 		}
@@ -104,8 +103,9 @@ func (p *parser) periodAt(tokens []token, at int) (start, end time.Time, next in
 	case date:
 		return t.at, t.at.AddDate(0, 0, 1), at + 1, true
 	case number:
-		if year, ok := yearOf(t); ok {
-			return yearStart(year), yearStart(year + 1), at + 1, true
+		if isYear(t) {
+			start = time.Date(int(t.value), 1, 1, 0, 0, 0, 0, time.UTC)
+			return start, start.AddDate(1, 0, 0), at + 1, true
 		}
 		return p.dayAt(tokens, at)
 	case word:
@@ -113,30 +113,27 @@ func (p *parser) periodAt(tokens []token, at int) (start, end time.Time, next in
 		if !known {
 			return
 		}
-		year, next := p.now.Year(), at+1
-		day := 0
+		year, day, next := p.now.Year(), 0, at+1
 		if next < len(tokens) && tokens[next].kind == number && tokens[next].value >= 1 && tokens[next].value <= 31 && len(tokens[next].text) <= 2 {
 			day = int(tokens[next].value)
-			next++
-			if next < len(tokens) && (tokens[next].text == "," || tokens[next].text == "st" || tokens[next].text == "nd" || tokens[next].text == "rd" || tokens[next].text == "th") {
+			if next++; next < len(tokens) && (tokens[next].text == "," || ordinal(tokens[next].text)) {
 				next++
 			}
 		}
+		said := false
 		if next < len(tokens) {
-			if y, ok := yearOf(tokens[next]); ok {
-				year = y
+			if said = isYear(tokens[next]); said {
+				year = int(tokens[next].value)
 				next++
-			} else if time.Month(month) > p.now.Month() {
-				year--
 			}
-		} else if time.Month(month) > p.now.Month() {
+		}
+		if !said && time.Month(month) > p.now.Month() {
 			year-- // the last one
 		}
+		start = time.Date(year, time.Month(month), max(1, day), 0, 0, 0, 0, time.UTC)
 		if day > 0 {
-			start = time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 			return start, start.AddDate(0, 0, 1), next, true
 		}
-		start = time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
 		return start, start.AddDate(0, 1, 0), next, true
 	}
 	return
@@ -149,7 +146,7 @@ func (p *parser) dayAt(tokens []token, at int) (start, end time.Time, next int, 
 		return
 	}
 	next = at + 1
-	for next < len(tokens) && (tokens[next].text == "st" || tokens[next].text == "nd" || tokens[next].text == "rd" || tokens[next].text == "th" || tokens[next].text == "of") {
+	for next < len(tokens) && (ordinal(tokens[next].text) || tokens[next].text == "of") {
 		next++
 	}
 	if next >= len(tokens) || tokens[next].kind != word || p.months[tokens[next].text] == 0 {
@@ -160,24 +157,25 @@ func (p *parser) dayAt(tokens []token, at int) (start, end time.Time, next int, 
 	return start, start.AddDate(0, 0, 1), next, ok
 }
 
-func yearOf(t token) (int, bool) {
-	ok := t.kind == number && len(t.text) == 4 && t.value >= 2000 && t.value <= 2100 && !t.plus
-	return int(t.value), ok
+func ordinal(s string) bool { return s == "st" || s == "nd" || s == "rd" || s == "th" }
+
+func isYear(t token) bool {
+	return t.kind == number && len(t.text) == 4 && t.value >= 2000 && t.value <= 2100 && !t.plus
 }
 
-func yearStart(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
-
-// startOf is when the year, month, week or day of now began.
-func startOf(unit string, now time.Time) time.Time {
+// startOf is when the year, month, week or day of now began; not ok for another unit.
+func startOf(unit string, now time.Time) (start time.Time, ok bool) {
 	year, month, day := now.Date()
 	switch unit {
 	case "year":
-		return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		month, day = 1, 1
 	case "month":
-		return time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+		day = 1
 	case "week":
-		monday := (int(now.Weekday()) + 6) % 7
-		return time.Date(year, month, day-monday, 0, 0, 0, 0, time.UTC)
+		day -= (int(now.Weekday()) + 6) % 7 // Monday
+	case "today":
+	default:
+		return start, false
 	}
-	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC), true
 }

@@ -39,12 +39,9 @@ func (l *lexicon) join(tokens []token) []token {
 				continue
 			}
 		}
-		if t.kind == word && (t.text == "and" || t.text == "to" || t.text == "through" || t.text == "until") && i > 1 && i+1 < len(tokens) &&
-			l.period(tokens[i+1]) && l.period(tokens[i-1]) && (opened(tokens, i-2) || opened(tokens, i-3) || t.text != "and") {
-			t = token{kind: mark, text: "-", from: t.from, to: t.to}
-		}
-		if t.kind == word && (t.text == "and" || t.text == "to" || t.text == "through" || t.text == "until") && i > 0 && i+1 < len(tokens) && amount(tokens[i+1]) &&
-			(amount(tokens[i-1]) && (t.text != "and" || opened(tokens, i-2)) || i > 1 && amount(tokens[i-2]) && (t.text == "to" || opened(tokens, i-3))) {
+		if t.kind == word && l.in("till", t.text) && i > 0 && i+1 < len(tokens) &&
+			(i > 1 && l.period(tokens[i+1]) && l.period(tokens[i-1]) && (opened(tokens, i-2) || opened(tokens, i-3) || t.text != "and") ||
+				amount(tokens[i+1]) && (amount(tokens[i-1]) && (t.text != "and" || opened(tokens, i-2)) || i > 1 && amount(tokens[i-2]) && (t.text == "to" || opened(tokens, i-3)))) {
 			t = token{kind: mark, text: "-", from: t.from, to: t.to}
 		}
 		out = append(out, t)
@@ -64,8 +61,7 @@ func (l *lexicon) skipped(tokens []token, at int) int {
 
 // period reports a day, a month or a year.
 func (l *lexicon) period(t token) bool {
-	_, year := yearOf(t)
-	return year || t.kind == date || t.kind == word && l.months[t.text] > 0
+	return isYear(t) || t.kind == date || t.kind == word && l.months[t.text] > 0
 }
 
 func opened(tokens []token, at int) bool {

@@ -20,7 +20,8 @@ type lexicon struct {
 	// stop are the most used of them.
 	sets                          map[string]map[string]bool
 	noise, place, judgement, stop map[string]bool
-	platforms, languages, after   map[string]string
+	platforms, formats            map[string]string
+	languages, after              map[string]string
 	metrics, fields               map[string]Field
 	units                         map[string]unit
 	numbers                       map[string]float64
@@ -111,7 +112,7 @@ func newLexicon(text string) *lexicon {
 		return n
 	}
 	l := &lexicon{
-		sets: map[string]map[string]bool{}, platforms: each(all["platform"], same), languages: each(all["language"], same), after: each(all["after"], same),
+		sets: map[string]map[string]bool{}, platforms: each(all["platform"], same), languages: each(all["language"], same), after: each(all["after"], same), formats: each(all["format"], same),
 		metrics: each(all["metric"], field), fields: each(all["field"], field), numbers: each(all["number"], number),
 		months: each(all["month"], func(key string) int { return int(number(key)) }),
 		units: each(all["unit"], func(key string) unit {

@@ -92,6 +92,8 @@ func (p *parser) suffix(tokens []token, at int, q *quantity, c *comparison) int 
 		case t.kind == word && (t.text == "old" || t.text == "ago" || t.text == "fresh"):
 			c.age = true
 		case t.kind == word && (t.text == "long" || t.text == "each" || t.text == "total" || t.text == "maximum" && c.op != "" || t.text == "minimum" && c.op != ""):
+		case t.kind == mark && c.op == "" && (t.text == ">=post" || t.text == "<=post"):
+			c.op = t.text[:2]
 		case t.kind == mark && t.text == "older" && c.op == "":
 			c.op, c.age = ">=", true
 		case t.kind == mark && t.text == "newer" && c.op == "":
@@ -150,13 +152,6 @@ func (p *parser) namedAt(tokens []token, at int) ([]Condition, int) {
 		return nil, at
 	}
 	next = p.unitAt(tokens, next, &q)
-	if next < len(tokens) && tokens[next].kind == mark && c.op == "" {
-		switch tokens[next].text {
-		case ">=post", "<=post":
-			c.op = tokens[next].text[:2]
-			next++
-		}
-	}
 	q.named(field)
 	next = p.suffix(tokens, next, &q, &c)
 	if c.op == "" && q.plus {
@@ -237,24 +232,10 @@ func (p *parser) postfixAt(tokens []token, at int) (found []Condition, pending *
 		return nil, nil, at
 	}
 	c := comparison{}
-	if next < len(tokens) && tokens[next].kind == mark && (tokens[next].text == ">=post" || tokens[next].text == "<=post") {
-		c.op = tokens[next].text[:2]
-		next++
-	}
-	next = p.unitAt(tokens, next, &q)
+	next = p.unitAt(tokens, p.suffix(tokens, next, &q, &c), &q)
 	next = p.suffix(tokens, next, &q, &c)
-	if next < len(tokens) && c.op == "" {
-		switch t := tokens[next]; {
-		case t.kind == mark && (t.text == ">=post" || t.text == "<=post"):
-			c.op = t.text[:2]
-			next++
-		case t.kind == mark && t.text == "-": // "30s-"
-		default:
-			if after, end, ok := comparisonAt(tokens, next); ok && !after.age && (end >= len(tokens) || !p.startsAmount(tokens, end)) && tokens[next].text != "within" {
-				c.op = after.op
-				next = end
-			}
-		}
+	if after, end, ok := comparisonAt(tokens, next); ok && c.op == "" && !after.age && (end >= len(tokens) || !p.startsAmount(tokens, end)) && tokens[next].text != "within" {
+		c.op, next = after.op, end
 	}
 	next = p.suffix(tokens, next, &q, &c)
 	if q.plus && c.op == "" {

@@ -201,19 +201,13 @@ func (p *parser) names(tokens []token, used []bool, out *part) {
 		case t.kind != word:
 		case p.platforms[t.text] != "":
 			take(Condition{Field: Platform, Values: []string{p.platforms[t.text]}, Not: not}, i)
-			for _, near := range []int{i + 1, i - 1} {
-				if near >= 0 && near < len(tokens) && (tokens[near].text == "shorts" || tokens[near].text == "short" || tokens[near].text == "reels" || tokens[near].text == "reel") {
-					used[near] = true
-				}
+			for near := max(0, i-1); near < min(i+2, len(tokens)); near++ {
+				used[near] = used[near] || p.formats[tokens[near].text] != "" || tokens[near].text == "short"
 			}
 		case t.text == "tik" && i+1 < len(tokens) && strings.HasPrefix(tokens[i+1].text, "tok"):
 			take(Condition{Field: Platform, Values: []string{"tiktok"}, Not: not}, i, i+1)
 		case p.formatName(tokens, i, used):
-			name := "youtube"
-			if strings.HasPrefix(t.text, "reel") {
-				name = "instagram"
-			}
-			take(Condition{Field: Platform, Values: []string{name}, Not: not}, i)
+			take(Condition{Field: Platform, Values: []string{p.formats[t.text]}, Not: not}, i)
 		case p.languages[t.text] != "" && (not || p.meansLanguage(tokens, i)):
 			take(Condition{Field: Language, Values: []string{p.languages[t.text]}, Not: not}, i)
 		case t.text == "competitor" && i+1 < len(tokens) && tokens[i+1].kind == quoted: // "our competitor "Acme""
@@ -258,13 +252,8 @@ func without(tokens []token, used []bool, at int) []token {
 
 // formatName reports shorts and reels as platforms, unlike those in "cargo shorts".
 func (p *parser) formatName(tokens []token, at int, used []bool) bool {
-	switch tokens[at].text {
-	case "shorts", "reels", "reel":
-	default:
-		return false
-	}
-	if at == 0 {
-		return true
+	if format := p.formats[tokens[at].text] != ""; !format || at == 0 {
+		return format
 	}
 	before := tokens[at-1]
 	return used[at-1] || before.kind != word || p.noise[before.text] || p.languages[before.text] != ""
