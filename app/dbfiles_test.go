@@ -23,6 +23,7 @@ var databasePaths = map[string]string{
 	"os.Chmod":      "changes the mode by the path and opens nothing",
 	"DSN":           "is the address that SQLite opens",
 	"makePrivate":   "opens with O_EXCL, and so only a file that it creates",
+	"append":        "makes a list of names",
 	"db.Backup":     "has SQLite write a new file",
 }
 

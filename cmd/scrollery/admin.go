@@ -20,7 +20,7 @@ const operateGroup = "operate"
 // database, beside a running server.
 func adminCommands() []*cobra.Command {
 	return []*cobra.Command{
-		keysCommand(), importCommand(), backtestCommand(), scrollsCommand(), quotasCommand(), keptCommand(), backupCommand(),
+		keysCommand(), importCommand(), backtestCommand(), scrollsCommand(), quotasCommand(), keptCommand(), backupCommand(), restoreCommand(),
 		accountsCommand(), creatorsCommand(), secretsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand(),
 	}
 }

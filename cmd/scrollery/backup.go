@@ -10,7 +10,7 @@ import (
 )
 
 func backupCommand() *cobra.Command {
-	return &cobra.Command{
+	command := &cobra.Command{
 		Use:   "backup DIR",
 		Short: "Copy the database and the accounts' files into a new folder, beside a running server",
 		Long: "Copies the SQLite database, as it is at one moment, the tokens that plugins renewed and the files of all accounts into a new folder.\n" +
@@ -37,4 +37,6 @@ func backupCommand() *cobra.Command {
 			})
 		},
 	}
+	command.AddCommand(backupVerify())
+	return command
 }

@@ -69,6 +69,9 @@ func Open(ctx context.Context, dir string, see func(query string), log *slog.Log
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data dir: %w", err)
 	}
+	if err := finishAlone(ctx, dir); err != nil {
+		return nil, err
+	}
 	f := &File{dir: dir, see: see, log: log}
 	path := f.Path()
 	if err := makePrivate(path); err != nil {
@@ -98,7 +101,7 @@ func Open(ctx context.Context, dir string, see func(query string), log *slog.Log
 }
 
 // Path is that of the file.
-func (f *File) Path() string { return filepath.Join(f.dir, "scrollery.db") }
+func (f *File) Path() string { return filepath.Join(f.dir, Name) }
 
 // connector makes connections to the file, as long as it is the one that was opened.
 func (f *File) connector(cache int, settings ...string) connector {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	modernc "modernc.org/sqlite"
@@ -93,24 +92,7 @@ func Damaged(err error) bool {
 // own reads the file, and not what others have in memory.
 func (f *File) QuickCheck(ctx context.Context) error {
 	reader := f.open(readerCache, readOnly)
-	rows, err := reader.QueryContext(ctx, "PRAGMA quick_check(5)")
-	if err != nil {
-		return errors.Join(fmt.Errorf("check the database: %w", err), reader.Close())
-	}
-	var faults []error
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			faults = append(faults, err)
-		} else if line != "ok" {
-			faults = append(faults, errors.New(strings.TrimPrefix(line, "*** in database main ***\n")))
-		}
-	}
-	faults = append(faults, rows.Err(), rows.Close(), reader.Close())
-	if err := errors.Join(faults...); err != nil {
-		return fmt.Errorf("the database is damaged: %w", err)
-	}
-	return nil
+	return errors.Join(QuickCheck(ctx, reader), reader.Close())
 }
 
 // Backup writes a whole, consistent copy to a path where no file is yet, while others read
