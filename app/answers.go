@@ -409,11 +409,11 @@ func pages(cfg Config) scrolls.Pages {
 type signIns struct{ keys *keys.Service }
 
 func (a signIns) Ask(ctx context.Context, tx *store.Tx, email string) error {
-	return a.keys.AskSignIn(ctx, tx, email)
+	return a.keys.Codes.AskSignIn(ctx, tx, email)
 }
 
 func (a signIns) Try(ctx context.Context, email, code, client string, then func(ctx context.Context, tx *store.Tx) error) (oauth.Tried, error) {
-	status, err := a.keys.SignIn(ctx, email, code, client, then)
+	status, err := a.keys.Codes.SignIn(ctx, email, code, client, then)
 	return map[string]oauth.Tried{keys.ReissueCompleted: oauth.Right, keys.ReissueRateLimited: oauth.TooMany}[status], err
 }
 

@@ -27,7 +27,7 @@ var observed = fx.Options(
 		return cfg
 	}),
 	fx.Decorate(func(to keys.Mailer, m *ops.Metrics) keys.Mailer { return countedMail{to, m} }),
-	fx.Invoke(func(m *ops.Metrics, k *keys.Service) { k.OnGuessing(m.Guessing) }),
+	fx.Invoke(func(m *ops.Metrics, k *keys.Service) { k.Codes.OnGuessing(m.Guessing) }),
 	fx.Invoke(func(m *ops.Metrics, db *store.DB, ledger *quota.Service, host *host.Host, log *slog.Logger) {
 		m.Watch(db, func(ctx context.Context) (all []ops.Quota, err error) {
 			found, err := quotaLists{ledger, host}.Quotas(ctx)

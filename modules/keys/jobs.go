@@ -15,12 +15,12 @@ import (
 const KeepEnded = 24 * time.Hour
 
 // Worker returns the worker that mails one-time codes for lost keys.
-func Worker(s *Service) store.Worker { return s.mails(recoverKind, forRecovery) }
+func Worker(s *Service) store.Worker { return s.Codes.mails(recoverKind, forRecovery) }
 
 // SignInWorker returns the worker that mails one-time codes for sign-ins.
-func SignInWorker(s *Service) store.Worker { return s.mails(signInKind, forSignIn) }
+func SignInWorker(s *Service) store.Worker { return s.Codes.mails(signInKind, forSignIn) }
 
-func (s *Service) mails(kind string, why purpose) store.Worker {
+func (c *Codes) mails(kind string, why purpose) store.Worker {
 	return store.Worker{
 		Kind:        kind,
 		Timeout:     time.Minute,
@@ -30,7 +30,7 @@ func (s *Service) mails(kind string, why purpose) store.Worker {
 			if err := json.Unmarshal(args, &order); err != nil {
 				return store.Cancel(fmt.Errorf("read the arguments: %w", err))
 			}
-			err := s.send(ctx, why, order.Email)
+			err := c.send(ctx, why, order.Email)
 			if errors.Is(err, mail.ErrRefused) {
 				return store.Cancel(err) // no other try fares better
 			}

@@ -43,15 +43,15 @@ type linked struct {
 }
 
 // linkedBy returns the accounts that the link serves, or errLinkEnded.
-func (s *Service) linkedBy(ctx context.Context, token string) ([]linked, error) {
-	found, ok, err := s.rows.codeByLink(ctx, s.db.Ent(), hashToken(token))
+func (c *Codes) linkedBy(ctx context.Context, token string) ([]linked, error) {
+	found, ok, err := c.rows.codeByLink(ctx, c.db.Ent(), hashToken(token))
 	if err != nil {
 		return nil, err
 	}
-	if !ok || !found.linkValid(s.now()) {
+	if !ok || !found.linkValid(c.keys.now()) {
 		return nil, errLinkEnded
 	}
-	return s.accountsByMail(ctx, found.email)
+	return c.keys.accountsByMail(ctx, found.email)
 }
 
 // linkValid reports whether the link of the same mail can be used.
@@ -99,25 +99,25 @@ type newKeyOf struct{ AccountID, Secret string }
 // redeem uses the link: for each chosen account it ends every key and makes a new one,
 // and it voids every code and link of the address. Nothing changes where it fails: with
 // errLinkEnded, or with errNotLinked for an account of another address.
-func (s *Service) redeem(ctx context.Context, token string, chosen []string) (out []newKeyOf, err error) {
-	first, ok, err := s.rows.codeByLink(ctx, s.db.Ent(), hashToken(token))
+func (c *Codes) redeem(ctx context.Context, token string, chosen []string) (out []newKeyOf, err error) {
+	first, ok, err := c.rows.codeByLink(ctx, c.db.Ent(), hashToken(token))
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
 		return nil, errLinkEnded
 	}
-	offered, err := s.accountsByMail(ctx, first.email)
+	offered, err := c.keys.accountsByMail(ctx, first.email)
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) error {
+	err = c.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) error {
 		out = nil
-		if err := s.rows.lockCodes(ctx, tx, first.email); err != nil {
+		if err := c.rows.lockCodes(ctx, tx, first.email); err != nil {
 			return err
 		}
-		now := s.now()
-		found, ok, err := s.rows.codeByLink(ctx, tx.Ent(), hashToken(token))
+		now := c.keys.now()
+		found, ok, err := c.rows.codeByLink(ctx, tx.Ent(), hashToken(token))
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (s *Service) redeem(ctx context.Context, token string, chosen []string) (ou
 			return errLinkEnded
 		}
 		for _, why := range []purpose{forRecovery, forSignIn} {
-			if err := s.rows.useCodes(ctx, tx, why, found.email, now); err != nil {
+			if err := c.rows.useCodes(ctx, tx, why, found.email, now); err != nil {
 				return err
 			}
 		}
@@ -133,7 +133,7 @@ func (s *Service) redeem(ctx context.Context, token string, chosen []string) (ou
 			if !slices.Contains(chosen, account.ID) {
 				continue
 			}
-			key, err := s.replace(ctx, tx, account.accountID, now)
+			key, err := c.keys.replace(ctx, tx, account.accountID, now)
 			if err != nil {
 				return err
 			}

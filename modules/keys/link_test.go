@@ -30,7 +30,7 @@ var (
 // link has one mailed to the address and returns the path of its page.
 func (b *bundle) link(t testing.TB, email string) string {
 	t.Helper()
-	if err := b.send(context.Background(), forRecovery, email); err != nil {
+	if err := b.Codes.send(context.Background(), forRecovery, email); err != nil {
 		t.Fatal(err)
 	}
 	letters := b.post.taken()
@@ -171,7 +171,7 @@ func TestStrangersDoNotStopTheOwner(t *testing.T) {
 		ctx := context.Background()
 		guess := func(t *testing.T, b *bundle, digits, client string) string {
 			t.Helper()
-			status, _, err := b.Reissue(ctx, ana, digits, client)
+			status, _, err := b.Codes.Reissue(ctx, ana, digits, client)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +197,7 @@ func TestStrangersDoNotStopTheOwner(t *testing.T) {
 		t.Run("by guessing from many addresses", func(t *testing.T) {
 			b := setup(t, db)
 			account, _ := b.open(t, "many@example.com")
-			if err := b.send(ctx, forRecovery, "many@example.com"); err != nil {
+			if err := b.Codes.send(ctx, forRecovery, "many@example.com"); err != nil {
 				t.Fatal(err)
 			}
 			letters := b.post.taken()
@@ -207,7 +207,7 @@ func TestStrangersDoNotStopTheOwner(t *testing.T) {
 			digits, path := sixDigits.FindString(letters[0].Text), mailedLink.FindStringSubmatch(letters[0].Text)[1]
 			judged := 0
 			for i := range 1000 {
-				status, _, err := b.Reissue(ctx, "many@example.com", wrong(digits), fmt.Sprint("198.51.100.", i))
+				status, _, err := b.Codes.Reissue(ctx, "many@example.com", wrong(digits), fmt.Sprint("198.51.100.", i))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -227,7 +227,7 @@ func TestStrangersDoNotStopTheOwner(t *testing.T) {
 			account, _ := b.open(t, "asked@example.com")
 			var digits, path string
 			for range 1000 { // for 58 minutes
-				if err := b.send(ctx, forRecovery, "asked@example.com"); err != nil {
+				if err := b.Codes.send(ctx, forRecovery, "asked@example.com"); err != nil {
 					t.Fatal(err)
 				}
 				for _, letter := range b.post.taken() {
@@ -238,7 +238,7 @@ func TestStrangersDoNotStopTheOwner(t *testing.T) {
 			if status, _ := b.browse(t, http.MethodGet, path); status != 200 {
 				t.Errorf("the newest link: got %d, want 200", status)
 			}
-			status, key, err := b.Reissue(ctx, "asked@example.com", digits, "192.0.2.1")
+			status, key, err := b.Codes.Reissue(ctx, "asked@example.com", digits, "192.0.2.1")
 			if err != nil || status != ReissueCompleted {
 				t.Fatalf("the newest code: got %s, %v, want completed", status, err)
 			}
@@ -259,7 +259,7 @@ func TestACodeIsNotPostponedBeyondAnHour(t *testing.T) {
 		digits = b.code(t, ana)
 	}
 	b.clock = b.clock.Add(59 * time.Minute)
-	if err := b.send(context.Background(), forRecovery, ana); err != nil {
+	if err := b.Codes.send(context.Background(), forRecovery, ana); err != nil {
 		t.Fatal(err)
 	}
 	if got := len(b.post.taken()); got != 0 {
@@ -274,27 +274,27 @@ func TestACodeIsNotPostponedBeyondAnHour(t *testing.T) {
 func TestWrongCodesOfAnHourHaveACeiling(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storetest.SQLite(t))
-	b.wrong.limit = 10
+	b.Codes.wrong.limit = 10
 	alarms := 0
-	b.OnGuessing(func() { alarms++ })
+	b.Codes.OnGuessing(func() { alarms++ })
 	b.open(t, "ana@example.com")
 	b.open(t, "bob@example.com")
 	digits, others := b.code(t, "ana@example.com"), b.code(t, "bob@example.com")
 	guess := func(address, right string) {
 		t.Helper()
 		for i := range 10 {
-			if _, _, err := b.Reissue(context.Background(), address, wrong(right), fmt.Sprint(address, i)); err != nil {
+			if _, _, err := b.Codes.Reissue(context.Background(), address, wrong(right), fmt.Sprint(address, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := b.send(context.Background(), forRecovery, "stranger@example.com"); err != nil {
+	if err := b.Codes.send(context.Background(), forRecovery, "stranger@example.com"); err != nil {
 		t.Fatal(err)
 	}
 	guess("unknown@example.com", "")  // no code
 	guess("stranger@example.com", "") // one that opens nothing
-	if b.wrong.count != 0 {
-		t.Fatalf("guesses that cannot be right: got %d counted, want none", b.wrong.count)
+	if b.Codes.wrong.count != 0 {
+		t.Fatalf("guesses that cannot be right: got %d counted, want none", b.Codes.wrong.count)
 	}
 	guess("bob@example.com", others)
 	if status, _ := b.reissue(t, "ana@example.com", digits); status != ReissueRateLimited {
@@ -315,12 +315,12 @@ func TestNoStrangerSpendsTheWord(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
-		b.wrong.limit = 30
+		b.Codes.wrong.limit = 30
 		const ana = "ana@example.com"
 		_, key := b.open(t, ana)
 		var letter string
 		for range 10 { // a stranger's requests; the hour has three mails
-			if err := b.send(context.Background(), forSignIn, ana); err != nil {
+			if err := b.Codes.send(context.Background(), forSignIn, ana); err != nil {
 				t.Fatal(err)
 			}
 			if sent := b.post.taken(); len(sent) > 0 {
@@ -331,14 +331,14 @@ func TestNoStrangerSpendsTheWord(t *testing.T) {
 		digits, word := sixDigits.FindString(letter), mailedWord.FindString(letter)
 		try := func(typed, client, want string) {
 			t.Helper()
-			status, err := b.SignIn(context.Background(), ana, typed, client, func(context.Context, *store.Tx) error { return nil })
+			status, err := b.Codes.SignIn(context.Background(), ana, typed, client, func(context.Context, *store.Tx) error { return nil })
 			if err != nil || status != want {
 				t.Errorf("a try by %s: got %s and error %v, want %s and no error", client, status, err, want)
 			}
 		}
 		for n := range 40 {
 			want := ReissueInvalidCode
-			if n >= min(b.cfg.CodeGuesses, b.wrong.limit) {
+			if n >= min(b.cfg.CodeGuesses, b.Codes.wrong.limit) {
 				want = ReissueRateLimited
 			}
 			try(wrong(digits), fmt.Sprint("203.0.113.", n), want)
@@ -371,7 +371,7 @@ func TestACodeIsOfTheOnlyAccount(t *testing.T) {
 		_, own := b.open(t, ana)
 		strange, _ := b.open(t, ana)
 		b.payer.active[strange] = true
-		if err := b.send(context.Background(), forRecovery, ana); err != nil {
+		if err := b.Codes.send(context.Background(), forRecovery, ana); err != nil {
 			t.Fatal(err)
 		}
 		letter := b.post.taken()[0]
@@ -397,7 +397,7 @@ func TestRacingUsesOfALinkMintOneKey(t *testing.T) {
 		token := strings.TrimPrefix(b.link(t, "ana@example.com"), LinkPath)
 		var used atomic.Int64
 		race(func(int) {
-			keys, err := b.redeem(context.Background(), token, []string{publicid.Format(publicid.Account, account)})
+			keys, err := b.Codes.redeem(context.Background(), token, []string{publicid.Format(publicid.Account, account)})
 			if err != nil && !errors.Is(err, errLinkEnded) {
 				t.Errorf("a late use: got error %v, want %v", err, errLinkEnded)
 			}

@@ -64,7 +64,7 @@ func (p *RecoveryPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // show lists the accounts. The first one is chosen unless chosen names others.
 func (p *RecoveryPage) show(w http.ResponseWriter, r *http.Request, token string, status int, chosen []string, mistake string) {
-	accounts, err := p.service.linkedBy(r.Context(), token)
+	accounts, err := p.service.Codes.linkedBy(r.Context(), token)
 	if err != nil {
 		p.fail(w, r, err)
 		return
@@ -93,7 +93,7 @@ func (p *RecoveryPage) post(w http.ResponseWriter, r *http.Request, token string
 		p.show(w, r, token, http.StatusBadRequest, []string{}, "Choose at least one account.")
 		return
 	}
-	keys, err := p.service.redeem(r.Context(), token, chosen)
+	keys, err := p.service.Codes.redeem(r.Context(), token, chosen)
 	switch {
 	case errors.Is(err, errNotLinked):
 		p.show(w, r, token, http.StatusBadRequest, chosen, "This link does not serve one of those accounts. Choose from the list.")

@@ -32,12 +32,12 @@ const (
 // Recover asks for a one-time code and a link to be mailed. It does not read whether
 // the address is known, so its answer and duration do not depend on that. Nor is the
 // job unique, since its duration would show whether a second one is written.
-func (s *Service) Recover(ctx context.Context, email string) error {
+func (c *Codes) Recover(ctx context.Context, email string) error {
 	address, ok := mail.Address(email)
 	if !ok {
 		return apierr.Invalid("email", "must be an e-mail address")
 	}
-	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+	err := c.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		return tx.Enqueue(ctx, store.Job{Kind: recoverKind, Args: recovery{Email: address}})
 	})
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *Service) Recover(ctx context.Context, email string) error {
 // gets the link alone. An address that had its mails of this hour gets no further one; the newest is then
 // valid for longer. A code that could not be mailed is removed, and the job tries again
 // with another.
-func (s *Service) send(ctx context.Context, why purpose, address string) error {
-	account, several, err := s.ownedBy(ctx, address)
+func (c *Codes) send(ctx context.Context, why purpose, address string) error {
+	account, several, err := c.keys.ownedBy(ctx, address)
 	if err != nil {
 		return err
 	}
@@ -60,37 +60,37 @@ func (s *Service) send(ctx context.Context, why purpose, address string) error {
 	if err != nil {
 		return err
 	}
-	now, token := s.now(), secret.New()
+	now, token := c.keys.now(), secret.New()
 	if several && why == forRecovery {
 		digits = "" // anyone opens an account with any address: the page of the link names all
 	}
-	made := newCode(address, account, digits, now, now.Add(s.cfg.CodeTTL))
-	made.id, made.purpose = s.db.NewID(), why
-	made.linkHash, made.linkExpiresAt = hashToken(token), now.Add(s.cfg.LinkTTL)
-	letter := s.signInLetter(address, digits, token)
+	made := newCode(address, account, digits, now, now.Add(c.cfg.CodeTTL))
+	made.id, made.purpose = c.db.NewID(), why
+	made.linkHash, made.linkExpiresAt = hashToken(token), now.Add(c.cfg.LinkTTL)
+	letter := c.signInLetter(address, digits, token)
 	if why == forRecovery {
-		letter = s.letter(address, digits, token)
+		letter = c.letter(address, digits, token)
 	}
-	added, err := s.rows.addCode(ctx, made, now.Add(-time.Hour), s.cfg.MailsPerHour)
+	added, err := c.rows.addCode(ctx, made, now.Add(-time.Hour), c.cfg.MailsPerHour)
 	if err != nil || !added || account == 0 {
 		return err
 	}
-	if err := s.mailer.Send(ctx, letter); err != nil {
+	if err := c.mailer.Send(ctx, letter); err != nil {
 		err = fmt.Errorf("mail a one-time code: %w", err)
-		if gone := s.rows.removeCode(context.WithoutCancel(ctx), made.id); gone != nil {
-			s.log.ErrorContext(ctx, "remove a code that was not mailed", "error", gone)
+		if gone := c.rows.removeCode(context.WithoutCancel(ctx), made.id); gone != nil {
+			c.log.ErrorContext(ctx, "remove a code that was not mailed", "error", gone)
 		}
 		return err
 	}
 	return nil
 }
 
-func (s *Service) letter(address, digits, token string) mail.Message {
+func (c *Codes) letter(address, digits, token string) mail.Message {
 	subject, code := "Your Scrollery accounts", ""
 	if digits != "" {
 		subject = "Your Scrollery code: " + digits
 		code = "Your one-time code is " + digits + "\n\n" +
-			fmt.Sprintf("It is valid for %d minutes. ", int(s.cfg.CodeTTL.Minutes())) +
+			fmt.Sprintf("It is valid for %d minutes. ", int(c.cfg.CodeTTL.Minutes())) +
 			"Using it ends every key that the account has now.\n\nOr open this page. "
 	} else {
 		code = "This address has several accounts, which anyone may have opened. Open this page.\n"
@@ -101,8 +101,8 @@ func (s *Service) letter(address, digits, token string) mail.Message {
 		Text: "Someone, most likely you, asked to replace a lost Scrollery API key.\n\n" + code +
 			"It shows every account of this address, and gives a new key\n" +
 			"for each one that you choose:\n\n" +
-			s.cfg.BaseURL + LinkPath + token + "\n\n" +
-			fmt.Sprintf("The page works once, within %d minutes. ", int(s.cfg.LinkTTL.Minutes())) +
+			c.cfg.BaseURL + LinkPath + token + "\n\n" +
+			fmt.Sprintf("The page works once, within %d minutes. ", int(c.cfg.LinkTTL.Minutes())) +
 			"If you did not ask, do nothing:\nyour keys stay as they are.\n",
 	}
 }
@@ -111,38 +111,38 @@ func (s *Service) letter(address, digits, token string) mail.Message {
 // session that the account had. client is the address that asks: its tries are counted
 // apart from those of other clients, so a stranger's guesses leave the owner theirs.
 // A missing, unknown or wrong code costs the same work.
-func (s *Service) Reissue(ctx context.Context, email, digits, client string) (status, apiKey string, err error) {
+func (c *Codes) Reissue(ctx context.Context, email, digits, client string) (status, apiKey string, err error) {
 	address, ok := mail.Address(email)
 	if !ok {
 		return "", "", apierr.Invalid("email", "must be an e-mail address")
 	}
 	var account int64
-	err = s.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) (err error) {
+	err = c.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) (err error) {
 		apiKey = ""
-		if status, account, err = s.check(ctx, tx, forRecovery, address, digits, client); err != nil || status != ReissueCompleted {
+		if status, account, err = c.check(ctx, tx, forRecovery, address, digits, client); err != nil || status != ReissueCompleted {
 			return err
 		}
-		now := s.now()
+		now := c.keys.now()
 		for _, why := range []purpose{forRecovery, forSignIn} {
-			if err := s.rows.useCodes(ctx, tx, why, address, now); err != nil {
+			if err := c.rows.useCodes(ctx, tx, why, address, now); err != nil {
 				return err
 			}
 		}
-		apiKey, err = s.replace(ctx, tx, account, now)
+		apiKey, err = c.keys.replace(ctx, tx, account, now)
 		return err
 	})
 	if err != nil {
 		return "", "", fmt.Errorf("reissue: %w", err)
 	}
-	s.judged(ctx, status, account)
+	c.judged(ctx, status, account)
 	return status, apiKey, nil
 }
 
 // judged counts a wrong guess at a code that would open an account. Others could not have
 // been right, so that a stranger who sends any number of them keeps no one out.
-func (s *Service) judged(ctx context.Context, status string, account int64) {
+func (c *Codes) judged(ctx context.Context, status string, account int64) {
 	if status == ReissueInvalidCode && account != 0 {
-		s.wrong.add(ctx, s.now())
+		c.wrong.add(ctx, c.keys.now())
 	}
 }
 
@@ -150,17 +150,17 @@ func (s *Service) judged(ctx context.Context, status string, account int64) {
 // no one guesses and no one can use up. It returns the account that the
 // code opens, 0 for none, and ReissueCompleted for a right one, which is not used up by
 // that.
-func (s *Service) check(ctx context.Context, tx *store.Tx, why purpose, address, digits, client string) (status string, account int64, err error) {
-	if err := s.rows.lockCodes(ctx, tx, address); err != nil {
+func (c *Codes) check(ctx context.Context, tx *store.Tx, why purpose, address, digits, client string) (status string, account int64, err error) {
+	if err := c.rows.lockCodes(ctx, tx, address); err != nil {
 		return "", 0, err
 	}
-	now := s.now()
-	newest, found, err := s.rows.newestCode(ctx, tx, why, address)
+	now := c.keys.now()
+	newest, found, err := c.rows.newestCode(ctx, tx, why, address)
 	if err != nil {
 		return "", 0, err
 	}
 	if !found {
-		newest = s.dummy
+		newest = c.dummy
 	}
 	if len(digits) == secret.Length {
 		if newest.linkValid(now) && hmac.Equal(newest.linkHash, hashToken(digits)) {
@@ -170,13 +170,13 @@ func (s *Service) check(ctx context.Context, tx *store.Tx, why purpose, address,
 	}
 	right, mark := newest.matches(digits), newest.mark(client)
 	if ended := newest.used || !now.Before(newest.expiresAt); !ended {
-		if newest.triesOf(mark) >= s.cfg.CodeTries || newest.tries >= s.cfg.CodeGuesses || s.wrong.spent(now) {
+		if newest.triesOf(mark) >= c.cfg.CodeTries || newest.tries >= c.cfg.CodeGuesses || c.wrong.spent(now) {
 			return ReissueRateLimited, 0, nil
 		}
 	} else {
 		newest.id, newest.accountID, right = 0, 0, false
 	}
-	if err := s.rows.addTry(ctx, tx, newest, mark); err != nil {
+	if err := c.rows.addTry(ctx, tx, newest, mark); err != nil {
 		return "", 0, err
 	}
 	if !right || newest.accountID == 0 {

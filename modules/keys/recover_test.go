@@ -45,7 +45,7 @@ func TestALostKeyIsReplaced(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		if err := b.Recover(ctx, "Ana@Example.com"); err != nil {
+		if err := b.Codes.Recover(ctx, "Ana@Example.com"); err != nil {
 			t.Fatal(err)
 		}
 		var letter mail.Message
@@ -166,7 +166,7 @@ func TestAnUnknownAddressLooksLikeAKnownOne(t *testing.T) {
 		for _, email := range []string{"known@example.com", "unknown@example.com"} {
 			t.Run(email, func(t *testing.T) {
 				for range 5 {
-					if err := b.send(ctx, forRecovery, email); err != nil {
+					if err := b.Codes.send(ctx, forRecovery, email); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -215,7 +215,7 @@ func TestThreeMailsAnHour(t *testing.T) {
 		var group sync.WaitGroup
 		for range 12 {
 			group.Go(func() {
-				if err := b.send(context.Background(), forRecovery, "ana@example.com"); err != nil {
+				if err := b.Codes.send(context.Background(), forRecovery, "ana@example.com"); err != nil {
 					t.Error(err)
 				}
 			})
@@ -236,7 +236,7 @@ func TestAMailThatFailsIsNoMail(t *testing.T) {
 		b.open(t, "ana@example.com")
 		b.post.broken = true
 		for range 5 {
-			if err := b.send(context.Background(), forRecovery, "ana@example.com"); err == nil {
+			if err := b.Codes.send(context.Background(), forRecovery, "ana@example.com"); err == nil {
 				t.Fatal("a mail that was not sent: got no error, want one")
 			}
 		}
@@ -253,7 +253,7 @@ func TestRacingGuessesHaveNoMoreTries(t *testing.T) {
 		digits := b.code(t, "ana@example.com")
 		var judged, limited atomic.Int64
 		race(func(int) {
-			status, _, err := b.Reissue(context.Background(), "ana@example.com", wrong(digits), "192.0.2.1")
+			status, _, err := b.Codes.Reissue(context.Background(), "ana@example.com", wrong(digits), "192.0.2.1")
 			switch {
 			case err != nil:
 				t.Error(err)
@@ -277,7 +277,7 @@ func TestRacingReissuesMintOneKey(t *testing.T) {
 		digits := b.code(t, "ana@example.com")
 		var completed atomic.Int64
 		race(func(int) {
-			status, _, err := b.Reissue(context.Background(), "ana@example.com", digits, "192.0.2.1")
+			status, _, err := b.Codes.Reissue(context.Background(), "ana@example.com", digits, "192.0.2.1")
 			if err != nil {
 				t.Error(err)
 			}

@@ -14,8 +14,8 @@ import (
 
 // Operations mounts the module's operations on every protocol.
 func (s *Service) Operations(m *api.Mux) {
-	api.Unary(m, "Recover", s.sendCodeTo, func(_ context.Context, req *pb.RecoverRequest) error { return checkEmail(req.GetEmail()) })
-	api.Unary(m, "Reissue", s.reissue, func(_ context.Context, req *pb.ReissueRequest) error { return checkEmail(req.GetEmail()) })
+	api.Unary(m, "Recover", s.Codes.sendCodeTo, func(_ context.Context, req *pb.RecoverRequest) error { return checkEmail(req.GetEmail()) })
+	api.Unary(m, "Reissue", s.Codes.reissue, func(_ context.Context, req *pb.ReissueRequest) error { return checkEmail(req.GetEmail()) })
 	api.Unary(m, "CreateSessionKey", s.createSessionKey, s.checkSession)
 	api.Unary(m, "ListKeys", s.listKeys, func(_ context.Context, req *pb.ListKeysRequest) error {
 		_, err := before(req.GetPageToken())
@@ -52,8 +52,8 @@ func seconds(req *pb.CreateSessionKeyRequest) time.Duration {
 	return time.Duration(req.GetTtlSeconds()) * time.Second
 }
 
-func (s *Service) sendCodeTo(ctx context.Context, req *pb.RecoverRequest) (*pb.RecoverResponse, error) {
-	if err := s.Recover(ctx, req.GetEmail()); err != nil {
+func (c *Codes) sendCodeTo(ctx context.Context, req *pb.RecoverRequest) (*pb.RecoverResponse, error) {
+	if err := c.Recover(ctx, req.GetEmail()); err != nil {
 		return nil, err
 	}
 	return &pb.RecoverResponse{
@@ -62,8 +62,8 @@ func (s *Service) sendCodeTo(ctx context.Context, req *pb.RecoverRequest) (*pb.R
 	}, nil
 }
 
-func (s *Service) reissue(ctx context.Context, req *pb.ReissueRequest) (*pb.ReissueResponse, error) {
-	status, apiKey, err := s.Reissue(ctx, req.GetEmail(), req.GetCode(), api.ClientAddress(ctx))
+func (c *Codes) reissue(ctx context.Context, req *pb.ReissueRequest) (*pb.ReissueResponse, error) {
+	status, apiKey, err := c.Reissue(ctx, req.GetEmail(), req.GetCode(), api.ClientAddress(ctx))
 	if err != nil {
 		return nil, err
 	}

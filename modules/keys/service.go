@@ -93,14 +93,26 @@ func (c Config) Validate() error {
 
 // Service keeps accounts and their keys.
 type Service struct {
+	// Codes are for accounts whose key is lost, and for sign-ins.
+	Codes *Codes
+
 	rows          rows
 	db            *store.DB
 	cfg           Config
-	mailer        Mailer
 	subscriptions Subscriptions
 	log           *slog.Logger
 	now           func() time.Time
-	wrong         *guesses
+}
+
+// Codes mails one-time codes and links, and checks them.
+type Codes struct {
+	keys   *Service
+	rows   rows
+	db     *store.DB
+	cfg    Config
+	mailer Mailer
+	log    *slog.Logger
+	wrong  *guesses
 	// dummy is the code that is checked if there is none, so that the work
 	// is the same.
 	dummy code
@@ -108,13 +120,16 @@ type Service struct {
 
 // OnGuessing sets what is called when GuessesPerHour is reached, once an hour at most. Call it
 // before the service is used.
-func (s *Service) OnGuessing(alarm func()) { s.wrong.alarm = alarm }
+func (c *Codes) OnGuessing(alarm func()) { c.wrong.alarm = alarm }
 
 // New returns the service.
 func New(db *store.DB, cfg Config, mailer Mailer, subscriptions Subscriptions, log *slog.Logger) *Service {
-	s := &Service{rows: rows{db}, db: db, cfg: cfg, mailer: mailer, subscriptions: subscriptions, log: log, now: time.Now}
-	s.wrong = &guesses{limit: cfg.GuessesPerHour, log: log, alarm: func() {}}
-	s.dummy = newCode("", 0, secret.New(), s.now(), s.now())
+	s := &Service{rows: rows{db}, db: db, cfg: cfg, subscriptions: subscriptions, log: log, now: time.Now}
+	s.Codes = &Codes{
+		keys: s, rows: s.rows, db: db, cfg: cfg, mailer: mailer, log: log,
+		wrong: &guesses{limit: cfg.GuessesPerHour, log: log, alarm: func() {}},
+		dummy: newCode("", 0, secret.New(), s.now(), s.now()),
+	}
 	return s
 }
 

@@ -139,7 +139,7 @@ var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
 // code has one mailed to the address and returns it.
 func (b *bundle) code(t testing.TB, email string) string {
 	t.Helper()
-	if err := b.send(context.Background(), forRecovery, email); err != nil {
+	if err := b.Codes.send(context.Background(), forRecovery, email); err != nil {
 		t.Fatal(err)
 	}
 	letters := b.post.taken()
@@ -155,7 +155,7 @@ func (b *bundle) code(t testing.TB, email string) string {
 
 func (b *bundle) reissue(t testing.TB, email, digits string) (status, key string) {
 	t.Helper()
-	status, key, err := b.Reissue(context.Background(), email, digits, "192.0.2.1")
+	status, key, err := b.Codes.Reissue(context.Background(), email, digits, "192.0.2.1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ const signInKind = "keys.sign_in"
 
 // AskSignIn has a sign-in code mailed to an address, by the rules of Recover: whether the
 // address is known does not show, and an address gets as many mails an hour.
-func (s *Service) AskSignIn(ctx context.Context, tx *store.Tx, email string) error {
+func (c *Codes) AskSignIn(ctx context.Context, tx *store.Tx, email string) error {
 	address, ok := mail.Address(email)
 	if !ok {
 		return apierr.Invalid("email", "must be an e-mail address")
@@ -27,15 +27,15 @@ func (s *Service) AskSignIn(ctx context.Context, tx *store.Tx, email string) err
 	return tx.Enqueue(ctx, store.Job{Kind: signInKind, Args: recovery{Email: address}})
 }
 
-func (s *Service) signInLetter(address, digits, word string) mail.Message {
+func (c *Codes) signInLetter(address, digits, word string) mail.Message {
 	return mail.Message{
 		To:      address,
 		Subject: "Your Scrollery sign-in code: " + digits,
 		Text: "Someone, most likely you, wants to connect a program to your Scrollery account.\n\n" +
 			"Your sign-in code is " + digits + "\n\n" +
-			fmt.Sprintf("It is valid for %d minutes. ", int(s.cfg.CodeTTL.Minutes())) +
+			fmt.Sprintf("It is valid for %d minutes. ", int(c.cfg.CodeTTL.Minutes())) +
 			"Type it only into the page at\n\n" +
-			s.cfg.BaseURL + "/oauth/authorize\n\n" +
+			c.cfg.BaseURL + "/oauth/authorize\n\n" +
 			"that you opened yourself. If the page says that too many codes were tried, type\n" +
 			"this word there instead, which no one can guess:\n\n" +
 			word + "\n\n" +
@@ -46,18 +46,18 @@ func (s *Service) signInLetter(address, digits, word string) mail.Message {
 // SignIn tries the newest sign-in code of an address, or the word of its mail, with the limits
 // of Reissue, and returns its statuses. then is called in the same transaction if the code is right; the
 // code is used up unless then fails. client is the address that asks.
-func (s *Service) SignIn(ctx context.Context, email, digits, client string, then func(ctx context.Context, tx *store.Tx) error) (status string, err error) {
+func (c *Codes) SignIn(ctx context.Context, email, digits, client string, then func(ctx context.Context, tx *store.Tx) error) (status string, err error) {
 	address, ok := mail.Address(email)
 	if !ok {
 		return "", apierr.Invalid("email", "must be an e-mail address")
 	}
 	var account int64
-	err = s.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) (err error) {
-		status, account, err = s.check(ctx, tx, forSignIn, address, digits, client)
+	err = c.db.Write(audit.AsCustomer(ctx), func(ctx context.Context, tx *store.Tx) (err error) {
+		status, account, err = c.check(ctx, tx, forSignIn, address, digits, client)
 		if err != nil || status != ReissueCompleted {
 			return err
 		}
-		if err := s.rows.useCodes(ctx, tx, forSignIn, address, s.now()); err != nil {
+		if err := c.rows.useCodes(ctx, tx, forSignIn, address, c.keys.now()); err != nil {
 			return err
 		}
 		return then(ctx, tx)
@@ -65,7 +65,7 @@ func (s *Service) SignIn(ctx context.Context, email, digits, client string, then
 	if err != nil {
 		return "", fmt.Errorf("sign in: %w", err)
 	}
-	s.judged(ctx, status, account)
+	c.judged(ctx, status, account)
 	return status, nil
 }
 

@@ -22,19 +22,19 @@ func TestTimeTellsNothing(t *testing.T) {
 	const known, unknown = "known@example.com", "unknown@example.com"
 	setup := func(t *testing.T) *bundle {
 		b := setup(t, storetest.SQLite(t))
-		b.cfg.CodeTries, b.cfg.CodeGuesses, b.wrong.limit = math.MaxInt32, math.MaxInt32, math.MaxInt32
+		b.Codes.cfg.CodeTries, b.Codes.cfg.CodeGuesses, b.Codes.wrong.limit = math.MaxInt32, math.MaxInt32, math.MaxInt32
 		b.open(t, known)
 		return b
 	}
 	try := func(t *testing.T, b *bundle, email string) {
-		if status, _, err := b.Reissue(context.Background(), email, "no-code", "192.0.2.1"); err != nil || status != ReissueInvalidCode {
+		if status, _, err := b.Codes.Reissue(context.Background(), email, "no-code", "192.0.2.1"); err != nil || status != ReissueInvalidCode {
 			t.Fatalf("got %s, error %v; want %s", status, err, ReissueInvalidCode)
 		}
 	}
 	t.Run("recover", func(t *testing.T) {
 		b := setup(t)
 		indistinguishable(t, known, unknown, func(email string) {
-			if err := b.Recover(context.Background(), email); err != nil {
+			if err := b.Codes.Recover(context.Background(), email); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -42,7 +42,7 @@ func TestTimeTellsNothing(t *testing.T) {
 	t.Run("reissue after a code was asked for", func(t *testing.T) {
 		b := setup(t)
 		for _, email := range []string{known, unknown} {
-			if err := b.send(context.Background(), forRecovery, email); err != nil {
+			if err := b.Codes.send(context.Background(), forRecovery, email); err != nil {
 				t.Fatal(err)
 			}
 		}
