@@ -30,11 +30,11 @@ var keptApart = fx.Provide(
 // removedAgain does once more what the log has and the database does not know.
 type removedAgain struct {
 	*removal.Again
-	*account.Service
+	*account.Eraser
 }
 
 // mergeRemovals has nothing served that was deleted since the copy that the database was restored
 // from.
 func mergeRemovals(ctx context.Context, l *removals.Log, r *removal.Service, a *account.Service) error {
-	return l.Merge(ctx, removedAgain{r.Again(), a})
+	return l.Merge(ctx, removedAgain{r.Again(), a.Eraser})
 }

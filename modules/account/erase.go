@@ -67,27 +67,27 @@ func hashToken(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Request has a mail sent with the link that confirms the deletion of the account of the
+// request has a mail sent with the link that confirms the deletion of the account of the
 // context. It changes nothing where the deletion is confirmed already.
-func (s *Service) Request(ctx context.Context) (status string, at time.Time, err error) {
+func (e *Eraser) request(ctx context.Context) (status string, at time.Time, err error) {
 	account, _, _ := viewer.Tenant(ctx)
-	_, known, err := s.needs.Accounts.EmailOf(ctx, account)
+	_, known, err := e.needs.Accounts.EmailOf(ctx, account)
 	if err != nil {
 		return "", at, fmt.Errorf("erase: %w", err)
 	}
 	if !known {
 		return "", at, apierr.New(apierr.OperationError, "The account has no mail address to which the confirmation could be sent. Write to the operator.")
 	}
-	err = s.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
+	err = e.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
 		switch {
 		case now.action == confirmed:
 			status, at = statusScheduled, now.eraseAt()
 			return nil
-		case now.pending() && s.now().Sub(now.at) < mailEvery:
+		case now.pending() && e.now().Sub(now.at) < mailEvery:
 			return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: mailEvery, Message: "A mail was sent less than a minute ago."}
 		}
 		status, at = statusSent, time.Time{}
-		if err := s.note(ctx, tx, account, asked, publicid.Format(publicid.Account, account)); err != nil {
+		if err := e.note(ctx, tx, account, asked, publicid.Format(publicid.Account, account)); err != nil {
 			return err
 		}
 		return tx.Enqueue(ctx, store.Job{Kind: mailKind, Args: order{account, asked}})
@@ -95,26 +95,26 @@ func (s *Service) Request(ctx context.Context) (status string, at time.Time, err
 	return status, at, err
 }
 
-// CallOff ends a deletion that has not begun.
-func (s *Service) CallOff(ctx context.Context) (status string, at time.Time, err error) {
+// callOff ends a deletion that has not begun.
+func (e *Eraser) callOff(ctx context.Context) (status string, at time.Time, err error) {
 	account, _, _ := viewer.Tenant(ctx)
-	err = s.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
+	err = e.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
 		if status = statusNone; !now.pending() {
 			return nil
 		}
-		if now.begun(s.now()) {
+		if now.begun(e.now()) {
 			return errBegun
 		}
 		status = statusCancelled
-		return s.noteStep(ctx, tx, account, now, calledOff, now.subject)
+		return e.noteStep(ctx, tx, account, now, calledOff, now.subject)
 	})
-	s.needs.Removals.Flush(ctx)
+	e.needs.Removals.Flush(ctx)
 	return status, at, err
 }
 
 // change runs do in a transaction, alone among the changes of the account's deletion.
-func (s *Service) change(ctx context.Context, account int64, do func(ctx context.Context, tx *store.Tx, now step) error) error {
-	err := s.db.Write(viewer.As(ctx, account), func(_ context.Context, tx *store.Tx) error {
+func (e *Eraser) change(ctx context.Context, account int64, do func(ctx context.Context, tx *store.Tx, now step) error) error {
+	err := e.db.Write(viewer.As(ctx, account), func(_ context.Context, tx *store.Tx) error {
 		if err := tx.Lock(ctx, "erase", account); err != nil {
 			return err
 		}
@@ -130,22 +130,22 @@ func (s *Service) change(ctx context.Context, account int64, do func(ctx context
 	return nil
 }
 
-func (s *Service) note(ctx context.Context, tx *store.Tx, account int64, action, subject string) error {
-	return audit.Write(ctx, tx, s.db.NewID(), audit.Entry{AccountID: account, Action: action, Subject: subject})
+func (e *Eraser) note(ctx context.Context, tx *store.Tx, account int64, action, subject string) error {
+	return audit.Write(ctx, tx, e.db.NewID(), audit.Entry{AccountID: account, Action: action, Subject: subject})
 }
 
 // sendLink makes a link and mails it. The newest link is the valid one; none is stored.
-func (s *Service) sendLink(ctx context.Context, account int64) error {
-	email, ok, err := s.needs.Accounts.EmailOf(viewer.As(ctx, account), account)
+func (e *Eraser) sendLink(ctx context.Context, account int64) error {
+	email, ok, err := e.needs.Accounts.EmailOf(viewer.As(ctx, account), account)
 	if err != nil || !ok {
 		return err
 	}
 	token := secret.New()
-	err = s.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
+	err = e.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
 		if now.action != asked && now.action != mailed {
 			return errLinkEnded // called off meanwhile
 		}
-		return s.note(ctx, tx, account, mailed, hashToken(token))
+		return e.note(ctx, tx, account, mailed, hashToken(token))
 	})
 	if errors.Is(err, errLinkEnded) {
 		return nil
@@ -153,12 +153,12 @@ func (s *Service) sendLink(ctx context.Context, account int64) error {
 	if err != nil {
 		return err
 	}
-	return s.needs.Mailer.Send(ctx, mail.Message{
+	return e.needs.Mailer.Send(ctx, mail.Message{
 		To: email, Subject: "Delete your Scrollery account?",
 		Text: "A key of your Scrollery account asked to delete the account and everything in it:\n" +
 			publicid.Format(publicid.Account, account) + "\n\n" +
 			"Nothing happens unless you confirm it on this page within a day:\n\n" +
-			s.link(account, token) + "\n\n" +
+			e.link(account, token) + "\n\n" +
 			"After that you have 7 days to call it off, on the same page or with\n" +
 			"POST /v1/account/erase {\"cancel\": true}. To keep a copy: GET /v1/account/export.\n\n" +
 			"If you did not ask, do nothing, and replace your keys.\n",
@@ -166,89 +166,89 @@ func (s *Service) sendLink(ctx context.Context, account int64) error {
 }
 
 // link is the address of the page of a token.
-func (s *Service) link(account int64, token string) string {
-	return s.cfg.BaseURL + LinkPath + publicid.Format(publicid.Account, account) + "." + token
+func (e *Eraser) link(account int64, token string) string {
+	return e.cfg.BaseURL + LinkPath + publicid.Format(publicid.Account, account) + "." + token
 }
 
 // look returns the step that a link belongs to, or errLinkEnded.
-func (s *Service) look(ctx context.Context, account int64, token string) (step, error) {
-	now, err := newest(viewer.As(ctx, account), s.db.Ent())
+func (e *Eraser) look(ctx context.Context, account int64, token string) (step, error) {
+	now, err := newest(viewer.As(ctx, account), e.db.Ent())
 	if err != nil {
 		return step{}, err
 	}
-	return now, s.opens(now, token)
+	return now, e.opens(now, token)
 }
 
 // opens reports whether the token is that of the step, and still of use.
-func (s *Service) opens(now step, token string) error {
-	if now.subject != hashToken(token) || now.action != confirmed && (now.action != mailed || s.now().Sub(now.at) >= linkTTL) {
+func (e *Eraser) opens(now step, token string) error {
+	if now.subject != hashToken(token) || now.action != confirmed && (now.action != mailed || e.now().Sub(now.at) >= linkTTL) {
 		return errLinkEnded
 	}
 	return nil
 }
 
 // decide confirms the deletion, once, or calls it off, for the reader of a mailed link.
-func (s *Service) decide(ctx context.Context, account int64, token string, erase bool) (at time.Time, err error) {
-	err = s.change(audit.AsCustomer(ctx), account, func(ctx context.Context, tx *store.Tx, now step) error {
-		if err := s.opens(now, token); err != nil {
+func (e *Eraser) decide(ctx context.Context, account int64, token string, erase bool) (at time.Time, err error) {
+	err = e.change(audit.AsCustomer(ctx), account, func(ctx context.Context, tx *store.Tx, now step) error {
+		if err := e.opens(now, token); err != nil {
 			return err
 		}
-		if !erase && now.begun(s.now()) {
+		if !erase && now.begun(e.now()) {
 			return errBegun
 		}
 		if !erase {
-			return s.noteStep(ctx, tx, account, now, calledOff, now.subject)
+			return e.noteStep(ctx, tx, account, now, calledOff, now.subject)
 		}
 		if now.action == confirmed {
 			at = now.eraseAt()
 			return nil
 		}
-		at = s.now().Add(Grace)
-		if err := s.noteStep(ctx, tx, account, now, confirmed, now.subject); err != nil {
+		at = e.now().Add(Grace)
+		if err := e.noteStep(ctx, tx, account, now, confirmed, now.subject); err != nil {
 			return err
 		}
 		return tx.Enqueue(ctx, store.Job{
 			Kind: eraseKind, Args: order{account, now.subject}, RunAt: at.Add(time.Second), MaxAttempts: store.AttemptsOver(eraseWithin),
 		})
 	})
-	s.needs.Removals.Flush(ctx)
+	e.needs.Removals.Flush(ctx)
 	return at, err
 }
 
 // erase deletes an account whose deletion is confirmed and due. What is confirmed stays
 // stored until all else is gone, so that an erasure that was cut off goes on.
-func (s *Service) erase(ctx context.Context, account int64, subject string) error {
+func (e *Eraser) erase(ctx context.Context, account int64, subject string) error {
 	ctx = viewer.As(ctx, account)
-	now, err := newest(ctx, s.db.Ent())
+	now, err := newest(ctx, e.db.Ent())
 	if err != nil {
 		return err
 	}
 	if now.action != confirmed || now.subject != subject {
 		return nil // called off, or done
 	}
-	if wait := now.eraseAt().Sub(s.now()); wait > 0 {
+	if wait := now.eraseAt().Sub(e.now()); wait > 0 {
 		return store.Snooze(wait)
 	}
-	if err := s.needs.Billing.Close(ctx, account); err != nil {
+	if err := e.needs.Billing.Close(ctx, account); err != nil {
 		return fmt.Errorf("erase: end the subscription: %w", err)
 	}
-	if err := s.needs.Files.EraseFiles(ctx); err != nil {
+	if err := e.needs.Files.EraseFiles(ctx); err != nil {
 		return fmt.Errorf("erase: %w", err)
 	}
-	if err := s.eraseAll(ctx, account); err != nil {
+	if err := e.eraseAll(ctx, account); err != nil {
 		return fmt.Errorf("erase: %w", err)
 	}
-	if err := s.eraseLast(ctx, account); err != nil {
+	if err := e.eraseLast(ctx, account); err != nil {
 		return fmt.Errorf("erase: %w", err)
 	}
-	s.log.InfoContext(ctx, "an account was deleted", "account", publicid.Format(publicid.Account, account))
+	e.log.InfoContext(ctx, "an account was deleted", "account", publicid.Format(publicid.Account, account))
 	return nil
 }
 
 // eraseAll deletes rows until nothing is left: work that ran meanwhile may have written.
-func (s *Service) eraseAll(ctx context.Context, account int64) error {
+func (e *Eraser) eraseAll(ctx context.Context, account int64) error {
 	for range 5 {
-		deleted, err := s.eraseRows(ctx, account)
+		deleted, err := e.eraseRows(ctx, account)
 		if err != nil || deleted == 0 {
 			return err
 		}
@@ -258,16 +258,16 @@ func (s *Service) eraseAll(ctx context.Context, account int64) error {
 
 // eraseRest deletes what a call, a scroll or a delivery that had begun before the deletion
 // of an account wrote after it.
-func (s *Service) eraseRest(ctx context.Context, account int64) error {
+func (e *Eraser) eraseRest(ctx context.Context, account int64) error {
 	ctx = viewer.As(ctx, account)
-	there, err := exists(ctx, s.db.Ent(), account)
+	there, err := exists(ctx, e.db.Ent(), account)
 	if err != nil || there {
 		return err
 	}
-	if err := s.eraseAll(ctx, account); err != nil {
+	if err := e.eraseAll(ctx, account); err != nil {
 		return fmt.Errorf("erase the rest: %w", err)
 	}
-	if err := s.eraseAudit(ctx); err != nil {
+	if err := e.eraseAudit(ctx); err != nil {
 		return fmt.Errorf("erase the rest: %w", err)
 	}
 	return nil

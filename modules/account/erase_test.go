@@ -217,14 +217,14 @@ func left(t *testing.T, db *store.DB, account int64) map[string]int {
 func confirm(t *testing.T, w *world, s *Service, account int64) (subject string) {
 	t.Helper()
 	ctx := viewer.As(t.Context(), account)
-	if status, _, err := s.Request(ctx); err != nil || status != statusSent {
+	if status, _, err := s.Eraser.request(ctx); err != nil || status != statusSent {
 		t.Fatalf("request: got %q, error %v; want %q", status, err, statusSent)
 	}
-	if err := s.sendLink(t.Context(), account); err != nil {
+	if err := s.Eraser.sendLink(t.Context(), account); err != nil {
 		t.Fatal(err)
 	}
 	token := tokenOf(t, w)
-	if _, err := s.decide(t.Context(), account, token, true); err != nil {
+	if _, err := s.Eraser.decide(t.Context(), account, token, true); err != nil {
 		t.Fatal(err)
 	}
 	return hashToken(token)
@@ -245,7 +245,7 @@ func TestErasureLeavesNothing(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		w, s := setup(db)
-		s.batch = 3
+		s.Eraser.batch = 3
 		mine, other := db.NewID(), db.NewID()
 		fill(t, db, mine, 10)
 		fill(t, db, other, 4)
@@ -262,12 +262,12 @@ func TestErasureLeavesNothing(t *testing.T) {
 			}
 		}
 		subject := confirm(t, w, s, mine)
-		if err := s.erase(t.Context(), mine, subject); err == nil || left(t, db, mine)["videos"] != 10 {
+		if err := s.Eraser.erase(t.Context(), mine, subject); err == nil || left(t, db, mine)["videos"] != 10 {
 			t.Fatalf("before the end of the 7 days: got %v, want the job to wait and nothing deleted", err)
 		}
-		s.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
+		s.Eraser.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
 		w.failing = errors.New("the provider is away")
-		if err := s.erase(t.Context(), mine, subject); !errors.Is(err, w.failing) || left(t, db, mine)["videos"] != 10 {
+		if err := s.Eraser.erase(t.Context(), mine, subject); !errors.Is(err, w.failing) || left(t, db, mine)["videos"] != 10 {
 			t.Fatalf("without the provider: got %v, want its error and nothing deleted", err)
 		}
 		w.failing = nil
@@ -280,7 +280,7 @@ func TestErasureLeavesNothing(t *testing.T) {
 					cancel()
 				}
 			})
-			err := s.erase(ctx, mine, subject)
+			err := s.Eraser.erase(ctx, mine, subject)
 			db.Trace(nil)
 			cancel()
 			if err == nil {
@@ -299,11 +299,11 @@ func TestErasureLeavesNothing(t *testing.T) {
 		if len(w.closed) < 2 || w.closed[0] != mine || w.erased == 0 {
 			t.Errorf("subscriptions ended of %v, files deleted %d times, want at least 2 closed, closed[0] %v and erased not 0", w.closed, w.erased, mine)
 		}
-		if err := s.erase(t.Context(), mine, subject); err != nil {
+		if err := s.Eraser.erase(t.Context(), mine, subject); err != nil {
 			t.Errorf("once more: %v", err)
 		}
 		fill(t, db, mine, 2)
-		if err := s.eraseRest(t.Context(), mine); err != nil || left(t, db, mine)["videos"] != 2 {
+		if err := s.Eraser.eraseRest(t.Context(), mine); err != nil || left(t, db, mine)["videos"] != 2 {
 			t.Errorf("the rest of an account that is there: %v, left %v, want nothing deleted", err, left(t, db, mine))
 		}
 		err := db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) error {
@@ -313,7 +313,7 @@ func TestErasureLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		// What ran meanwhile wrote after the deletion.
-		if err := s.eraseRest(t.Context(), mine); err != nil {
+		if err := s.Eraser.eraseRest(t.Context(), mine); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(nothing, left(t, db, mine)); diff != "" {
@@ -331,13 +331,13 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 		w, s := setup(db)
 		account := int64(7)
 		ctx := viewer.As(t.Context(), account)
-		site, err := NewPage(s, s.log)
+		site, err := NewPage(s, s.Eraser.log)
 		if err != nil {
 			t.Fatal(err)
 		}
 		visit := func(method, token, action string) (int, string) {
 			body := strings.NewReader(url.Values{"action": {action}}.Encode())
-			r := httptest.NewRequestWithContext(t.Context(), method, strings.TrimPrefix(s.link(account, token), s.cfg.BaseURL), body)
+			r := httptest.NewRequestWithContext(t.Context(), method, strings.TrimPrefix(s.Eraser.link(account, token), s.cfg.BaseURL), body)
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			answer := httptest.NewRecorder()
 			site.ServeHTTP(answer, r)
@@ -350,23 +350,23 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 				t.Fatalf("state: got %q, %v, want %q", now.action, err, want)
 			}
 		}
-		if status, _, err := s.CallOff(ctx); err != nil || status != statusNone {
+		if status, _, err := s.Eraser.callOff(ctx); err != nil || status != statusNone {
 			t.Errorf("call off nothing: got %q, error %v; want %q", status, err, statusNone)
 		}
-		if _, _, err := s.Request(viewer.As(t.Context(), 99)); !apierr.Is(err, apierr.OperationError) {
+		if _, _, err := s.Eraser.request(viewer.As(t.Context(), 99)); !apierr.Is(err, apierr.OperationError) {
 			t.Errorf("an account without an address: got %v, want operation_error", err)
 		}
-		if status, _, err := s.Request(ctx); err != nil || status != statusSent {
+		if status, _, err := s.Eraser.request(ctx); err != nil || status != statusSent {
 			t.Fatalf("request: got %q, error %v; want %q", status, err, statusSent)
 		}
-		if _, _, err := s.Request(ctx); !apierr.Is(err, apierr.RateLimited) {
+		if _, _, err := s.Eraser.request(ctx); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("request again at once: got %v, want rate_limited", err)
 		}
-		if err := s.sendLink(t.Context(), account); err != nil {
+		if err := s.Eraser.sendLink(t.Context(), account); err != nil {
 			t.Fatal(err)
 		}
 		first := tokenOf(t, w)
-		if err := s.sendLink(t.Context(), account); err != nil { // as a job does that runs twice
+		if err := s.Eraser.sendLink(t.Context(), account); err != nil { // as a job does that runs twice
 			t.Fatal(err)
 		}
 		token := tokenOf(t, w)
@@ -384,43 +384,43 @@ func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 			t.Fatalf(`confirm: got %d, want code %v and text with "will be deleted": %s`, code, http.StatusOK, text)
 		}
 		state(confirmed)
-		status, at, err := s.Request(ctx)
+		status, at, err := s.Eraser.request(ctx)
 		if err != nil || status != statusScheduled || time.Until(at) < Grace-time.Minute || time.Until(at) > Grace+time.Minute {
 			t.Errorf("while it is scheduled: got %q at %v, error %v; want %q in %v to %v", status, at, err, statusScheduled, Grace-time.Minute, Grace+time.Minute)
 		}
 		// Once it has begun, a part of the account may be gone.
-		s.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
-		if _, _, err := s.CallOff(ctx); !apierr.Is(err, apierr.OperationError) {
+		s.Eraser.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
+		if _, _, err := s.Eraser.callOff(ctx); !apierr.Is(err, apierr.OperationError) {
 			t.Errorf("call off what has begun: got %v, want operation_error", err)
 		}
 		if code, text := visit(http.MethodPost, token, "keep"); code != http.StatusConflict || !strings.Contains(text, "has begun") {
 			t.Errorf(`keep what is being deleted: got %d, want code %v and text with "has begun": %s`, code, http.StatusConflict, text)
 		}
 		state(confirmed)
-		s.now = time.Now
-		if status, _, err := s.CallOff(ctx); err != nil || status != statusCancelled {
+		s.Eraser.now = time.Now
+		if status, _, err := s.Eraser.callOff(ctx); err != nil || status != statusCancelled {
 			t.Errorf("call off: got %q, error %v; want %q", status, err, statusCancelled)
 		}
 		if code, _ := visit(http.MethodPost, token, "erase"); code != http.StatusNotFound {
 			t.Errorf("the link after that: got %d, want 404", code)
 		}
-		s.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
-		if err := s.erase(t.Context(), account, hashToken(token)); err != nil || w.erased > 0 || len(w.closed) > 0 {
+		s.Eraser.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
+		if err := s.Eraser.erase(t.Context(), account, hashToken(token)); err != nil || w.erased > 0 || len(w.closed) > 0 {
 			t.Errorf("the job after that: got %v, deleted %d, want nothing done", err, w.erased)
 		}
-		if status, _, err := s.Request(ctx); err != nil || status != statusSent {
+		if status, _, err := s.Eraser.request(ctx); err != nil || status != statusSent {
 			t.Fatalf("request anew: got %q, error %v; want %q", status, err, statusSent)
 		}
-		s.now = time.Now
-		if err := s.sendLink(t.Context(), account); err != nil {
+		s.Eraser.now = time.Now
+		if err := s.Eraser.sendLink(t.Context(), account); err != nil {
 			t.Fatal(err)
 		}
 		token = tokenOf(t, w)
-		s.now = func() time.Time { return time.Now().Add(linkTTL + time.Minute) }
+		s.Eraser.now = func() time.Time { return time.Now().Add(linkTTL + time.Minute) }
 		if code, _ := visit(http.MethodPost, token, "erase"); code != http.StatusNotFound {
 			t.Errorf("a link after a day: got %d, want 404", code)
 		}
-		s.now = time.Now
+		s.Eraser.now = time.Now
 		if code, _ := visit(http.MethodPost, token, "keep"); code != http.StatusOK {
 			t.Errorf("keep the account: got %d, want %v", code, http.StatusOK)
 		}

@@ -38,18 +38,18 @@ const (
 // video that they follow.
 const firstPart = "first"
 
-// Export writes the account of the context as a zip: everything but what the caller lacks a
+// export writes the account of the context as a zip: everything but what the caller lacks a
 // scope for.
 // Rows are read page by page: those that change meanwhile are as they were when their
 // page was read. An account runs one export at a time in a process; another one fails
 // with RateLimited.
-func (s *Service) Export(ctx context.Context, out io.Writer) error {
+func (e *exporter) export(ctx context.Context, out io.Writer) error {
 	account, all, ok := viewer.Tenant(ctx)
 	if !ok || all {
 		return fmt.Errorf("export: no account in the context")
 	}
 	waiting, cancel := context.WithTimeout(ctx, waitForPlace)
-	leave, err := s.running.Enter(waiting, account)
+	leave, err := e.running.Enter(waiting, account)
 	cancel()
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -58,13 +58,13 @@ func (s *Service) Export(ctx context.Context, out io.Writer) error {
 		return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: 10 * time.Second, Message: "Another export is running. An account has one at a time: try again when it has ended."}
 	}
 	defer leave()
-	paced := &paced{out: out, places: s.places, ctx: ctx, account: account}
+	paced := &paced{out: out, places: e.places, ctx: ctx, account: account}
 	if err := paced.enter(); err != nil {
 		return err
 	}
 	defer paced.give()
-	a := newArchive(paced, account, s.now())
-	if err := s.export(store.BulkReader(ctx), a); err != nil {
+	a := newArchive(paced, account, e.now())
+	if err := e.write(store.BulkReader(ctx), a); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	if err := a.close(); err != nil {
@@ -105,8 +105,8 @@ func (p *paced) Write(text []byte) (int, error) {
 	return n, p.enter()
 }
 
-func (s *Service) export(ctx context.Context, a *archive) error {
-	for _, e := range s.small() {
+func (e *exporter) write(ctx context.Context, a *archive) error {
+	for _, e := range e.small() {
 		if lacks(ctx, e.name) != "" {
 			continue
 		}
@@ -114,17 +114,17 @@ func (s *Service) export(ctx context.Context, a *archive) error {
 			return err
 		}
 	}
-	if err := s.exportVideos(ctx, a); err != nil || lacks(ctx, filesName) != "" {
+	if err := e.videos(ctx, a); err != nil || lacks(ctx, filesName) != "" {
 		return err
 	}
-	return s.exportFiles(ctx, a)
+	return e.files(ctx, a)
 }
 
-// exportVideos writes the videos in parts, each with what belongs to its videos.
-func (s *Service) exportVideos(ctx context.Context, a *archive) error {
+// videos writes the videos in parts, each with what belongs to its videos.
+func (e *exporter) videos(ctx context.Context, a *archive) error {
 	name := firstPart
 	for after := int64(0); ; {
-		part, err := s.videoPart(ctx, after)
+		part, err := e.videoPart(ctx, after)
 		if err != nil || len(part.rows) == 0 {
 			return err
 		}
@@ -140,14 +140,14 @@ func (s *Service) exportVideos(ctx context.Context, a *archive) error {
 	}
 }
 
-// exportFiles writes the sandbox files as they are.
-func (s *Service) exportFiles(ctx context.Context, a *archive) error {
-	paths, err := s.needs.Files.Paths(ctx)
+// files writes the sandbox files as they are.
+func (e *exporter) files(ctx context.Context, a *archive) error {
+	paths, err := e.needs.Files.Paths(ctx)
 	if err != nil {
 		return err
 	}
 	for _, path := range paths {
-		text, err := s.needs.Files.ReadFile(ctx, path)
+		text, err := e.needs.Files.ReadFile(ctx, path)
 		if err != nil {
 			return err
 		}

@@ -123,7 +123,7 @@ func TestExportHasEverything(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		_, s := setup(db)
-		s.part = 10
+		s.exporter.part = 10
 		library(t, db, 7, 25, "=1+1")
 		library(t, db, 8, 5, "another account")
 		ctx := owner(t.Context(), 7)
@@ -140,7 +140,7 @@ func TestExportHasEverything(t *testing.T) {
 			t.Fatal(err)
 		}
 		var whole bytes.Buffer
-		if err := s.Export(ctx, &whole); err != nil {
+		if err := s.exporter.export(ctx, &whole); err != nil {
 			t.Fatal(err)
 		}
 		manifest, files := opened(t, whole.Bytes())
@@ -213,7 +213,7 @@ func TestExportLeavesOutWhatTheKeyMayNotRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := owner(t.Context(), 7, append(c.scopes, "account:export")...)
 			var out bytes.Buffer
-			if err := s.Export(ctx, &out); err != nil {
+			if err := s.exporter.export(ctx, &out); err != nil {
 				t.Fatal(err)
 			}
 			manifest, _ := opened(t, out.Bytes())
@@ -246,12 +246,12 @@ func TestAnAccountRunsOneExportAtATime(t *testing.T) {
 		_, s := setup(db)
 		ctx := owner(t.Context(), 7)
 		out, ended := slow{make(chan struct{}, 1), make(chan struct{})}, make(chan error, 1)
-		go func() { ended <- s.Export(ctx, out) }()
+		go func() { ended <- s.exporter.export(ctx, out) }()
 		<-out.begun
-		if err := s.Export(ctx, io.Discard); !apierr.Is(err, apierr.RateLimited) {
+		if err := s.exporter.export(ctx, io.Discard); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("a second one: got %v, want rate_limited", err)
 		}
-		if err := s.Export(owner(t.Context(), 8), io.Discard); err != nil {
+		if err := s.exporter.export(owner(t.Context(), 8), io.Discard); err != nil {
 			t.Errorf("one of another account: %v", err)
 		}
 		close(out.may)
@@ -268,12 +268,12 @@ func TestSlowReadersKeepNoOtherExportWaiting(t *testing.T) {
 	may, ended := make(chan struct{}), make(chan error, exports)
 	for i := range exports {
 		out := slow{make(chan struct{}, 1), may}
-		go func() { ended <- s.Export(owner(t.Context(), int64(7+i)), out) }()
+		go func() { ended <- s.exporter.export(owner(t.Context(), int64(7+i)), out) }()
 		<-out.begun
 	}
 	ctx, cancel := context.WithTimeout(owner(t.Context(), 20), 30*time.Second)
 	defer cancel()
-	if err := s.Export(ctx, io.Discard); err != nil {
+	if err := s.exporter.export(ctx, io.Discard); err != nil {
 		t.Errorf("an export beside %d whose readers are slow: got %v, want none", exports, err)
 	}
 	close(may)
@@ -314,7 +314,7 @@ func TestExportOfMany(t *testing.T) {
 		}()
 		began := time.Now()
 		size := &counted{to: io.Discard, sum: sha256.New()}
-		if err := s.Export(owner(t.Context(), 7), size); err != nil {
+		if err := s.exporter.export(owner(t.Context(), 7), size); err != nil {
 			t.Fatal(err)
 		}
 		close(stop)
@@ -358,7 +358,7 @@ func TestExportLeavesListsOfVideosUnread(t *testing.T) {
 			}
 		})
 		var out bytes.Buffer
-		if err := s.Export(owner(t.Context(), mine), &out); err != nil {
+		if err := s.exporter.export(owner(t.Context(), mine), &out); err != nil {
 			t.Fatal(err)
 		}
 		manifest, _ := opened(t, out.Bytes())
@@ -443,7 +443,7 @@ func TestExportReadsBesideReaders(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(viewer.As(t.Context(), 7), time.Minute)
 	defer cancel()
-	if err := s.Export(ctx, io.Discard); err != nil {
+	if err := s.exporter.export(ctx, io.Discard); err != nil {
 		t.Errorf("while all readers are taken: got %v, want none", err)
 	}
 }

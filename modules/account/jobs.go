@@ -38,7 +38,7 @@ type order struct {
 func Workers(s *Service) []store.Worker {
 	return []store.Worker{
 		{Kind: mailKind, Timeout: time.Minute, Concurrency: 2, Work: work(func(ctx context.Context, o order) error {
-			err := s.sendLink(ctx, o.Account)
+			err := s.Eraser.sendLink(ctx, o.Account)
 			if errors.Is(err, mail.ErrRefused) {
 				return store.Cancel(err)
 			}
@@ -47,14 +47,14 @@ func Workers(s *Service) []store.Worker {
 		{Kind: eraseKind, Timeout: 2 * eraseSlice, Concurrency: 1, Work: work(func(ctx context.Context, o order) error {
 			slice, cancel := context.WithTimeout(ctx, eraseSlice)
 			defer cancel()
-			err := s.erase(slice, o.Account, o.Subject)
+			err := s.Eraser.erase(slice, o.Account, o.Subject)
 			if err != nil && slice.Err() != nil && ctx.Err() == nil {
 				return store.Snooze(time.Second)
 			}
 			return err
 		})},
 		{Kind: restKind, Timeout: 2 * eraseSlice, Concurrency: 1, Work: work(func(ctx context.Context, o order) error {
-			return s.eraseRest(ctx, o.Account)
+			return s.Eraser.eraseRest(ctx, o.Account)
 		})},
 	}
 }

@@ -20,9 +20,9 @@ var pageText string
 // Page serves the links of mails about deletions. Reading it changes nothing, since mail
 // scanners open links.
 type Page struct {
-	service *Service
-	page    *page.Writer
-	log     *slog.Logger
+	eraser *Eraser
+	page   *page.Writer
+	log    *slog.Logger
 }
 
 // NewPage returns the page. Mount it at LinkPath.
@@ -31,7 +31,7 @@ func NewPage(service *Service, log *slog.Logger) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Page{service: service, page: writer, log: log}, nil
+	return &Page{eraser: service.Eraser, page: writer, log: log}, nil
 }
 
 // content is what the page shows.
@@ -54,7 +54,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost:
 		p.post(w, r, account, token)
 	default:
-		now, err := p.service.look(r.Context(), account, token)
+		now, err := p.eraser.look(r.Context(), account, token)
 		switch {
 		case err != nil:
 			p.fail(w, r, err)
@@ -81,7 +81,7 @@ func (p *Page) post(w http.ResponseWriter, r *http.Request, account int64, token
 		p.page.Write(w, r, http.StatusBadRequest, content{Title: "That did not work", Mistake: "Choose to delete the account or to keep it."})
 		return
 	}
-	at, err := p.service.decide(r.Context(), account, token, action == "erase")
+	at, err := p.eraser.decide(r.Context(), account, token, action == "erase")
 	switch {
 	case err != nil:
 		p.fail(w, r, err)

@@ -11,16 +11,16 @@ import (
 // Mount mounts the operations on every protocol.
 func (s *Service) Mount(m *api.Mux) {
 	api.Download(m, "ExportAccount", func(ctx context.Context, _ *scrolleryv1.ExportAccountRequest, out io.Writer) error {
-		return s.Export(ctx, out)
+		return s.exporter.export(ctx, out)
 	})
 	api.Unary(m, "GetAccount", s.getAccount)
 	api.Unary(m, "EraseAccount", s.eraseAccount)
 }
 
 func (s *Service) eraseAccount(ctx context.Context, req *scrolleryv1.EraseAccountRequest) (*scrolleryv1.EraseAccountResponse, error) {
-	do := s.Request
+	do := s.Eraser.request
 	if req.GetCancel() {
-		do = s.CallOff
+		do = s.Eraser.callOff
 	}
 	status, at, err := do(ctx)
 	if err != nil {

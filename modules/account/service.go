@@ -147,21 +147,37 @@ const (
 
 // Service exports and deletes accounts.
 type Service struct {
+	cfg      Config
+	needs    Needs
+	exporter *exporter
+	Eraser   *Eraser
+}
+
+// exporter writes accounts as zip files.
+type exporter struct {
 	db    *store.DB
-	cfg   Config
 	needs Needs
 	// running has a place for each export, places for each that works.
 	running, places *fair.Places
-	log             *slog.Logger
 	now             func() time.Time
-	// part is how many videos a file of an export has; batch is how many rows one
-	// transaction of a deletion deletes.
-	part, batch int
+	part            int // how many videos a file has
+}
+
+// Eraser deletes accounts, once a mailed link is confirmed and Grace is over.
+type Eraser struct {
+	db    *store.DB
+	cfg   Config
+	needs Needs
+	log   *slog.Logger
+	now   func() time.Time
+	batch int // how many rows one transaction deletes
 }
 
 // New returns the service.
 func New(db *store.DB, cfg Config, needs Needs, log *slog.Logger) *Service {
 	return &Service{
-		db: db, cfg: cfg, needs: needs, running: fair.NewEach(openExports, 1), places: fair.New(exports), log: log, now: time.Now, part: 2000, batch: 500,
+		cfg: cfg, needs: needs,
+		exporter: &exporter{db: db, needs: needs, running: fair.NewEach(openExports, 1), places: fair.New(exports), now: time.Now, part: 2000},
+		Eraser:   &Eraser{db: db, cfg: cfg, needs: needs, log: log, now: time.Now, batch: 500},
 	}
 }

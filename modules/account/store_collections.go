@@ -9,32 +9,32 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 )
 
-func (s *Service) collections() entity {
+func (e *exporter) collections() entity {
 	return entity{
 		columns: []column{"id", "name", "note", "createdAt", "updatedAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
-			return s.eachCollection(ctx, func(r *ent.Collection) error {
+			return e.eachCollection(ctx, func(r *ent.Collection) error {
 				return do(publicid.Format(publicid.Collection, r.ID), r.Name, r.Note, r.CreatedAt, r.UpdatedAt)
 			})
 		},
 	}
 }
 
-func (s *Service) eachCollection(ctx context.Context, do func(*ent.Collection) error) error {
+func (e *exporter) eachCollection(ctx context.Context, do func(*ent.Collection) error) error {
 	return eachByID(ctx, func(after int64) ([]*ent.Collection, error) {
-		return s.db.Ent().Collection.Query().Where(collection.IDGT(after)).Order(collection.ByID()).Limit(rowsAtOnce).All(ctx)
+		return e.db.Ent().Collection.Query().Where(collection.IDGT(after)).Order(collection.ByID()).Limit(rowsAtOnce).All(ctx)
 	}, func(r *ent.Collection) int64 { return r.ID }, do)
 }
 
 // collectionVideos are the videos of each collection, in their order.
-func (s *Service) collectionVideos() entity {
+func (e *exporter) collectionVideos() entity {
 	return entity{
 		columns: []column{"collectionId", "videoId", "note", "addedAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
-			return s.eachCollection(ctx, func(of *ent.Collection) error {
+			return e.eachCollection(ctx, func(of *ent.Collection) error {
 				id := publicid.Format(publicid.Collection, of.ID)
 				return eachByID(ctx, func(after int64) ([]*ent.CollectionVideo, error) {
-					return s.db.Ent().CollectionVideo.Query().Where(collectionvideo.CollectionID(of.ID), collectionvideo.PositionGT(after)).
+					return e.db.Ent().CollectionVideo.Query().Where(collectionvideo.CollectionID(of.ID), collectionvideo.PositionGT(after)).
 						Order(collectionvideo.ByPosition()).Limit(rowsAtOnce).All(ctx)
 				}, func(r *ent.CollectionVideo) int64 { return r.Position }, func(r *ent.CollectionVideo) error {
 					return do(id, publicid.Format(publicid.Video, r.VideoID), r.Note, r.AddedAt)

@@ -39,7 +39,7 @@ var byHand = [][2]string{{"changes", "seq"}, {"unindexed_libraries", "platform"}
 
 // eraseRows deletes the rows of the viewer's account, the keys first, so that no call can
 // add any. The entries of the audit stay.
-func (s *Service) eraseRows(ctx context.Context, account int64) (deleted int64, err error) {
+func (e *Eraser) eraseRows(ctx context.Context, account int64) (deleted int64, err error) {
 	tables := [][2]string{{keysTable, "id"}}
 	for _, table := range ent.OwnedTables() {
 		if !slices.Contains([]string{keysTable, videosTable, docsTable, eventsTable, auditTable}, table) {
@@ -47,8 +47,8 @@ func (s *Service) eraseRows(ctx context.Context, account int64) (deleted int64, 
 		}
 	}
 	for _, table := range append(tables, byHand...) {
-		statement := s.deleteSome(table[0], table[1])
-		n, err := s.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) {
+		statement := e.deleteSome(table[0], table[1])
+		n, err := e.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) {
 			tx.Notify(account) // its keys are kept in memory
 			return statement.ExecIn(ctx, tx)
 		})
@@ -56,7 +56,7 @@ func (s *Service) eraseRows(ctx context.Context, account int64) (deleted int64, 
 			return deleted, fmt.Errorf("delete from %s: %w", table[0], err)
 		}
 	}
-	for _, erase := range []func(context.Context, int64) (int64, error){s.eraseVideos, s.eraseByDays} {
+	for _, erase := range []func(context.Context, int64) (int64, error){e.eraseVideos, e.eraseByDays} {
 		n, err := erase(ctx, account)
 		if deleted += n; err != nil {
 			return deleted, err
@@ -66,15 +66,15 @@ func (s *Service) eraseRows(ctx context.Context, account int64) (deleted int64, 
 }
 
 // deleteSome deletes some rows of the tenant from a table.
-func (s *Service) deleteSome(table, column string) *store.Hot {
-	return s.db.Hot(fmt.Sprintf("DELETE FROM %[1]s WHERE {tenant} AND %[2]s IN (SELECT %[2]s FROM %[1]s WHERE {tenant} LIMIT %[3]d)", table, column, s.batch))
+func (e *Eraser) deleteSome(table, column string) *store.Hot {
+	return e.db.Hot(fmt.Sprintf("DELETE FROM %[1]s WHERE {tenant} AND %[2]s IN (SELECT %[2]s FROM %[1]s WHERE {tenant} LIMIT %[3]d)", table, column, e.batch))
 }
 
 // batches deletes in transactions, until one has nothing to delete.
-func (s *Service) batches(ctx context.Context, do func(ctx context.Context, tx *store.Tx) (int64, error)) (deleted int64, err error) {
+func (e *Eraser) batches(ctx context.Context, do func(ctx context.Context, tx *store.Tx) (int64, error)) (deleted int64, err error) {
 	for {
 		var n int64
-		err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+		err := e.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
 			n, err = do(ctx, tx)
 			return err
 		})
@@ -86,14 +86,14 @@ func (s *Service) batches(ctx context.Context, do func(ctx context.Context, tx *
 
 // eraseVideos deletes videos with their documents, which have no index by account; those
 // without a video are left to eraseByDays.
-func (s *Service) eraseVideos(ctx context.Context, _ int64) (int64, error) {
-	deleted, err := s.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) {
-		ids, err := tx.Ent().Video.Query().Limit(s.batch).IDs(ctx)
+func (e *Eraser) eraseVideos(ctx context.Context, _ int64) (int64, error) {
+	deleted, err := e.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) {
+		ids, err := tx.Ent().Video.Query().Limit(e.batch).IDs(ctx)
 		if err != nil || len(ids) == 0 {
 			return 0, err
 		}
 		for _, table := range []string{docsTable, videosTable} {
-			if _, err := s.db.Hot("DELETE FROM "+table+" WHERE +{tenant} AND id IN ({list:1})").ExecIn(ctx, tx, ids); err != nil {
+			if _, err := e.db.Hot("DELETE FROM "+table+" WHERE +{tenant} AND id IN ({list:1})").ExecIn(ctx, tx, ids); err != nil {
 				return 0, err
 			}
 		}
@@ -107,14 +107,14 @@ func (s *Service) eraseVideos(ctx context.Context, _ int64) (int64, error) {
 
 // eraseByDays deletes the rows that have no index by account, a day of ids at a time: ids
 // follow time, and no row of an account is older than it.
-func (s *Service) eraseByDays(ctx context.Context, account int64) (deleted int64, err error) {
+func (e *Eraser) eraseByDays(ctx context.Context, account int64) (deleted int64, err error) {
 	const day = 24 * time.Hour
 	for _, table := range []string{eventsTable, docsTable} {
-		statement := s.db.Hot("DELETE FROM " + table + " WHERE {tenant} AND id >= $1 AND id < $2")
-		for at := publicid.Time(account).Add(-day); at.Before(s.now().Add(day)); at = at.Add(day) {
+		statement := e.db.Hot("DELETE FROM " + table + " WHERE {tenant} AND id >= $1 AND id < $2")
+		for at := publicid.Time(account).Add(-day); at.Before(e.now().Add(day)); at = at.Add(day) {
 			from, to := publicid.First(at), publicid.First(at.Add(day))
 			var n int64
-			err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
+			err := e.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
 				n, err = statement.ExecIn(ctx, tx, from, to)
 				return err
 			})
@@ -128,18 +128,18 @@ func (s *Service) eraseByDays(ctx context.Context, account int64) (deleted int64
 
 // eraseLast deletes the audit and the account itself: all but the newest entries in
 // batches, then these with the account, so that until then it is known what is to be done.
-func (s *Service) eraseLast(ctx context.Context, account int64) error {
-	if err := s.eraseAudit(ctx); err != nil {
+func (e *Eraser) eraseLast(ctx context.Context, account int64) error {
+	if err := e.eraseAudit(ctx); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+	return e.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if _, err := tx.Ent().AuditEntry.Delete().Exec(ctx); err != nil {
 			return fmt.Errorf("delete the audit: %w", err)
 		}
 		if _, err := tx.Ent().Account.Delete().Where(entaccount.ID(account)).Exec(ctx); err != nil {
 			return err
 		}
-		return tx.Enqueue(ctx, store.Job{Kind: restKind, Args: order{Account: account}, RunAt: s.now().Add(restAfter)})
+		return tx.Enqueue(ctx, store.Job{Kind: restKind, Args: order{Account: account}, RunAt: e.now().Add(restAfter)})
 	})
 }
 
@@ -149,9 +149,9 @@ func exists(ctx context.Context, client *ent.Client, account int64) (bool, error
 }
 
 // eraseAudit deletes the entries of the audit but the confirmation of the deletion.
-func (s *Service) eraseAudit(ctx context.Context) error {
-	_, err := s.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) {
-		ids, err := tx.Ent().AuditEntry.Query().Where(auditentry.ActionNEQ(confirmed)).Limit(s.batch).IDs(ctx)
+func (e *Eraser) eraseAudit(ctx context.Context) error {
+	_, err := e.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) {
+		ids, err := tx.Ent().AuditEntry.Query().Where(auditentry.ActionNEQ(confirmed)).Limit(e.batch).IDs(ctx)
 		if err != nil || len(ids) == 0 {
 			return 0, err
 		}

@@ -74,13 +74,13 @@ func lacks(ctx context.Context, name string) string {
 }
 
 // small are the entities of these files.
-func (s *Service) small() []entity {
+func (e *exporter) small() []entity {
 	rows := map[string]func() entity{
-		"workspace": s.workspace, "rules": s.rulesets, "ruleItems": s.ruleItems, "schedule": s.schedule,
-		"scrolls": s.scrolls, "imports": s.imports, "verdicts": s.verdicts, "trends": s.trends, "keys": s.keys,
-		"subscription": s.subscription, "payments": s.payments, "ledger": s.ledger, "usage": s.usage,
-		"audit": s.audit, "events": s.events, "changes": s.changes, "webhooks": s.webhooks, "deliveries": s.deliveries, "sources": s.sources,
-		"collections": s.collections, "collectionVideos": s.collectionVideos,
+		"workspace": e.workspace, "rules": e.rulesets, "ruleItems": e.ruleItems, "schedule": e.schedule,
+		"scrolls": e.scrolls, "imports": e.imports, "verdicts": e.verdicts, "trends": e.trends, "keys": e.keys,
+		"subscription": e.subscription, "payments": e.payments, "ledger": e.ledger, "usage": e.usage,
+		"audit": e.audit, "events": e.events, "changes": e.changes, "webhooks": e.webhooks, "deliveries": e.deliveries, "sources": e.sources,
+		"collections": e.collections, "collectionVideos": e.collectionVideos,
 	}
 	all := make([]entity, len(smallNames))
 	for i, name := range smallNames {
@@ -90,11 +90,11 @@ func (s *Service) small() []entity {
 	return all
 }
 
-func (s *Service) workspace() entity {
+func (e *exporter) workspace() entity {
 	return entity{
 		columns: []column{"id", "description", "website", "appStoreUrl", "competitors", "subjectType", "subjectUrl", "canonicalId", "name", "createdAt", "updatedAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
-			w, err := s.db.Ent().Workspace.Query().First(ctx)
+			w, err := e.db.Ent().Workspace.Query().First(ctx)
 			if err != nil {
 				return noneIsFine(err)
 			}
@@ -111,12 +111,12 @@ func noneIsFine(err error) error {
 	return err
 }
 
-func (s *Service) rulesets() entity {
+func (e *exporter) rulesets() entity {
 	return entity{
 		columns: []column{"version", "text", "createdAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.Ruleset, error) {
-				return s.db.Ent().Ruleset.Query().Where(ruleset.VersionGT(int(after))).Order(ruleset.ByVersion()).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().Ruleset.Query().Where(ruleset.VersionGT(int(after))).Order(ruleset.ByVersion()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.Ruleset) int64 { return int64(r.Version) }, func(r *ent.Ruleset) (err error) {
 				text := r.Text
 				if len(r.Packed) > 0 {
@@ -130,12 +130,12 @@ func (s *Service) rulesets() entity {
 	}
 }
 
-func (s *Service) ruleItems() entity {
+func (e *exporter) ruleItems() entity {
 	return entity{
 		columns: []column{"id", "text", "position", "archived", "archivedAt", "createdAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.RuleItem, error) {
-				return s.db.Ent().RuleItem.Query().Where(ruleitem.IDGT(after)).Order(ruleitem.ByID()).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().RuleItem.Query().Where(ruleitem.IDGT(after)).Order(ruleitem.ByID()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.RuleItem) int64 { return r.ID }, func(r *ent.RuleItem) error {
 				return do(publicid.Format(publicid.Rule, r.ID), r.Text, r.Position, r.Archived, r.ArchivedAt, r.CreatedAt)
 			})
@@ -143,11 +143,11 @@ func (s *Service) ruleItems() entity {
 	}
 }
 
-func (s *Service) schedule() entity {
+func (e *exporter) schedule() entity {
 	return entity{
 		columns: []column{"everyDays", "prompt", "template", "nextAt", "createdAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
-			r, err := s.db.Ent().Recurrence.Query().First(ctx)
+			r, err := e.db.Ent().Recurrence.Query().First(ctx)
 			if err != nil {
 				return noneIsFine(err)
 			}
@@ -156,7 +156,7 @@ func (s *Service) schedule() entity {
 	}
 }
 
-func (s *Service) scrolls() entity {
+func (e *exporter) scrolls() entity {
 	return entity{
 		columns: []column{
 			"id", "status", "stage", "progress", "newVideos", "failureCode", "schedule", "template", "prompt", "rulesVersion", "subject",
@@ -164,7 +164,7 @@ func (s *Service) scrolls() entity {
 		},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.Scroll, error) {
-				return s.db.Ent().Scroll.Query().Where(scroll.IDGT(after)).Order(scroll.ByID()).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().Scroll.Query().Where(scroll.IDGT(after)).Order(scroll.ByID()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.Scroll) int64 { return r.ID }, func(r *ent.Scroll) error {
 				return do(publicid.Format(publicid.Scroll, r.ID), r.Status, r.Stage, jsontext.Value(r.Progress), r.NewVideos, r.FailureCode,
 					r.Schedule, r.Template, r.Prompt, r.RulesVersion, r.Subject, r.IdempotencyKey, r.CreatedAt, r.UpdatedAt, r.StartedAt, r.CompletedAt)
@@ -173,12 +173,12 @@ func (s *Service) scrolls() entity {
 	}
 }
 
-func (s *Service) verdicts() entity {
+func (e *exporter) verdicts() entity {
 	return entity{
 		columns: []column{"platform", "externalId", "scrollId", "dropped", "rule", "ruleId", "rank", "reason", "judgedAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.Verdict, error) {
-				return s.db.Ent().Verdict.Query().Where(verdict.IDGT(after)).Order(verdict.ByID()).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().Verdict.Query().Where(verdict.IDGT(after)).Order(verdict.ByID()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.Verdict) int64 { return r.ID }, func(r *ent.Verdict) error {
 				return do(r.Platform, r.ExternalID, publicid.Format(publicid.Scroll, r.ScrollID), r.Dropped, r.DroppedBy, r.RuleID, r.Rank, r.Reason, r.JudgedAt)
 			})
@@ -187,7 +187,7 @@ func (s *Service) verdicts() entity {
 }
 
 // trends are read without the lists of their videos, which have megabytes in a large library.
-func (s *Service) trends() entity {
+func (e *exporter) trends() entity {
 	read := []string{
 		trend.FieldSubject, trend.FieldKey, trend.FieldLabel, trend.FieldWithArchived, trend.FieldListed, trend.FieldVideoCount, trend.FieldHead,
 		trend.FieldExample1, trend.FieldExample2, trend.FieldExample3,
@@ -195,11 +195,11 @@ func (s *Service) trends() entity {
 	return entity{
 		columns: []column{"subject", "key", "label", "includeArchived", "listed", "videoCount", "trend", "exampleIds"},
 		rows: func(ctx context.Context, do func(...any) error) error {
-			if err := s.needs.Trends.CountTrends(ctx); err != nil {
+			if err := e.needs.Trends.CountTrends(ctx); err != nil {
 				return err
 			}
 			return eachByID(ctx, func(after int64) ([]*ent.Trend, error) {
-				return s.db.Ent().Trend.Query().Where(trend.IDGT(after)).Order(trend.ByID()).Limit(rowsAtOnce).Select(read...).All(ctx)
+				return e.db.Ent().Trend.Query().Where(trend.IDGT(after)).Order(trend.ByID()).Limit(rowsAtOnce).Select(read...).All(ctx)
 			}, func(r *ent.Trend) int64 { return r.ID }, func(r *ent.Trend) error {
 				examples := []byte{'['}
 				for _, id := range []*int64{r.Example1, r.Example2, r.Example3} {
@@ -218,11 +218,11 @@ func (s *Service) trends() entity {
 	}
 }
 
-func (s *Service) keys() entity {
+func (e *exporter) keys() entity {
 	return entity{
 		columns: []column{"id", "parentId", "scopes", "hint", "createdAt", "expiresAt", "revokedAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
-			return s.eachKey(ctx, func(r *ent.Key) error {
+			return e.eachKey(ctx, func(r *ent.Key) error {
 				var parent *string
 				if r.ParentID != nil {
 					id := publicid.Format(publicid.Key, *r.ParentID)
@@ -234,17 +234,17 @@ func (s *Service) keys() entity {
 	}
 }
 
-func (s *Service) eachKey(ctx context.Context, do func(*ent.Key) error) error {
+func (e *exporter) eachKey(ctx context.Context, do func(*ent.Key) error) error {
 	return eachByID(ctx, func(after int64) ([]*ent.Key, error) {
-		return s.db.Ent().Key.Query().Where(key.IDGT(after)).Order(key.ByID()).Limit(rowsAtOnce).All(ctx)
+		return e.db.Ent().Key.Query().Where(key.IDGT(after)).Order(key.ByID()).Limit(rowsAtOnce).All(ctx)
 	}, func(r *ent.Key) int64 { return r.ID }, do)
 }
 
-func (s *Service) subscription() entity {
+func (e *exporter) subscription() entity {
 	return entity{
 		columns: []column{"plan", "interval", "status", "periodEnd", "createdAt", "updatedAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
-			r, err := s.db.Ent().Subscription.Query().First(ctx)
+			r, err := e.db.Ent().Subscription.Query().First(ctx)
 			if err != nil {
 				return noneIsFine(err)
 			}
@@ -254,13 +254,13 @@ func (s *Service) subscription() entity {
 }
 
 // payments are the checkouts of the account, without what opens or claims them.
-func (s *Service) payments() entity {
+func (e *exporter) payments() entity {
 	return entity{
 		columns: []column{"purpose", "plan", "interval", "amountCents", "refundedCents", "disputedCents", "status", "email", "createdAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			account, _, _ := viewer.Tenant(ctx)
 			return eachByID(ctx, func(after int64) ([]*ent.Checkout, error) {
-				return s.db.Ent().Checkout.Query().Where(checkout.AccountID(account), checkout.IDGT(after)).Order(checkout.ByID()).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().Checkout.Query().Where(checkout.AccountID(account), checkout.IDGT(after)).Order(checkout.ByID()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.Checkout) int64 { return r.ID }, func(r *ent.Checkout) error {
 				return do(r.Purpose, r.Plan, r.Interval, r.AmountCents, r.RefundedCents, r.DisputedCents, r.Status, r.Email, r.CreatedAt)
 			})
@@ -268,12 +268,12 @@ func (s *Service) payments() entity {
 	}
 }
 
-func (s *Service) ledger() entity {
+func (e *exporter) ledger() entity {
 	return entity{
 		columns: []column{"amount", "owed", "balance", "reason", "reference", "createdAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.CreditEntry, error) {
-				return s.db.Ent().CreditEntry.Query().Where(creditentry.IDGT(after)).Order(creditentry.ByID()).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().CreditEntry.Query().Where(creditentry.IDGT(after)).Order(creditentry.ByID()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.CreditEntry) int64 { return r.ID }, func(r *ent.CreditEntry) error {
 				return do(r.Amount, r.Owed, r.Balance, r.Reason, r.Reference, r.CreatedAt)
 			})
@@ -281,23 +281,23 @@ func (s *Service) ledger() entity {
 	}
 }
 
-func (s *Service) usage() entity {
+func (e *exporter) usage() entity {
 	return entity{
 		columns: []column{"day", "units"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.UsageCounter, error) {
-				return s.db.Ent().UsageCounter.Query().Where(usagecounter.DayGT(int(after))).Order(usagecounter.ByDay()).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().UsageCounter.Query().Where(usagecounter.DayGT(int(after))).Order(usagecounter.ByDay()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.UsageCounter) int64 { return int64(r.Day) }, func(r *ent.UsageCounter) error { return do(r.Day, r.Units) })
 		},
 	}
 }
 
-func (s *Service) audit() entity {
+func (e *exporter) audit() entity {
 	return entity{
 		columns: []column{"actor", "action", "subject", "detail", "createdAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.AuditEntry, error) {
-				return s.db.Ent().AuditEntry.Query().Where(auditentry.IDGT(after)).Order(auditentry.ByID()).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().AuditEntry.Query().Where(auditentry.IDGT(after)).Order(auditentry.ByID()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.AuditEntry) int64 { return r.ID }, func(r *ent.AuditEntry) error {
 				return do(r.Actor, r.Action, r.Subject, r.Detail, r.CreatedAt)
 			})
@@ -307,14 +307,14 @@ func (s *Service) audit() entity {
 
 // events are those of the keys that the account still has, key by key: events have no
 // index by account.
-func (s *Service) events() entity {
+func (e *exporter) events() entity {
 	return entity{
 		columns: []column{"keyId", "op", "status", "ts", "count"},
 		rows: func(ctx context.Context, do func(...any) error) error {
-			return s.eachKey(ctx, func(k *ent.Key) error {
+			return e.eachKey(ctx, func(k *ent.Key) error {
 				shown := publicid.Format(publicid.Key, k.ID)
 				return eachByID(ctx, func(after int64) ([]*ent.UsageEvent, error) {
-					return s.db.Ent().UsageEvent.Query().Where(usageevent.KeyID(k.ID), usageevent.IDGT(after)).Order(usageevent.ByID()).Limit(rowsAtOnce).All(ctx)
+					return e.db.Ent().UsageEvent.Query().Where(usageevent.KeyID(k.ID), usageevent.IDGT(after)).Order(usageevent.ByID()).Limit(rowsAtOnce).All(ctx)
 				}, func(r *ent.UsageEvent) int64 { return r.ID }, func(r *ent.UsageEvent) error {
 					return do(shown, r.Op, r.Status, r.Ts, r.Count)
 				})
@@ -334,12 +334,12 @@ func afterRef(platform, externalID string) func(*sql.Selector) {
 }
 
 // imports are the reports on files that the account sent. The files are not kept.
-func (s *Service) imports() entity {
+func (e *exporter) imports() entity {
 	return entity{
 		columns: []column{"id", "name", "bytes", "status", "options", "report", "failure", "createdAt", "completedAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			fetch := func(after int64) ([]*ent.FileImport, error) {
-				return s.db.Ent().FileImport.Query().Where(fileimport.IDGT(after)).Order(ent.Asc(fileimport.FieldID)).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().FileImport.Query().Where(fileimport.IDGT(after)).Order(ent.Asc(fileimport.FieldID)).Limit(rowsAtOnce).All(ctx)
 			}
 			return eachByID(ctx, fetch, func(i *ent.FileImport) int64 { return i.ID }, func(i *ent.FileImport) error {
 				return do(publicid.Format(publicid.Import, i.ID), i.Name, i.Bytes, i.Status, jsontext.Value(i.Options), orNull(i.Report),

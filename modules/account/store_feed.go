@@ -19,14 +19,14 @@ const (
 )
 
 // changes are the feed, as far back as it is kept.
-func (s *Service) changes() entity {
+func (e *exporter) changes() entity {
 	return entity{
 		columns: []column{
 			"id", "type", "at", "videoId", "scrollId", "keyId", "workspaceId", "keyHash", "stage", "failureCode", "status", "old", "new",
 		},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			for seq := int64(0); ; {
-				changes, next, err := s.needs.Changes.After(ctx, seq, rowsAtOnce)
+				changes, next, err := e.needs.Changes.After(ctx, seq, rowsAtOnce)
 				if err != nil || len(changes) == 0 {
 					return err
 				}
@@ -60,12 +60,12 @@ func number(n *float64) any {
 }
 
 // webhooks are shown without their secrets.
-func (s *Service) webhooks() entity {
+func (e *exporter) webhooks() entity {
 	return entity{
 		columns: []column{"id", "url", "types", "status", "failures", "createdAt", "updatedAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.Webhook, error) {
-				return s.db.Ent().Webhook.Query().Where(webhook.IDGT(after)).Order(webhook.ByID()).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().Webhook.Query().Where(webhook.IDGT(after)).Order(webhook.ByID()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.Webhook) int64 { return r.ID }, func(r *ent.Webhook) error {
 				return do(publicid.Format(webhookPrefix, r.ID), r.URL, r.Types, r.Status, r.Failures, r.CreatedAt, r.UpdatedAt)
 			})
@@ -74,12 +74,12 @@ func (s *Service) webhooks() entity {
 }
 
 // sources are what the account set for sources by itself, without its keys.
-func (s *Service) sources() entity {
+func (e *exporter) sources() entity {
 	return entity{
 		columns: []column{"source", "settings", "createdAt", "updatedAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return eachByID(ctx, func(after int64) ([]*ent.AccountSource, error) {
-				return s.db.Ent().AccountSource.Query().Where(accountsource.IDGT(after)).Order(accountsource.ByID()).Limit(rowsAtOnce).All(ctx)
+				return e.db.Ent().AccountSource.Query().Where(accountsource.IDGT(after)).Order(accountsource.ByID()).Limit(rowsAtOnce).All(ctx)
 			}, func(r *ent.AccountSource) int64 { return r.ID }, func(r *ent.AccountSource) error {
 				return do(r.Source, jsontext.Value(r.Settings), r.CreatedAt, r.UpdatedAt)
 			})
@@ -89,17 +89,17 @@ func (s *Service) sources() entity {
 
 // deliveries are the attempts to deliver, webhook by webhook: that is their index.
 // Those of a webhook that was deleted since go with it.
-func (s *Service) deliveries() entity {
+func (e *exporter) deliveries() entity {
 	return entity{
 		columns: []column{"id", "webhookId", "messageId", "type", "attempt", "outcome", "statusCode", "tookMillis", "createdAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
-			hooks, err := s.db.Ent().Webhook.Query().Order(webhook.ByID()).IDs(ctx)
+			hooks, err := e.db.Ent().Webhook.Query().Order(webhook.ByID()).IDs(ctx)
 			if err != nil {
 				return err
 			}
 			for _, hook := range hooks {
 				err := eachByID(ctx, func(after int64) ([]*ent.WebhookDelivery, error) {
-					return s.db.Ent().WebhookDelivery.Query().Where(webhookdelivery.WebhookID(hook), webhookdelivery.IDGT(after)).
+					return e.db.Ent().WebhookDelivery.Query().Where(webhookdelivery.WebhookID(hook), webhookdelivery.IDGT(after)).
 						Order(webhookdelivery.ByID()).Limit(rowsAtOnce).All(ctx)
 				}, func(r *ent.WebhookDelivery) int64 { return r.ID }, func(r *ent.WebhookDelivery) error {
 					return do(publicid.Format(deliveryPrefix, r.ID), publicid.Format(webhookPrefix, r.WebhookID), r.MessageID, r.Kind, r.Attempt,

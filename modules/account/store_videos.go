@@ -24,7 +24,7 @@ const docsAtOnce = 50
 
 // videoPart are some videos, in the order of platform and external id.
 type videoPart struct {
-	s    *Service
+	of   *exporter
 	rows []*ent.Video
 	// creators are the platform's ids of the creators that have one.
 	creators map[int64]string
@@ -33,11 +33,11 @@ type videoPart struct {
 }
 
 // videoPart reads the part that follows a video; 0 is the first one.
-func (s *Service) videoPart(ctx context.Context, after int64) (*videoPart, error) {
+func (e *exporter) videoPart(ctx context.Context, after int64) (*videoPart, error) {
 	var last *ent.Video
 	if after != 0 {
 		var err error
-		last, err = s.db.Ent().Video.Query().Where(video.ID(after)).Only(viewer.ByIDs(ctx))
+		last, err = e.db.Ent().Video.Query().Where(video.ID(after)).Only(viewer.ByIDs(ctx))
 		if ent.IsNotFound(err) {
 			return &videoPart{}, nil
 		}
@@ -45,9 +45,9 @@ func (s *Service) videoPart(ctx context.Context, after int64) (*videoPart, error
 			return nil, fmt.Errorf("read videos: %w", err)
 		}
 	}
-	p := &videoPart{s: s, creators: map[int64]string{}, followers: map[int64]*ent.Creator{}}
+	p := &videoPart{of: e, creators: map[int64]string{}, followers: map[int64]*ent.Creator{}}
 	for more := true; more; {
-		query, most := s.db.Ent().Video.Query(), min(s.part-len(p.rows), rowsAtOnce)
+		query, most := e.db.Ent().Video.Query(), min(e.part-len(p.rows), rowsAtOnce)
 		if last != nil {
 			query.Where(afterRef(last.Platform, last.ExternalID))
 		}
@@ -58,7 +58,7 @@ func (s *Service) videoPart(ctx context.Context, after int64) (*videoPart, error
 		if p.rows = append(p.rows, rows...); len(rows) > 0 {
 			last = rows[len(rows)-1]
 		}
-		more = len(rows) == most && len(p.rows) < s.part
+		more = len(rows) == most && len(p.rows) < e.part
 	}
 	var ids []int64
 	for _, row := range p.rows {
@@ -68,7 +68,7 @@ func (s *Service) videoPart(ctx context.Context, after int64) (*videoPart, error
 	}
 	slices.Sort(ids)
 	for some := range slices.Chunk(slices.Compact(ids), rowsAtOnce) {
-		found, err := s.db.Ent().Creator.Query().Where(creator.IDIn(some...)).All(viewer.ByIDs(ctx))
+		found, err := e.db.Ent().Creator.Query().Where(creator.IDIn(some...)).All(viewer.ByIDs(ctx))
 		if err != nil {
 			return nil, fmt.Errorf("read creators: %w", err)
 		}
@@ -109,7 +109,7 @@ func (p *videoPart) chunks(ctx context.Context, do func(rows []*ent.Video, ids [
 // docs calls do with each video and its documents.
 func (p *videoPart) docs(ctx context.Context, do func(*ent.Video, *ent.VideoDoc) error) error {
 	return p.chunks(ctx, func(rows []*ent.Video, ids []int64) error {
-		found, err := p.s.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).All(viewer.ByIDs(ctx))
+		found, err := p.of.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).All(viewer.ByIDs(ctx))
 		if err != nil {
 			return fmt.Errorf("read documents: %w", err)
 		}
@@ -200,7 +200,7 @@ func (p *videoPart) observations() entity {
 		},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return p.chunks(ctx, func(rows []*ent.Video, ids []int64) error {
-				found, err := p.s.db.Ent().Observation.Query().Where(observation.VideoIDIn(ids...)).
+				found, err := p.of.db.Ent().Observation.Query().Where(observation.VideoIDIn(ids...)).
 					Order(observation.ByVideoID(), observation.ByObservedAt(), observation.ByID()).All(ctx)
 				if err != nil {
 					return fmt.Errorf("read observations: %w", err)
@@ -230,7 +230,7 @@ func (p *videoPart) scores() entity {
 		},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return p.chunks(ctx, func(rows []*ent.Video, ids []int64) error {
-				found, err := p.s.db.Ent().ScorePoint.Query().Where(scorepoint.VideoIDIn(ids...)).
+				found, err := p.of.db.Ent().ScorePoint.Query().Where(scorepoint.VideoIDIn(ids...)).
 					Order(scorepoint.ByVideoID(), scorepoint.ByScrollID()).All(ctx)
 				if err != nil {
 					return fmt.Errorf("read scores: %w", err)
