@@ -272,6 +272,12 @@ func (p importPlans) Briefed(ctx context.Context) (bool, error) {
 	return briefed, err
 }
 
+// importLibrary implements the need of imports of the library.
+type importLibrary struct {
+	*videos.Service
+	videos.Deletions
+}
+
 // importRuns implements the need of imports of runs.
 type importRuns struct{ scrolls *scrolls.Service }
 
@@ -390,7 +396,7 @@ func (a archiver) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at i
 }
 
 func (a archiver) Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error) {
-	return videos.Deletions{Service: a.videos}.Erased(ctx, tx, platform, handles)
+	return a.videos.Tombstones.Erased(ctx, tx, platform, handles)
 }
 
 func (a archiver) Score(ctx context.Context, scrollID int64) error {

@@ -108,7 +108,7 @@ func scrollNeeds(cfg Config, q *quota.Service, w *workspace.Reader, r *rules.Ser
 // importNeeds are the needs of the module imports.
 func importNeeds(w *workspace.Reader, l *videos.Service, s *billing.Subscriptions, u *usage.Service, c *scrolls.Service, h *host.Host, log *slog.Logger) imports.Needs {
 	return imports.Needs{
-		Reader: readerhost.New(h.Processes, log), Scrolls: importRuns{c}, Plans: importPlans{plans{s, u, l}, w}, Charger: u, Library: videos.Deletions{Service: l},
+		Reader: readerhost.New(h.Processes, log), Scrolls: importRuns{c}, Plans: importPlans{plans{s, u, l}, w}, Charger: u, Library: importLibrary{l, videos.NewDeletions(l)},
 	}
 }
 

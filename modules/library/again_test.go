@@ -25,13 +25,12 @@ func TestTombstonesOfTheLogDeleteOnceMore(t *testing.T) {
 		other := b.as(8)
 		other.scroll(9, now, watched(rand.New(rand.NewPCG(1, 0)), 0)...)
 		theirs := other.count("videos WHERE account_id = 8")
-		deletions := videos.Deletions{Service: b.keeper.Service}
 		names := func(platform, handle, id string) []string {
-			c, err := deletions.Named(platform, handle, id)
+			c, err := videos.CreatorNamed(platform, handle, id)
 			if err != nil {
 				t.Fatal(err)
 			}
-			hashes, err := deletions.HashesOf(c)
+			hashes, err := b.Vault.HashesOf(c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,7 +62,6 @@ func (r *runs) Completed(_ context.Context, subject string) (total int, err erro
 
 // The parts of a library, as a bundle has them.
 type (
-	keeper    = videos.Deletions
 	reader    = lists.Service
 	scorer    = scoring.Service
 	windows   = scoring.Windows
@@ -70,6 +69,13 @@ type (
 	explainer = insight.Service
 	remover   = removal.Service
 )
+
+// keeper is what keeps videos, and deletes them.
+type keeper struct {
+	*videos.Service
+	videos.Deletions
+	videos.Sweeps
+}
 
 // bundle is a library of one account.
 type bundle struct {
@@ -109,7 +115,8 @@ func (b *bundle) open(cfg Config) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.keeper, b.reader, b.scorer, b.explainer, b.removal = keeper{Service: l.Videos}, l.Lists, l.Scoring, l.Insight, l.Removal
+	deletions := videos.NewDeletions(l.Videos)
+	b.keeper, b.reader, b.scorer, b.explainer, b.removal = keeper{l.Videos, deletions, deletions.Sweeps()}, l.Lists, l.Scoring, l.Insight, l.Removal
 	b.windows, b.trends, b.edits = l.Scoring.Windows, l.Scoring.Trends, videos.Edits{Service: l.Videos}
 }
 

@@ -65,7 +65,7 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 		Carriers: l.Scoring.Windows.Carriers, Niche: l.Scoring.Windows.Niche,
 	})
 	thinning.Unneeded = l.Scoring.Windows.Unneeded
-	l.Removal = removal.New(db, videos.Deletions{Service: l.Videos}, imports, kept, retention, thinning)
+	l.Removal = removal.New(db, l.Videos, imports, kept, retention, thinning)
 	return l, nil
 }
 

@@ -47,7 +47,7 @@ func (a *Again) Bury(ctx context.Context, account, deletion int64, names []strin
 	}
 	a.accounts[account] = true
 	return a.s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return a.s.videos.BuryAgain(ctx, tx, deletion, names, at)
+		return a.s.videos.Tombstones.BuryAgain(ctx, tx, deletion, names, at)
 	})
 }
 
@@ -57,7 +57,7 @@ func (a *Again) Forget(ctx context.Context, account, deletion, scroll int64) err
 	undo, err := a.undoable(ctx, deletion)
 	for left := true; left && err == nil; {
 		err = a.s.videos.Hold(videos.WithMore(ctx, true), func(ctx context.Context, tx *store.Tx) error {
-			n, readings, err := a.s.videos.ForgetSome(ctx, tx, []int64{scroll}, videos.Removal{Deletion: deletion, Undo: undo})
+			n, readings, err := a.s.deletions.ForgetSome(ctx, tx, []int64{scroll}, videos.Removal{Deletion: deletion, Undo: undo})
 			if left = readings > 0; err != nil || !left {
 				return err
 			}
@@ -67,7 +67,7 @@ func (a *Again) Forget(ctx context.Context, account, deletion, scroll int64) err
 	if err != nil {
 		return fmt.Errorf("forget a scroll of account %d again: %w", account, err)
 	}
-	return a.s.videos.ScoreNow(ctx)
+	return a.s.deletions.ScoreNow(ctx)
 }
 
 // Suppress keeps hashes of erased creators and their videos out of all libraries.
@@ -76,7 +76,7 @@ func (a *Again) Suppress(ctx context.Context, erasure int64, names []string, at 
 		a.names[name] = true
 	}
 	return a.s.db.Write(viewer.System(ctx), func(ctx context.Context, tx *store.Tx) error {
-		return a.s.videos.SuppressAgain(ctx, tx, erasure, names, at)
+		return a.s.videos.Tombstones.SuppressAgain(ctx, tx, erasure, names, at)
 	})
 }
 
@@ -117,7 +117,7 @@ func (a *Again) Delete(ctx context.Context) (deleted int, err error) {
 			if err := some(account); err != nil {
 				return deleted, err
 			}
-			if err := a.s.videos.EraseSuppressed(viewer.As(ctx, account), a.names); err != nil {
+			if err := a.s.deletions.EraseSuppressed(viewer.As(ctx, account), a.names); err != nil {
 				return deleted, err
 			}
 			after = account
@@ -129,7 +129,7 @@ func (a *Again) Delete(ctx context.Context) (deleted int, err error) {
 func (a *Again) deleteFrom(ctx context.Context) (deleted int, err error) {
 	for after, done := (stage.Ref{}), false; !done; {
 		var found map[videos.Removal][]int64
-		if found, after, done, err = a.s.videos.Banned(ctx, after); err != nil {
+		if found, after, done, err = a.s.videos.Tombstones.Banned(ctx, after); err != nil {
 			return deleted, err
 		}
 		for by, all := range found {
@@ -138,7 +138,7 @@ func (a *Again) deleteFrom(ctx context.Context) (deleted int, err error) {
 			}
 			for ids := range slices.Chunk(all, videos.DeletedAtOnce) {
 				err := a.s.videos.Hold(videos.WithMore(ctx, true), func(ctx context.Context, tx *store.Tx) error {
-					n, readings, err := a.s.videos.Delete(ctx, tx, ids, by)
+					n, readings, err := a.s.deletions.Delete(ctx, tx, ids, by)
 					if err != nil {
 						return err
 					}
@@ -154,7 +154,7 @@ func (a *Again) deleteFrom(ctx context.Context) (deleted int, err error) {
 			}
 		}
 	}
-	return deleted, a.s.videos.ScoreNow(ctx)
+	return deleted, a.s.deletions.ScoreNow(ctx)
 }
 
 // undoable reports whether a deletion can bring videos back.

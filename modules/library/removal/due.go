@@ -32,7 +32,7 @@ func (s *Service) Due(ctx context.Context, now time.Time) (all []Due, err error)
 		}
 		for _, account := range accounts {
 			for i, r := range s.retention {
-				next, err := s.videos.Next(viewer.As(ctx, account), r)
+				next, err := s.sweeps.Next(viewer.As(ctx, account), r)
 				if err != nil {
 					return nil, err
 				}

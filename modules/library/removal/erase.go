@@ -45,7 +45,7 @@ var ErrNoName = errors.New("name the creator: a handle, or the platform's id")
 // returns the receipt. It works through short transactions, a tenant after the other. One that was
 // cut off goes on when it is asked for again.
 func (s *Service) Erase(ctx context.Context, platform, handle, creatorID, reason string) (*Receipt, error) {
-	asked, err := s.videos.Named(platform, handle, creatorID)
+	asked, err := videos.CreatorNamed(platform, handle, creatorID)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +59,14 @@ func (s *Service) Erase(ctx context.Context, platform, handle, creatorID, reason
 	s.kept.Flush(ctx)
 	// Once more after the last that was found: a library may know another name of the creator.
 	for left := true; left; {
-		if err := s.videos.AwaitArchiving(viewer.System(ctx)); err != nil {
+		if err := s.videos.Tombstones.AwaitArchiving(viewer.System(ctx)); err != nil {
 			return nil, fmt.Errorf("erase a creator: %w", err)
 		}
 		if left, err = s.erasePass(ctx, e); err != nil {
 			return nil, fmt.Errorf("erase a creator: %w", err)
 		}
 	}
-	if err := s.videos.CleanWords(ctx); err != nil {
+	if err := s.sweeps.CleanWords(ctx); err != nil {
 		return nil, fmt.Errorf("erase a creator: %w", err)
 	}
 	return s.endErasure(viewer.System(ctx), e)
@@ -91,7 +91,7 @@ func (s *Service) erasePass(ctx context.Context, e *erasure) (found bool, err er
 
 // eraseFrom deletes the creator from the tenant's library.
 func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err error) {
-	names, err := s.videos.WithNames(ctx, e.names)
+	names, err := s.videos.Targets.WithNames(ctx, e.names)
 	if err != nil {
 		return false, err
 	}
@@ -101,16 +101,16 @@ func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err er
 			return false, err
 		}
 	}
-	if err := s.videos.EraseHandles(ctx, names); err != nil {
+	if err := s.deletions.EraseHandles(ctx, names); err != nil {
 		return false, err
 	}
 	for last := false; !last; {
-		ids, err := s.videos.OfCreator(ctx, names)
+		ids, err := s.videos.Targets.OfCreator(ctx, names)
 		if err != nil {
 			return found, err
 		}
 		last = len(ids) <= videos.DeletedAtOnce
-		kept, err := s.videos.KeptOf(ctx, names)
+		kept, err := s.videos.Tombstones.KeptOf(ctx, names)
 		if err != nil {
 			return found, err
 		}
@@ -119,11 +119,11 @@ func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err er
 		}
 		found = true
 		err = s.videos.Hold(videos.WithMore(ctx, !last), func(ctx context.Context, tx *store.Tx) error {
-			n, readings, err := s.videos.Delete(ctx, tx, ids[:min(len(ids), videos.DeletedAtOnce)], videos.Removal{Erasure: e.id})
+			n, readings, err := s.deletions.Delete(ctx, tx, ids[:min(len(ids), videos.DeletedAtOnce)], videos.Removal{Erasure: e.id})
 			if err != nil {
 				return err
 			}
-			more, err := s.videos.EraseKept(ctx, tx, names)
+			more, err := s.videos.Tombstones.EraseKept(ctx, tx, names)
 			if err != nil {
 				return err
 			}
@@ -147,7 +147,7 @@ func (s *Service) sign(r Receipt) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.videos.Sign("receipt of an erasure", text)
+	return s.videos.Vault.Sign("receipt of an erasure", text)
 }
 
 // CheckReceipt reads a receipt, and refuses one that this server's key did not sign as it is.

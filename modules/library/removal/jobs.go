@@ -39,7 +39,7 @@ func (s *Service) Periodics() []store.Periodic {
 	return []store.Periodic{
 		{Kind: "library.deletions", Every: time.Minute, Run: s.expire},
 		{Kind: "library.sweep", Every: time.Hour, Run: func(ctx context.Context) error { return s.Sweep(ctx, s.now()) }},
-		{Kind: "library.words", Every: 24 * time.Hour, Run: s.videos.CleanWords},
+		{Kind: "library.words", Every: 24 * time.Hour, Run: s.sweeps.CleanWords},
 	}
 }
 

@@ -99,10 +99,12 @@ type Deletion struct {
 
 // Service deletes parts of libraries. It is safe for concurrent use.
 type Service struct {
-	db      *store.DB
-	videos  videos.Deletions
-	imports Imports
-	kept    Kept
+	db        *store.DB
+	videos    *videos.Service
+	deletions videos.Deletions
+	sweeps    videos.Sweeps
+	imports   Imports
+	kept      Kept
 	// retention and thinning are what Sweep deletes.
 	retention []videos.Retention
 	thinning  videos.Thinning
@@ -110,8 +112,12 @@ type Service struct {
 }
 
 // New returns the service. retention and thinning are what the policy deletes for its age.
-func New(db *store.DB, v videos.Deletions, imports Imports, kept Kept, retention []videos.Retention, thinning videos.Thinning) *Service {
-	return &Service{db: db, videos: v, imports: imports, kept: kept, retention: retention, thinning: thinning, now: time.Now}
+func New(db *store.DB, v *videos.Service, imports Imports, kept Kept, retention []videos.Retention, thinning videos.Thinning) *Service {
+	deletions := videos.NewDeletions(v)
+	return &Service{
+		db: db, videos: v, deletions: deletions, sweeps: deletions.Sweeps(), imports: imports, kept: kept,
+		retention: retention, thinning: thinning, now: time.Now,
+	}
 }
 
 // Order is a request of a caller: one of the four is set.
@@ -146,9 +152,9 @@ func (s *Service) find(ctx context.Context, o Order) (*Target, error) {
 	case o.SourceID != "":
 		return &Target{SourceID: o.SourceID}, nil
 	}
-	creator, err := s.videos.Named(o.Platform, o.Handle, o.CreatorID)
+	creator, err := videos.CreatorNamed(o.Platform, o.Handle, o.CreatorID)
 	if err == nil {
-		creator, err = s.videos.WithNames(ctx, creator)
+		creator, err = s.videos.Targets.WithNames(ctx, creator)
 	}
 	return &Target{Creator: &creator}, err
 }
@@ -162,17 +168,17 @@ func (s *Service) Count(ctx context.Context, o Order) (videos, readings int, fou
 	}
 	switch t.what() {
 	case ofVideo:
-		videos, readings, err = s.videos.CountVideo(ctx, t.Video)
+		videos, readings, err = s.videos.Targets.CountVideo(ctx, t.Video)
 	case ofCreator:
-		videos, readings, err = s.videos.CountOfCreator(ctx, *t.Creator)
+		videos, readings, err = s.videos.Targets.CountOfCreator(ctx, *t.Creator)
 	case ofImport:
-		videos, readings, err = s.videos.CountOfScrolls(ctx, t.Scrolls)
+		videos, readings, err = s.videos.Targets.CountOfScrolls(ctx, t.Scrolls)
 	case ofSource:
 		var after stage.Ref
 		for done := false; err == nil && !done; {
 			var ids []int64
 			var n int
-			ids, n, after, done, err = s.videos.ReadBy(ctx, t.SourceID, after)
+			ids, n, after, done, err = s.videos.Targets.ReadBy(ctx, t.SourceID, after)
 			videos, readings = videos+len(ids), readings+n
 		}
 	}
@@ -214,7 +220,7 @@ func (s *Service) begin(ctx context.Context, t *Target) (*Deletion, error) {
 	if err != nil {
 		return nil, err
 	}
-	sealed, err := s.videos.Seal(account, id, text)
+	sealed, err := s.videos.Vault.Seal(account, id, text)
 	if err != nil {
 		return nil, err
 	}
@@ -222,12 +228,12 @@ func (s *Service) begin(ctx context.Context, t *Target) (*Deletion, error) {
 	found := true
 	err = s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if t.Creator != nil {
-			if err := s.videos.BuryCreator(ctx, tx, id, *t.Creator); err != nil {
+			if err := s.videos.Tombstones.BuryCreator(ctx, tx, id, *t.Creator); err != nil {
 				return err
 			}
 		}
 		if t.Video != 0 {
-			d.Videos, d.Readings, err = s.videos.Delete(ctx, tx, []int64{t.Video}, videos.Removal{Deletion: id, Undo: true})
+			d.Videos, d.Readings, err = s.deletions.Delete(ctx, tx, []int64{t.Video}, videos.Removal{Deletion: id, Undo: true})
 			if found = d.Videos > 0; err != nil || !found {
 				return err
 			}
@@ -236,7 +242,7 @@ func (s *Service) begin(ctx context.Context, t *Target) (*Deletion, error) {
 		if err := insert(ctx, tx, account, d); err != nil {
 			return err
 		}
-		if err := s.videos.NoteDeletion(ctx, tx, id, d.What, t.Scrolls, d.CreatedAt); err != nil || d.Status == deleted {
+		if err := s.videos.Tombstones.NoteDeletion(ctx, tx, id, d.What, t.Scrolls, d.CreatedAt); err != nil || d.Status == deleted {
 			return err
 		}
 		return tx.Enqueue(ctx, store.Job{Kind: deleteKind, Args: job{account, id}, RunAt: s.now().Add(2 * patience), MaxAttempts: attempts})
@@ -263,7 +269,7 @@ func (s *Service) finish(ctx context.Context, d *Deletion) error {
 	if err != nil {
 		return err
 	}
-	text, err := s.videos.Unseal(account, d.ID, d.target)
+	text, err := s.videos.Vault.Unseal(account, d.ID, d.target)
 	if err != nil {
 		return fmt.Errorf("open deletion %d: %w", d.ID, err)
 	}
@@ -281,10 +287,10 @@ func (s *Service) finish(ctx context.Context, d *Deletion) error {
 			var n, readings int
 			var err error
 			if t.what() == ofImport {
-				n, readings, err = s.videos.ForgetSome(ctx, tx, t.Scrolls, by)
+				n, readings, err = s.deletions.ForgetSome(ctx, tx, t.Scrolls, by)
 				last = readings == 0
 			} else {
-				n, readings, err = s.videos.Delete(ctx, tx, ids, by)
+				n, readings, err = s.deletions.Delete(ctx, tx, ids, by)
 			}
 			if err != nil {
 				return err
@@ -301,7 +307,7 @@ func (s *Service) finish(ctx context.Context, d *Deletion) error {
 			}
 		}
 	}
-	return s.videos.ScoreNow(ctx)
+	return s.deletions.ScoreNow(ctx)
 }
 
 // rest leaves a moment to others.
@@ -325,11 +331,11 @@ func (s *Service) next(t Target) func(ctx context.Context) (ids []int64, last bo
 		case ofVideo:
 			return []int64{t.Video}, true, nil
 		case ofCreator:
-			ids, err = s.videos.OfCreator(ctx, *t.Creator)
+			ids, err = s.videos.Targets.OfCreator(ctx, *t.Creator)
 			return ids[:min(len(ids), videos.DeletedAtOnce)], len(ids) <= videos.DeletedAtOnce, err
 		case ofSource:
 			for len(found) == 0 && !ended && err == nil {
-				found, _, after, ended, err = s.videos.ReadBy(ctx, t.SourceID, after)
+				found, _, after, ended, err = s.videos.Targets.ReadBy(ctx, t.SourceID, after)
 			}
 			ids = found[:min(len(found), videos.DeletedAtOnce)]
 			found = found[len(ids):]
@@ -364,7 +370,7 @@ func (s *Service) finishUndo(ctx context.Context, d *Deletion) error {
 		return nil
 	}
 	for {
-		n, err := s.videos.RestoreSome(videos.WithMore(ctx, true), d.ID)
+		n, err := s.deletions.RestoreSome(videos.WithMore(ctx, true), d.ID)
 		if err != nil && !errors.Is(err, videos.ErrChanged) { // another process brings them back
 			return err
 		}
@@ -375,7 +381,7 @@ func (s *Service) finishUndo(ctx context.Context, d *Deletion) error {
 			return err
 		}
 	}
-	if err := s.videos.ScoreNow(ctx); err != nil {
+	if err := s.deletions.ScoreNow(ctx); err != nil {
 		return err
 	}
 	for {

@@ -76,7 +76,7 @@ func (s *Service) deleteFromLibrary(ctx context.Context, req *pb.DeleteFromLibra
 			answer.Outcome = "deleting"
 		}
 	}
-	answer.ScoresPending, err = s.videos.ScoresPending(ctx)
+	answer.ScoresPending, err = s.deletions.ScoresPending(ctx)
 	return answer, err
 }
 
@@ -122,7 +122,7 @@ func (s *Service) listLibraryDeletions(ctx context.Context, req *pb.ListLibraryD
 	for _, d := range all {
 		answer.Deletions = append(answer.Deletions, d.message())
 	}
-	answer.ScoresPending, err = s.videos.ScoresPending(ctx)
+	answer.ScoresPending, err = s.deletions.ScoresPending(ctx)
 	return answer, err
 }
 

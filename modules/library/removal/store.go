@@ -92,7 +92,7 @@ func (s *Service) beginUndo(ctx context.Context, id int64) (d *Deletion, err err
 			return nil
 		}
 		d.Status = undoing
-		if err := s.videos.NoteLift(ctx, tx, id, s.now().UnixMilli()); err != nil {
+		if err := s.videos.Tombstones.NoteLift(ctx, tx, id, s.now().UnixMilli()); err != nil {
 			return err
 		}
 		err := tx.Ent().Deletion.Update().Where(entdeletion.ID(id)).SetStatus(undoing).SetUpdatedAt(s.now().UnixMilli()).Exec(ctx)
@@ -110,7 +110,7 @@ func (s *Service) beginUndo(ctx context.Context, id int64) (d *Deletion, err err
 // lift removes some tombstones of a deletion, and ends its undo with the last ones.
 func (s *Service) lift(ctx context.Context, id int64) (lifted int, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		if lifted, err = s.videos.Lift(ctx, tx, id); err != nil || lifted > 0 {
+		if lifted, err = s.videos.Tombstones.Lift(ctx, tx, id); err != nil || lifted > 0 {
 			return err
 		}
 		return tx.Ent().Deletion.Update().Where(entdeletion.ID(id), entdeletion.Status(undoing)).

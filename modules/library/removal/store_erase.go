@@ -16,14 +16,14 @@ import (
 // beginErasure stores an erasure and keeps the creator out of all libraries from then on. One of
 // the same name that has not ended goes on.
 func (s *Service) beginErasure(ctx context.Context, asked videos.CreatorName, reason string) (e *erasure, err error) {
-	hashes, err := s.videos.HashesOf(asked)
+	hashes, err := s.videos.Vault.HashesOf(asked)
 	if err != nil {
 		return nil, err
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		row, err := tx.Ent().Erasure.Query().Where(enterasure.Hash(hashes[0]), enterasure.FinishedAt(0)).First(ctx)
 		if err == nil {
-			text, err := s.videos.Unseal(0, row.ID, row.Names)
+			text, err := s.videos.Vault.Unseal(0, row.ID, row.Names)
 			if err != nil {
 				return err
 			}
@@ -43,7 +43,7 @@ func (s *Service) beginErasure(ctx context.Context, asked videos.CreatorName, re
 		if err != nil {
 			return err
 		}
-		return s.videos.SuppressCreator(ctx, tx, e.id, asked)
+		return s.videos.Tombstones.SuppressCreator(ctx, tx, e.id, asked)
 	})
 	return e, err
 }
@@ -53,7 +53,7 @@ func (s *Service) seal(e *erasure) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.videos.Seal(0, e.id, text)
+	return s.videos.Vault.Seal(0, e.id, text)
 }
 
 // saveNames stores the names that are known by now, so that an erasure that is cut off knows
@@ -67,7 +67,7 @@ func (s *Service) saveNames(ctx context.Context, e *erasure) error {
 		if err := tx.Ent().Erasure.UpdateOneID(e.id).SetNames(names).Exec(ctx); err != nil {
 			return fmt.Errorf("store the names of a creator: %w", err)
 		}
-		return s.videos.SuppressCreator(ctx, tx, e.id, e.names)
+		return s.videos.Tombstones.SuppressCreator(ctx, tx, e.id, e.names)
 	})
 }
 

@@ -72,7 +72,7 @@ func (s *Service) Reseal(ctx context.Context) (resealed int, err error) {
 			err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 				n = 0
 				for _, r := range rows {
-					sealed, err := s.videos.Reseal(r.account, r.id, r.sealed)
+					sealed, err := s.videos.Vault.Reseal(r.account, r.id, r.sealed)
 					if err != nil {
 						return fmt.Errorf("row %d: %w", r.id, err)
 					}

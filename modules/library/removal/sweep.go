@@ -52,7 +52,7 @@ func (s *Service) Sweep(ctx context.Context, now time.Time) error {
 func (s *Service) sweepSome(ctx context.Context, now time.Time) (done bool, err error) {
 	done = true
 	for _, r := range s.retention {
-		swept, readings, end, err := s.videos.Sweep(ctx, r, now)
+		swept, readings, end, err := s.sweeps.Sweep(ctx, r, now)
 		if err != nil {
 			return false, err
 		}
@@ -63,11 +63,11 @@ func (s *Service) sweepSome(ctx context.Context, now time.Time) (done bool, err 
 		}
 	}
 	if done {
-		if err := s.videos.ScoreNow(ctx); err != nil {
+		if err := s.deletions.ScoreNow(ctx); err != nil {
 			return false, err
 		}
 	}
-	thinned, end, err := s.videos.Thin(ctx, s.thinning, now)
+	thinned, end, err := s.sweeps.Thin(ctx, s.thinning, now)
 	if err == nil && thinned > 0 {
 		err = rest(ctx)
 	}

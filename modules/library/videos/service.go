@@ -39,6 +39,12 @@ type Dependants interface {
 
 // Service keeps videos. It is safe for concurrent use.
 type Service struct {
+	// Vault has the server's keys, Targets are what can be deleted, and Tombstones keep what was
+	// deleted out.
+	Vault      Vault
+	Targets    Targets
+	Tombstones Tombstones
+
 	db         *store.DB
 	hot        hot
 	creators   *creators
@@ -47,17 +53,16 @@ type Service struct {
 	dependants Dependants
 	growth     *score.Table
 	method     string
-	vault      func() (*vault, error)
 	retention  []Retention
 }
 
 // New returns the service. method names the rules by which new libraries are scored, of
 // which growth is a part, keys are the server's, and retention is what the policy deletes.
 func New(db *store.DB, workspace Workspace, scrolls Scrolls, dependants Dependants, growth *score.Table, method string, keys *secret.Keys, retention []Retention) *Service {
-	hot := newHot(db)
+	hot, vault := newHot(db), newVault(keys)
 	return &Service{
 		db: db, hot: hot, creators: &creators{db, hot}, workspace: workspace, scrolls: scrolls, dependants: dependants, growth: growth, method: method,
-		vault: newVault(keys), retention: retention,
+		Vault: vault, Targets: Targets{db}, Tombstones: Tombstones{db, hot, vault}, retention: retention,
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 )
 
 // noteBuried says to the log of removals which of some new tombstones there are.
-func (s Deletions) noteBuried(ctx context.Context, tx *store.Tx, deletion, at int64, rows [][]any) error {
+func (s Tombstones) noteBuried(ctx context.Context, tx *store.Tx, deletion, at int64, rows [][]any) error {
 	account, err := Account(ctx)
 	if err != nil {
 		return err
 	}
-	v, err := s.vault()
+	v, err := s.vault.open()
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (s Deletions) noteBuried(ctx context.Context, tx *store.Tx, deletion, at in
 
 // NoteDeletion says to the log of removals what a deletion deletes. scrolls are those whose readings
 // it takes back.
-func (s Deletions) NoteDeletion(ctx context.Context, tx *store.Tx, id int64, what string, scrolls []int64, at int64) error {
+func (s Tombstones) NoteDeletion(ctx context.Context, tx *store.Tx, id int64, what string, scrolls []int64, at int64) error {
 	return s.note(ctx, tx, func(v *vault, account int64) []removals.Line {
 		lines := []removals.Line{removals.Deletion(v.hasher, account, id, what, at)}
 		for _, scroll := range scrolls {
@@ -50,18 +50,18 @@ func (s Deletions) NoteDeletion(ctx context.Context, tx *store.Tx, id int64, wha
 }
 
 // NoteLift says to the log of removals that a deletion is undone.
-func (s Deletions) NoteLift(ctx context.Context, tx *store.Tx, deletion, at int64) error {
+func (s Tombstones) NoteLift(ctx context.Context, tx *store.Tx, deletion, at int64) error {
 	return s.note(ctx, tx, func(v *vault, account int64) []removals.Line {
 		return []removals.Line{removals.Lift(v.hasher, account, deletion, at)}
 	})
 }
 
-func (s Deletions) note(ctx context.Context, tx *store.Tx, lines func(v *vault, account int64) []removals.Line) error {
+func (s Tombstones) note(ctx context.Context, tx *store.Tx, lines func(v *vault, account int64) []removals.Line) error {
 	account, err := Account(ctx)
 	if err != nil {
 		return err
 	}
-	v, err := s.vault()
+	v, err := s.vault.open()
 	if err != nil {
 		return err
 	}
@@ -69,12 +69,12 @@ func (s Deletions) note(ctx context.Context, tx *store.Tx, lines func(v *vault, 
 }
 
 // BuryAgain adds tombstones of a deletion that the log of removals knows.
-func (s Deletions) BuryAgain(ctx context.Context, tx *store.Tx, deletion int64, hashes []string, at int64) error {
+func (s Tombstones) BuryAgain(ctx context.Context, tx *store.Tx, deletion int64, hashes []string, at int64) error {
 	return s.addTombstones(ctx, tx, deletion, hashes, at, nil)
 }
 
 // SuppressAgain keeps hashes out of all libraries that the log of removals knows.
-func (s Deletions) SuppressAgain(ctx context.Context, tx *store.Tx, erasure int64, hashes []string, at int64) error {
+func (s Tombstones) SuppressAgain(ctx context.Context, tx *store.Tx, erasure int64, hashes []string, at int64) error {
 	_, err := s.addSuppressions(ctx, tx, erasure, hashes, at)
 	return err
 }
@@ -82,8 +82,8 @@ func (s Deletions) SuppressAgain(ctx context.Context, tx *store.Tx, erasure int6
 // Banned finds, among the next videos of the tenant's library after one, those that a tombstone or a
 // suppression keeps out, by what keeps them out; the zero Ref begins. A library has such videos only
 // after the database was restored. next is the last one that was looked at; done at the end.
-func (s Deletions) Banned(ctx context.Context, after stage.Ref) (found map[Removal][]int64, next stage.Ref, done bool, err error) {
-	v, err := s.vault()
+func (s Tombstones) Banned(ctx context.Context, after stage.Ref) (found map[Removal][]int64, next stage.Ref, done bool, err error) {
+	v, err := s.vault.open()
 	if err != nil {
 		return nil, after, false, err
 	}
@@ -152,19 +152,19 @@ func (v *vault) ofStored(ref stage.Ref, handle string, handleOnly bool, creatorK
 // EraseSuppressed takes erased creators out of what the tenant's earlier deletions keep, and out of
 // what its scrolls say of their seeds. names are the hashes to look for.
 func (s Deletions) EraseSuppressed(ctx context.Context, names map[string]bool) error {
-	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		_, err := s.db.Hot(`DELETE FROM deleted_videos WHERE {tenant} AND (creator IN (SELECT hash FROM suppressions) OR handle IN (SELECT hash FROM suppressions))`).ExecIn(ctx, tx)
+	err := s.videos.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		_, err := s.videos.db.Hot(`DELETE FROM deleted_videos WHERE {tenant} AND (creator IN (SELECT hash FROM suppressions) OR handle IN (SELECT hash FROM suppressions))`).ExecIn(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("erase what is kept for an undo: %w", err)
 	}
-	v, err := s.vault()
+	v, err := s.videos.Vault.open()
 	if err != nil {
 		return err
 	}
 	for _, platform := range []string{"tiktok", "youtube", "instagram"} {
-		err := s.scrolls.EraseHandle(ctx, platform, func(handle string) bool {
+		err := s.videos.scrolls.EraseHandle(ctx, platform, func(handle string) bool {
 			handle = score.Handle(clean(handle))
 			return names[v.ofCreator(platform, "handle:"+handle)] || names[v.ofCreator(platform, "alone:"+handle)]
 		})

@@ -60,7 +60,7 @@ func (s Deletions) leave(ctx context.Context, tx *store.Tx, rows []*ent.Video, o
 	if by.Deletion == 0 && by.Erasure == 0 {
 		return nil
 	}
-	v, err := s.vault()
+	v, err := s.videos.Vault.open()
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,9 @@ func (s Deletions) leave(ctx context.Context, tx *store.Tx, rows []*ent.Video, o
 		hashes[i] = v.ofVideo(stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID})
 	}
 	if by.Erasure != 0 {
-		return s.suppress(ctx, tx, by.Erasure, hashes)
+		return s.videos.Tombstones.suppress(ctx, tx, by.Erasure, hashes)
 	}
-	if err := s.bury(ctx, tx, by.Deletion, hashes); err != nil || !by.Undo {
+	if err := s.videos.Tombstones.bury(ctx, tx, by.Deletion, hashes); err != nil || !by.Undo {
 		return err
 	}
 	copies, err := s.copies(ctx, tx, rows, observed)
@@ -156,24 +156,24 @@ func (s Deletions) deleteRows(ctx context.Context, tx *store.Tx, rows []*ent.Vid
 		`DELETE FROM video_docs WHERE +{tenant} AND id IN ({list:1})`,
 		`DELETE FROM videos WHERE +{tenant} AND id IN ({list:1})`,
 	} {
-		if _, err := s.db.Hot(text).ExecIn(ctx, tx, ids); err != nil {
+		if _, err := s.videos.db.Hot(text).ExecIn(ctx, tx, ids); err != nil {
 			return err
 		}
 	}
-	if err := s.uncountReadings(ctx, tx, observed); err != nil {
+	if err := s.videos.uncountReadings(ctx, tx, observed); err != nil {
 		return err
 	}
 	if _, err := tx.Ent().UncountedVideo.Delete().Where(uncountedvideo.VideoIDIn(ids...)).Exec(ctx); err != nil {
 		return err
 	}
-	if err := s.dependants.Forget(ctx, tx, ids); err != nil {
+	if err := s.videos.dependants.Forget(ctx, tx, ids); err != nil {
 		return err
 	}
 	refs := make([]stage.Ref, len(rows))
 	for i, row := range rows {
 		refs[i] = stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID}
 	}
-	return s.scrolls.DeleteVideos(ctx, tx, refs)
+	return s.videos.scrolls.DeleteVideos(ctx, tx, refs)
 }
 
 // deleted notes all that follows from the deletion of videos: their creators, who may be gone
@@ -198,11 +198,11 @@ func (s Deletions) deleted(ctx context.Context, tx *store.Tx, rows []*ent.Video,
 		return err
 	}
 	// Videos with a handle alone may have followed an id that is gone.
-	moved, err := s.creators.settle(ctx, tx, slices.SortedFunc(maps.Keys(handles), named.compare))
+	moved, err := s.videos.creators.settle(ctx, tx, slices.SortedFunc(maps.Keys(handles), named.compare))
 	if err != nil {
 		return err
 	}
-	if err := s.rankHooks(ctx, tx, append(groups, moved...)); err != nil {
+	if err := s.videos.rankHooks(ctx, tx, append(groups, moved...)); err != nil {
 		return err
 	}
 	for _, g := range moved {
@@ -211,7 +211,7 @@ func (s Deletions) deleted(ctx context.Context, tx *store.Tx, rows []*ent.Video,
 	if err := s.deleteCreators(ctx, tx, slices.Sorted(maps.Keys(of))); err != nil {
 		return err
 	}
-	if err := s.MarkNiches(ctx, tx, touched(rows)); err != nil {
+	if err := s.videos.MarkNiches(ctx, tx, touched(rows)); err != nil {
 		return err
 	}
 	if err := tx.Ent().Library.Update().AddVideos(-int64(len(rows))).Exec(ctx); err != nil {
@@ -230,7 +230,7 @@ func (s Deletions) deleteCreators(ctx context.Context, tx *store.Tx, ids []int64
 	for i, id := range ids {
 		values[i] = []any{id}
 	}
-	err := s.db.Hot(`SELECT n.column1 FROM (VALUES {values:1 BIGINT}) AS n
+	err := s.videos.db.Hot(`SELECT n.column1 FROM (VALUES {values:1 BIGINT}) AS n
 WHERE EXISTS (SELECT 1 FROM videos v WHERE {tenant:v} AND v.creator_id = n.column1)`).EachIn(ctx, tx, func(row store.Row) (bool, error) {
 		left = append(left, IntOf(row[0], 0))
 		return true, nil
@@ -242,7 +242,7 @@ WHERE EXISTS (SELECT 1 FROM videos v WHERE {tenant:v} AND v.creator_id = n.colum
 	if _, err := tx.Ent().Creator.Delete().Where(creator.IDIn(gone...)).Exec(viewer.ByIDs(ctx)); err != nil {
 		return fmt.Errorf("delete creators: %w", err)
 	}
-	return s.creators.markCreators(ctx, tx, left)
+	return s.videos.creators.markCreators(ctx, tx, left)
 }
 
 // unscored notes that readings came or went that scores and trends are made of: they are made
@@ -262,8 +262,8 @@ func (s Deletions) unscored(ctx context.Context, tx *store.Tx, observed []*ent.O
 	if more, _ := ctx.Value(moreKey{}).(bool); more {
 		until = time.Now().Add(longestWait).UnixMilli()
 	}
-	_, err := s.db.Hot(`INSERT INTO unscored_libraries (id, {owner}, changes, wait_until) VALUES ($1, {account}, 1, $2)
-ON CONFLICT ({owner}) DO UPDATE SET changes = unscored_libraries.changes + 1, wait_until = excluded.wait_until`).ExecIn(ctx, tx, s.db.NewID(), until)
+	_, err := s.videos.db.Hot(`INSERT INTO unscored_libraries (id, {owner}, changes, wait_until) VALUES ($1, {account}, 1, $2)
+ON CONFLICT ({owner}) DO UPDATE SET changes = unscored_libraries.changes + 1, wait_until = excluded.wait_until`).ExecIn(ctx, tx, s.videos.db.NewID(), until)
 	if err != nil {
 		return fmt.Errorf("mark the library as unscored: %w", err)
 	}
@@ -284,9 +284,9 @@ func WithMore(ctx context.Context, more bool) context.Context {
 
 // ScoreNow ends the waiting of scores for more of a sweep.
 func (s Deletions) ScoreNow(ctx context.Context) error {
-	waits, err := s.db.Ent().UnscoredLibrary.Query().Where(unscoredlibrary.WaitUntilGT(0)).Exist(ctx)
+	waits, err := s.videos.db.Ent().UnscoredLibrary.Query().Where(unscoredlibrary.WaitUntilGT(0)).Exist(ctx)
 	if err == nil && waits {
-		err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		err = s.videos.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 			return tx.Ent().UnscoredLibrary.Update().SetWaitUntil(0).Exec(ctx)
 		})
 	}
@@ -299,7 +299,7 @@ func (s Deletions) ScoreNow(ctx context.Context) error {
 // ScoresPending reports whether videos were deleted or brought back since the library was
 // scored.
 func (s Deletions) ScoresPending(ctx context.Context) (bool, error) {
-	pending, err := s.db.Ent().UnscoredLibrary.Query().Exist(ctx)
+	pending, err := s.videos.db.Ent().UnscoredLibrary.Query().Exist(ctx)
 	if err != nil {
 		return false, fmt.Errorf("look for scores to come: %w", err)
 	}

@@ -35,7 +35,7 @@ func (s *Service) KeptUntil(ctx context.Context, ids []int64) (first time.Time, 
 
 // Next returns when the sweep is due that looks next at what a source read, of the tenant's
 // library; the zero time if nothing that the source read is left to look at.
-func (s *Service) Next(ctx context.Context, r Retention) (due time.Time, err error) {
+func (s Sweeps) Next(ctx context.Context, r Retention) (due time.Time, err error) {
 	_, places, err := s.places(ctx)
 	if err != nil || places == nil {
 		return time.Time{}, err

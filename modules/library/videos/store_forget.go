@@ -36,7 +36,7 @@ const forgottenAtOnce = 200
 // transaction with what it deleted.
 func (s Deletions) Forget(ctx context.Context, scrolls []int64, counts func(ctx context.Context, tx *store.Tx, videos, readings int) error) error {
 	for done := false; !done; {
-		err := s.Hold(WithMore(ctx, true), func(ctx context.Context, tx *store.Tx) error {
+		err := s.videos.Hold(WithMore(ctx, true), func(ctx context.Context, tx *store.Tx) error {
 			videos, readings, err := s.ForgetSome(ctx, tx, scrolls, Removal{})
 			if err != nil {
 				return err
@@ -110,7 +110,7 @@ func (s Deletions) forgetReadings(ctx context.Context, tx *store.Tx, rows []*ent
 	if _, err := tx.Ent().Observation.Delete().Where(observation.IDIn(ids...)).Exec(viewer.ByIDs(ctx)); err != nil {
 		return err
 	}
-	if err := s.uncountReadings(ctx, tx, rows); err != nil {
+	if err := s.videos.uncountReadings(ctx, tx, rows); err != nil {
 		return err
 	}
 	for scroll, of := range byScroll {
@@ -140,7 +140,7 @@ func (s Deletions) change(ctx context.Context, tx *store.Tx, of map[int64][]*ent
 	for i, row := range rows {
 		refs[i] = stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID}
 	}
-	known, err := s.load(ctx, tx, 0, refs)
+	known, err := s.videos.load(ctx, tx, 0, refs)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (s Deletions) change(ctx context.Context, tx *store.Tx, of map[int64][]*ent
 			changed = append(changed, v)
 		}
 	}
-	return s.save(ctx, tx, Batch{}, changed)
+	return s.videos.save(ctx, tx, Batch{}, changed)
 }
 
 // rereadFrom makes the numbers of the video those of its observations, which are in the

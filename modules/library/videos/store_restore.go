@@ -25,14 +25,14 @@ func (s Deletions) RestoreSome(ctx context.Context, deletion int64) (restored in
 	if err != nil {
 		return 0, err
 	}
-	rows, err := s.db.Ent().DeletedVideo.Query().Where(deletedvideo.DeletionID(deletion)).Order(deletedvideo.ByID()).Limit(DeletedAtOnce).All(ctx)
+	rows, err := s.videos.db.Ent().DeletedVideo.Query().Where(deletedvideo.DeletionID(deletion)).Order(deletedvideo.ByID()).Limit(DeletedAtOnce).All(ctx)
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
 	copies, ids := make([]copied, len(rows)), make([]int64, len(rows))
 	subjects := map[int64]string{} // of their scrolls: a run whose last video was deleted is gone
 	for i, row := range rows {
-		text, err := s.Unseal(account, row.ID, row.Sealed)
+		text, err := s.videos.Vault.Unseal(account, row.ID, row.Sealed)
 		if err != nil {
 			return 0, fmt.Errorf("open deleted video %d: %w", row.ID, err)
 		}
@@ -45,11 +45,11 @@ func (s Deletions) RestoreSome(ctx context.Context, deletion int64) (restored in
 		}
 	}
 	for scroll := range subjects {
-		if subjects[scroll], err = s.scrolls.SubjectOf(ctx, scroll); err != nil {
+		if subjects[scroll], err = s.videos.scrolls.SubjectOf(ctx, scroll); err != nil {
 			return 0, err
 		}
 	}
-	err = s.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+	err = s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 		n, err := tx.Ent().DeletedVideo.Delete().Where(deletedvideo.IDIn(ids...)).Exec(viewer.ByIDs(ctx))
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func (s Deletions) RestoreSome(ctx context.Context, deletion int64) (restored in
 		if n != len(ids) {
 			return ErrChanged // another process brings them back
 		}
-		if err := s.liftVideos(ctx, tx, deletion, copies); err != nil {
+		if err := s.videos.Tombstones.liftVideos(ctx, tx, deletion, copies); err != nil {
 			return err
 		}
 		return s.restore(ctx, tx, copies, subjects)
@@ -69,8 +69,8 @@ func (s Deletions) RestoreSome(ctx context.Context, deletion int64) (restored in
 }
 
 // liftVideos removes the tombstones of videos that come back.
-func (s Deletions) liftVideos(ctx context.Context, tx *store.Tx, deletion int64, copies []copied) error {
-	v, err := s.vault()
+func (s Tombstones) liftVideos(ctx context.Context, tx *store.Tx, deletion int64, copies []copied) error {
+	v, err := s.vault.open()
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s Deletions) liftVideos(ctx context.Context, tx *store.Tx, deletion int64,
 
 // Lift removes some of the tombstones of a deletion, in the transaction, and returns how many;
 // none at the end.
-func (s Deletions) Lift(ctx context.Context, tx *store.Tx, deletion int64) (lifted int, err error) {
+func (s Tombstones) Lift(ctx context.Context, tx *store.Tx, deletion int64) (lifted int, err error) {
 	ids, err := tx.Ent().Tombstone.Query().Where(tombstone.DeletionID(deletion)).Order(tombstone.ByID()).Limit(videosAtOnce).IDs(ctx)
 	if err != nil || len(ids) == 0 {
 		return 0, err
@@ -117,13 +117,13 @@ func (s Deletions) restore(ctx context.Context, tx *store.Tx, copies []copied, s
 			points = append(points, pointAgain(tx, p))
 		}
 	}
-	if _, err := s.hot.saveVideos.ExecIn(ctx, tx, videos); err != nil {
+	if _, err := s.videos.hot.saveVideos.ExecIn(ctx, tx, videos); err != nil {
 		return err
 	}
-	if _, err := s.hot.saveDocs.ExecIn(ctx, tx, docs); err != nil {
+	if _, err := s.videos.hot.saveDocs.ExecIn(ctx, tx, docs); err != nil {
 		return err
 	}
-	if err := s.addReadings(ctx, tx, readings); err != nil {
+	if err := s.videos.addReadings(ctx, tx, readings); err != nil {
 		return err
 	}
 	for part := range slices.Chunk(points, DeletedAtOnce) {
@@ -160,7 +160,7 @@ func (s Deletions) restored(ctx context.Context, tx *store.Tx, rows []*ent.Video
 			groups = append(groups, hookGroup{*creator, v.Opening})
 		}
 	}
-	known, err := s.load(ctx, tx, 0, refs)
+	known, err := s.videos.load(ctx, tx, 0, refs)
 	if err != nil {
 		return err
 	}
@@ -168,17 +168,17 @@ func (s Deletions) restored(ctx context.Context, tx *store.Tx, rows []*ent.Video
 	for _, v := range known {
 		terms = append(terms, Terms{Video: v.id, Terms: v.terms()})
 	}
-	if err := Save(ctx, tx, s.db, terms); err != nil {
+	if err := Save(ctx, tx, s.videos.db, terms); err != nil {
 		return err
 	}
-	moved, err := s.creators.settle(ctx, tx, slices.SortedFunc(maps.Keys(handles), named.compare))
+	moved, err := s.videos.creators.settle(ctx, tx, slices.SortedFunc(maps.Keys(handles), named.compare))
 	if err != nil {
 		return err
 	}
-	if err := s.rankHooks(ctx, tx, append(groups, moved...)); err != nil {
+	if err := s.videos.rankHooks(ctx, tx, append(groups, moved...)); err != nil {
 		return err
 	}
-	if err := s.MarkNiches(ctx, tx, touched(rows)); err != nil {
+	if err := s.videos.MarkNiches(ctx, tx, touched(rows)); err != nil {
 		return err
 	}
 	// Their readings may be older than those that a sweep has looked at: it begins again.
@@ -200,7 +200,7 @@ func (s Deletions) restoreCreators(ctx context.Context, tx *store.Tx, copies []c
 			handles[name{c.Platform, c.Key}] = c.Handle
 		}
 	}
-	ids, err := s.creators.addCreators(ctx, tx, handles, map[int64]bool{})
+	ids, err := s.videos.creators.addCreators(ctx, tx, handles, map[int64]bool{})
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (s Deletions) restoreCreators(ctx context.Context, tx *store.Tx, copies []c
 			read = append(read, &Video{identity: identity{creatorID: &id}, followers: &followers{*c.Followers, *c.FollowersAt}})
 		}
 	}
-	return rows, s.saveFollowers(ctx, tx, read)
+	return rows, s.videos.saveFollowers(ctx, tx, read)
 }
 
 // restoreRuns adds the runs of scrolls that nothing was left of. They are read again before
@@ -239,7 +239,7 @@ func (s Deletions) restoreRuns(ctx context.Context, tx *store.Tx, observed []*en
 	for _, o := range observed {
 		if !made[o.ScrollID] {
 			made[o.ScrollID] = true
-			creates = append(creates, tx.Ent().LibraryRun.Create().SetID(s.db.NewID()).SetAccountID(account).SetSubject(subjects[o.ScrollID]).
+			creates = append(creates, tx.Ent().LibraryRun.Create().SetID(s.videos.db.NewID()).SetAccountID(account).SetSubject(subjects[o.ScrollID]).
 				SetScrollID(o.ScrollID).SetFirstAt(o.ObservedAt).SetLastAt(o.ObservedAt))
 		}
 	}

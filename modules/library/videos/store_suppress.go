@@ -13,7 +13,7 @@ import (
 )
 
 // suppressed are those of the hashes that an erasure keeps out of every library.
-func (s Deletions) suppressed(ctx context.Context, tx *store.Tx, hashes []string, found map[string]bool) error {
+func (s Tombstones) suppressed(ctx context.Context, tx *store.Tx, hashes []string, found map[string]bool) error {
 	look := s.db.HotTenantless(`SELECT hash FROM suppressions WHERE hash IN ({list:1})`, "an erased creator stays out of the libraries of all tenants")
 	for part := range slices.Chunk(hashes, videosAtOnce) {
 		err := look.EachIn(ctx, tx, func(row store.Row) (bool, error) {
@@ -37,13 +37,13 @@ func keepErasures(ctx context.Context, tx *store.Tx) error { return tx.ShareLock
 
 // AwaitArchiving waits for the transactions that may have looked for erased names before the last
 // suppression was committed. Those that follow know it.
-func (s Deletions) AwaitArchiving(ctx context.Context) error {
+func (s Tombstones) AwaitArchiving(ctx context.Context) error {
 	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return tx.Lock(ctx, erasures, 0) })
 }
 
 // Erased returns those of some handles on a platform that an erasure keeps out of all libraries. No
 // erasure goes on between this call and the end of the transaction.
-func (s Deletions) Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error) {
+func (s Tombstones) Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error) {
 	erased, any := map[string]bool{}, false
 	if err := keepErasures(ctx, tx); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (s Deletions) Erased(ctx context.Context, tx *store.Tx, platform string, ha
 	if err := s.hot.anySuppression.EachIn(ctx, tx, func(store.Row) (bool, error) { any = true; return false, nil }); err != nil || !any {
 		return nil, err
 	}
-	v, err := s.vault()
+	v, err := s.vault.open()
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (s Deletions) Erased(ctx context.Context, tx *store.Tx, platform string, ha
 
 // suppress keeps hashes out of every library, and says so to the log of removals. What is kept out
 // already stays so.
-func (s Deletions) suppress(ctx context.Context, tx *store.Tx, erasure int64, hashes []string) error {
+func (s Tombstones) suppress(ctx context.Context, tx *store.Tx, erasure int64, hashes []string) error {
 	at := time.Now().UnixMilli()
 	added, err := s.addSuppressions(ctx, tx, erasure, hashes, at)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s Deletions) suppress(ctx context.Context, tx *store.Tx, erasure int64, ha
 }
 
 // addSuppressions returns those of the hashes that were not kept out before.
-func (s Deletions) addSuppressions(ctx context.Context, tx *store.Tx, erasure int64, hashes []string, at int64) (added []string, err error) {
+func (s Tombstones) addSuppressions(ctx context.Context, tx *store.Tx, erasure int64, hashes []string, at int64) (added []string, err error) {
 	add := s.db.HotTenantless(`INSERT INTO suppressions (id, hash, erasure_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT (hash) DO NOTHING`,
 		"an erased creator stays out of the libraries of all tenants")
 	for _, hash := range slices.Sorted(slices.Values(hashes)) { // in one order, or two transactions wait for each other
@@ -104,30 +104,21 @@ func (s Deletions) addSuppressions(ctx context.Context, tx *store.Tx, erasure in
 }
 
 // SuppressCreator keeps a creator out of every library by all names.
-func (s Deletions) SuppressCreator(ctx context.Context, tx *store.Tx, erasure int64, c CreatorName) error {
-	hashes, err := s.HashesOf(c)
+func (s Tombstones) SuppressCreator(ctx context.Context, tx *store.Tx, erasure int64, c CreatorName) error {
+	hashes, err := s.vault.HashesOf(c)
 	if err != nil {
 		return err
 	}
 	return s.suppress(ctx, tx, erasure, hashes)
 }
 
-// HashesOf are the keyed hashes of the names of a creator.
-func (s Deletions) HashesOf(c CreatorName) ([]string, error) {
-	v, err := s.vault()
-	if err != nil {
-		return nil, err
-	}
-	return c.hashes(v), nil
-}
-
 // keptBy are the hashes that rows of kept videos have of a creator.
-func (s Deletions) keptBy(c CreatorName) ([]string, error) {
-	return s.HashesOf(CreatorName{Platform: c.Platform, Asked: c.Keys, Keys: c.Keys})
+func (s Tombstones) keptBy(c CreatorName) ([]string, error) {
+	return s.vault.HashesOf(CreatorName{Platform: c.Platform, Asked: c.Keys, Keys: c.Keys})
 }
 
 // KeptOf reports whether the tenant's deletions of before keep a video of a creator.
-func (s Deletions) KeptOf(ctx context.Context, c CreatorName) (bool, error) {
+func (s Tombstones) KeptOf(ctx context.Context, c CreatorName) (bool, error) {
 	hashes, err := s.keptBy(c)
 	if err != nil {
 		return false, err
@@ -140,7 +131,7 @@ func (s Deletions) KeptOf(ctx context.Context, c CreatorName) (bool, error) {
 }
 
 // EraseKept deletes what the tenant's deletions of before keep of a creator, in the transaction.
-func (s Deletions) EraseKept(ctx context.Context, tx *store.Tx, c CreatorName) (videos int, err error) {
+func (s Tombstones) EraseKept(ctx context.Context, tx *store.Tx, c CreatorName) (videos int, err error) {
 	hashes, err := s.keptBy(c)
 	if err != nil {
 		return 0, err

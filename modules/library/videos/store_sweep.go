@@ -88,7 +88,7 @@ func (s *Service) look(ctx context.Context, source string, after reached, until 
 // videos at most SweptAtOnce, the oldest first, in one transaction. It leaves no tombstone:
 // what is seen again comes back. done is true once nothing is due. It goes on where the last
 // call ended, so that it looks at each reading once.
-func (s Deletions) Sweep(ctx context.Context, r Retention, now time.Time) (videos, readings int, done bool, err error) {
+func (s Sweeps) Sweep(ctx context.Context, r Retention, now time.Time) (videos, readings int, done bool, err error) {
 	swept, places, err := s.places(ctx)
 	if err != nil || places == nil {
 		return 0, 0, true, err
@@ -98,12 +98,12 @@ func (s Deletions) Sweep(ctx context.Context, r Retention, now time.Time) (video
 		forget = s.forgetTexts
 	}
 	until := now.Add(-r.Keep).UnixMilli()
-	ids, at, done, err := s.look(ctx, r.Source, places[name], until, SweptAtOnce)
+	ids, at, done, err := s.deletions.videos.look(ctx, r.Source, places[name], until, SweptAtOnce)
 	if err != nil || at == places[name] {
 		return 0, 0, done, err
 	}
 	places[name] = at
-	write := s.Hold
+	write := s.deletions.videos.Hold
 	if len(ids) == 0 { // no list changes
 		write = s.db.Write
 	}
@@ -121,7 +121,7 @@ func (s Deletions) Sweep(ctx context.Context, r Retention, now time.Time) (video
 
 // places are how far the sweeps of the tenant's library came, by what they delete, and as they are
 // stored; nil if there is no library.
-func (s *Service) places(ctx context.Context) (stored string, places map[string]reached, err error) {
+func (s Sweeps) places(ctx context.Context) (stored string, places map[string]reached, err error) {
 	row, err := s.db.Ent().Library.Query().Select(library.FieldSwept).Only(ctx)
 	if ent.IsNotFound(err) {
 		return "", nil, nil
@@ -140,7 +140,7 @@ func (s *Service) places(ctx context.Context) (stored string, places map[string]
 
 // savePlaces stores how far the sweeps came, unless that changed since it was read: what came back
 // meanwhile is older than these places.
-func (s *Service) savePlaces(ctx context.Context, tx *store.Tx, stored string, places map[string]reached) error {
+func (s Sweeps) savePlaces(ctx context.Context, tx *store.Tx, stored string, places map[string]reached) error {
 	text, err := json.Marshal(places)
 	if err != nil {
 		return err
@@ -181,17 +181,17 @@ func dueRows(ctx context.Context, tx *store.Tx, source string, ids []int64, unti
 
 // forgetSource deletes what a source has read of videos, but for those that it has read again
 // after a time.
-func (s Deletions) forgetSource(ctx context.Context, tx *store.Tx, source string, ids []int64, until int64) (videos, readings int, err error) {
+func (s Sweeps) forgetSource(ctx context.Context, tx *store.Tx, source string, ids []int64, until int64) (videos, readings int, err error) {
 	rows, left, err := dueRows(ctx, tx, source, ids, until)
 	if err != nil {
 		return 0, 0, err
 	}
-	return s.forget(ctx, tx, rows, left, Removal{})
+	return s.deletions.forget(ctx, tx, rows, left, Removal{})
 }
 
 // forgetTexts deletes the texts of videos that only the source has read, and not again after a
 // time. It returns how many lost theirs.
-func (s Deletions) forgetTexts(ctx context.Context, tx *store.Tx, source string, ids []int64, until int64) (videos, readings int, err error) {
+func (s Sweeps) forgetTexts(ctx context.Context, tx *store.Tx, source string, ids []int64, until int64) (videos, readings int, err error) {
 	rows, left, err := dueRows(ctx, tx, source, ids, until)
 	if err != nil {
 		return 0, 0, err
@@ -201,10 +201,10 @@ func (s Deletions) forgetTexts(ctx context.Context, tx *store.Tx, source string,
 	if len(rows) == 0 {
 		return 0, 0, nil
 	}
-	if err := s.change(ctx, tx, left, (*Video).forgetTexts); err != nil {
+	if err := s.deletions.change(ctx, tx, left, (*Video).forgetTexts); err != nil {
 		return 0, 0, err
 	}
-	return len(left), 0, s.unscored(ctx, tx, rows) // for their trends
+	return len(left), 0, s.deletions.unscored(ctx, tx, rows) // for their trends
 }
 
 // forgetTexts leaves of the video its numbers, what kind it is, and what the caller wrote.

@@ -15,8 +15,8 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// Named is a creator by handle, with or without its sign, by the platform's id, or by both.
-func (s Deletions) Named(platform, handle, id string) (CreatorName, error) {
+// CreatorNamed is a creator by handle, with or without its sign, by the platform's id, or by both.
+func CreatorNamed(platform, handle, id string) (CreatorName, error) {
 	if issues := CheckPlatform(platform); len(issues) > 0 || platform == "" {
 		return CreatorName{}, fmt.Errorf("%q is no name of a platform, as tiktok, youtube or instagram", platform)
 	}
@@ -42,7 +42,7 @@ func (c CreatorName) Ids() CreatorName {
 
 // WithNames adds the names that the tenant's library has for a creator: those of all whose videos
 // had an asked handle.
-func (s Deletions) WithNames(ctx context.Context, c CreatorName) (CreatorName, error) {
+func (s Targets) WithNames(ctx context.Context, c CreatorName) (CreatorName, error) {
 	rows, err := s.rowsOf(ctx, c)
 	if err != nil {
 		return c, err
@@ -66,13 +66,13 @@ func (s Deletions) WithNames(ctx context.Context, c CreatorName) (CreatorName, e
 
 // EraseHandles takes a creator out of what the tenant's scrolls say of their seeds.
 func (s Deletions) EraseHandles(ctx context.Context, c CreatorName) error {
-	return s.scrolls.EraseHandle(ctx, c.Platform, func(handle string) bool {
+	return s.videos.scrolls.EraseHandle(ctx, c.Platform, func(handle string) bool {
 		return slices.Contains(c.Keys, "handle:"+score.Handle(clean(handle)))
 	})
 }
 
 // addNames adds the keys and all handles of creators.
-func (s Deletions) addNames(ctx context.Context, c *CreatorName, rows []int64) error {
+func (s Targets) addNames(ctx context.Context, c *CreatorName, rows []int64) error {
 	keys, err := s.db.Ent().Creator.Query().Where(creator.IDIn(rows...)).Select(creator.FieldKey).Strings(viewer.ByIDs(ctx))
 	if err != nil {
 		return fmt.Errorf("read creators: %w", err)
@@ -91,7 +91,7 @@ func (s Deletions) addNames(ctx context.Context, c *CreatorName, rows []int64) e
 }
 
 // rowsOf are the rows of a creator.
-func (s Deletions) rowsOf(ctx context.Context, c CreatorName) ([]int64, error) {
+func (s Targets) rowsOf(ctx context.Context, c CreatorName) ([]int64, error) {
 	rows, err := s.db.Ent().Creator.Query().Where(creator.Platform(c.Platform), creator.KeyIn(c.Keys...)).IDs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("find creators: %w", err)
@@ -100,7 +100,7 @@ func (s Deletions) rowsOf(ctx context.Context, c CreatorName) ([]int64, error) {
 }
 
 // OfCreator are some videos of a creator, one more than DeletedAtOnce where there are more.
-func (s Deletions) OfCreator(ctx context.Context, c CreatorName) ([]int64, error) {
+func (s Targets) OfCreator(ctx context.Context, c CreatorName) ([]int64, error) {
 	rows, err := s.rowsOf(ctx, c)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (s Deletions) OfCreator(ctx context.Context, c CreatorName) ([]int64, error
 }
 
 // CountOfCreator counts the videos of a creator, and their readings.
-func (s Deletions) CountOfCreator(ctx context.Context, c CreatorName) (videos, readings int, err error) {
+func (s Targets) CountOfCreator(ctx context.Context, c CreatorName) (videos, readings int, err error) {
 	rows, err := s.rowsOf(ctx, c)
 	if err != nil {
 		return 0, 0, err
@@ -123,18 +123,18 @@ FROM videos v WHERE {tenant:v} AND v.creator_id IN ({list:1})`, rows)
 }
 
 // CountVideo is 1 and the readings of a video, 0 if the library does not have it.
-func (s Deletions) CountVideo(ctx context.Context, id int64) (videos, readings int, err error) {
+func (s Targets) CountVideo(ctx context.Context, id int64) (videos, readings int, err error) {
 	return s.count(ctx, `SELECT COUNT(*), COALESCE(SUM((SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)), 0)
 FROM videos v WHERE +{tenant:v} AND v.id = $1`, id)
 }
 
 // CountOfScrolls counts the videos that only the scrolls read, and all that they read.
-func (s Deletions) CountOfScrolls(ctx context.Context, scrolls []int64) (videos, readings int, err error) {
+func (s Targets) CountOfScrolls(ctx context.Context, scrolls []int64) (videos, readings int, err error) {
 	return s.count(ctx, `SELECT COUNT(DISTINCT CASE WHEN NOT EXISTS (SELECT 1 FROM observations a WHERE {tenant:a} AND a.video_id = o.video_id
 AND a.scroll_id NOT IN ({list:1})) THEN o.video_id END), COUNT(*) FROM observations o WHERE {tenant:o} AND o.scroll_id IN ({list:1})`, scrolls)
 }
 
-func (s Deletions) count(ctx context.Context, text string, arg any) (videos, readings int, err error) {
+func (s Targets) count(ctx context.Context, text string, arg any) (videos, readings int, err error) {
 	err = s.db.Hot(text).Each(ctx, func(row store.Row) (bool, error) {
 		videos, readings = int(whole(row[0])), int(whole(row[1]))
 		return false, nil
@@ -156,7 +156,7 @@ func whole(value any) int64 {
 
 // ReadBy are the videos that a source has read, among the next ones of the library after a
 // video; the zero Ref begins. next is the last one that was looked at; done at the end.
-func (s Deletions) ReadBy(ctx context.Context, source string, after stage.Ref) (ids []int64, readings int, next stage.Ref, done bool, err error) {
+func (s Targets) ReadBy(ctx context.Context, source string, after stage.Ref) (ids []int64, readings int, next stage.Ref, done bool, err error) {
 	rows := 0
 	next = after
 	err = s.db.Hot(`SELECT v.id, v.platform, v.external_id, EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = v.id AND o.stage || '' = $1),

@@ -117,7 +117,7 @@ const (
 // transactions with pauses. No search finds them, but SQLite keeps them in its file, without order,
 // until the index is merged; PostgreSQL keeps none. It can be stopped at any time, and the next
 // call goes on. What is deleted meanwhile is left to the next call.
-func (s Deletions) CleanWords(ctx context.Context) error {
+func (s Sweeps) CleanWords(ctx context.Context) error {
 	if s.db.Dialect() != store.SQLite {
 		return nil
 	}

@@ -61,7 +61,7 @@ type thinned struct{ id, scroll, video, at int64 }
 
 // redundant returns readings of a source after a place and before a time that others stand for,
 // and the place up to which it looked; done if there are no more.
-func (s *Service) redundant(ctx context.Context, p period, source string, after reached, before int64) (found []thinned, at reached, done bool, err error) {
+func (s Sweeps) redundant(ctx context.Context, p period, source string, after reached, before int64) (found []thinned, at reached, done bool, err error) {
 	at = after
 	for len(found) < thinnedAtOnce {
 		var last, ended reached // the last place that was seen, and the last of which all readings were
@@ -94,7 +94,7 @@ func (s *Service) redundant(ctx context.Context, p period, source string, after 
 }
 
 // sources are the ids of those that have read the tenant's videos.
-func (s *Service) sources(ctx context.Context) (all []string, err error) {
+func (s Sweeps) sources(ctx context.Context) (all []string, err error) {
 	for {
 		next := ""
 		last := "" // no source has it for a name
@@ -120,7 +120,7 @@ func (s *Service) sources(ctx context.Context) (all []string, err error) {
 // reading stay, usable or not, and so does one with which it entered or left the outliers, and
 // what t.Unneeded does not return. No list changes. done is true once nothing is left to do;
 // until then the next call goes on where the last one ended.
-func (s Deletions) Thin(ctx context.Context, t Thinning, now time.Time) (readings int, done bool, err error) {
+func (s Sweeps) Thin(ctx context.Context, t Thinning, now time.Time) (readings int, done bool, err error) {
 	if t.All <= 0 {
 		return 0, true, nil
 	}
@@ -172,7 +172,7 @@ func (s Deletions) Thin(ctx context.Context, t Thinning, now time.Time) (reading
 }
 
 // unneeded are those of the readings that nothing cites.
-func (s Deletions) unneeded(ctx context.Context, t Thinning, found []thinned) ([]thinned, error) {
+func (s Sweeps) unneeded(ctx context.Context, t Thinning, found []thinned) ([]thinned, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -200,7 +200,7 @@ func (s Deletions) unneeded(ctx context.Context, t Thinning, found []thinned) ([
 }
 
 // thin deletes readings, and the scores that their scrolls gave.
-func (s Deletions) thin(ctx context.Context, tx *store.Tx, source string, found []thinned) error {
+func (s Sweeps) thin(ctx context.Context, tx *store.Tx, source string, found []thinned) error {
 	if len(found) == 0 {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (s Deletions) thin(ctx context.Context, tx *store.Tx, source string, found 
 	if _, err := s.db.Hot(`DELETE FROM observations WHERE +{tenant} AND id IN ({list:1})`).ExecIn(ctx, tx, ids); err != nil {
 		return err
 	}
-	if err := s.countReadings(ctx, tx, map[string]int{source: -len(found)}); err != nil {
+	if err := s.deletions.videos.countReadings(ctx, tx, map[string]int{source: -len(found)}); err != nil {
 		return err
 	}
 	for _, scroll := range slices.Sorted(maps.Keys(byScroll)) {

@@ -12,7 +12,7 @@ import (
 
 // withoutBuried leaves out the records that a tombstone or an erasure keeps out. Without any it
 // costs two look-ups a batch.
-func (s Deletions) withoutBuried(ctx context.Context, tx *store.Tx, records []*stage.Record) ([]*stage.Record, error) {
+func (s Tombstones) withoutBuried(ctx context.Context, tx *store.Tx, records []*stage.Record) ([]*stage.Record, error) {
 	buries, suppresses := false, false
 	if err := keepErasures(ctx, tx); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (s Deletions) withoutBuried(ctx context.Context, tx *store.Tx, records []*s
 	if !buries && !suppresses {
 		return records, nil
 	}
-	v, err := s.vault()
+	v, err := s.vault.open()
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (s Deletions) withoutBuried(ctx context.Context, tx *store.Tx, records []*s
 }
 
 // buried finds those of the hashes that have a tombstone.
-func (s Deletions) buried(ctx context.Context, tx *store.Tx, hashes []string, found map[string]bool) error {
+func (s Tombstones) buried(ctx context.Context, tx *store.Tx, hashes []string, found map[string]bool) error {
 	for part := range slices.Chunk(hashes, videosAtOnce) {
 		err := s.hot.tombstones.EachIn(ctx, tx, func(row store.Row) (bool, error) {
 			hash, _ := row[0].(string)
@@ -71,14 +71,14 @@ func (s Deletions) buried(ctx context.Context, tx *store.Tx, hashes []string, fo
 }
 
 // bury adds tombstones, and says so to the log of removals. What has one keeps it.
-func (s Deletions) bury(ctx context.Context, tx *store.Tx, deletion int64, hashes []string) error {
+func (s Tombstones) bury(ctx context.Context, tx *store.Tx, deletion int64, hashes []string) error {
 	at := time.Now().UnixMilli()
 	return s.addTombstones(ctx, tx, deletion, hashes, at, func(rows [][]any) error { return s.noteBuried(ctx, tx, deletion, at, rows) })
 }
 
 // addTombstones adds tombstones. added, if there is one, is called with the rows of each statement,
 // of which those are there that had none.
-func (s Deletions) addTombstones(ctx context.Context, tx *store.Tx, deletion int64, hashes []string, at int64, added func(rows [][]any) error) error {
+func (s Tombstones) addTombstones(ctx context.Context, tx *store.Tx, deletion int64, hashes []string, at int64, added func(rows [][]any) error) error {
 	for part := range slices.Chunk(hashes, videosAtOnce) {
 		rows := make([][]any, len(part))
 		for i, hash := range part {
@@ -96,8 +96,8 @@ func (s Deletions) addTombstones(ctx context.Context, tx *store.Tx, deletion int
 }
 
 // BuryCreator adds tombstones for a creator by all the names that the library knows.
-func (s Deletions) BuryCreator(ctx context.Context, tx *store.Tx, deletion int64, c CreatorName) error {
-	v, err := s.vault()
+func (s Tombstones) BuryCreator(ctx context.Context, tx *store.Tx, deletion int64, c CreatorName) error {
+	v, err := s.vault.open()
 	if err != nil {
 		return err
 	}

@@ -31,17 +31,20 @@ type vault struct {
 	hasher *secret.Hasher
 }
 
-// newVault returns what reads the keys when they are needed: a server that deletes nothing needs none.
-func newVault(keys *secret.Keys) func() (*vault, error) {
+// Vault seals and hashes with the server's keys. They are read when they are needed: a server that
+// deletes nothing needs none.
+type Vault struct{ open func() (*vault, error) }
+
+func newVault(keys *secret.Keys) Vault {
 	hasher := sync.OnceValues(func() (*secret.Hasher, error) { return keys.Hasher(Names) })
-	return func() (*vault, error) {
+	return Vault{func() (*vault, error) {
 		sealer, err := keys.Sealer()
 		if err != nil {
 			return nil, fmt.Errorf("read the server's key: %w", err)
 		}
 		h, err := hasher()
 		return &vault{sealer, h}, err
-	}
+	}}
 }
 
 // ofVideo is the hash of a video.
@@ -75,40 +78,49 @@ func (v *vault) of(r *stage.Record) []string {
 }
 
 // Sign is the signature of a text with the server's key.
-func (s Deletions) Sign(purpose string, text []byte) (string, error) {
-	v, err := s.vault()
+func (v Vault) Sign(purpose string, text []byte) (string, error) {
+	keys, err := v.open()
 	if err != nil {
 		return "", err
 	}
-	return v.hasher.Hash("signed", purpose, string(text)), nil
+	return keys.hasher.Hash("signed", purpose, string(text)), nil
 }
 
 // Seal seals a text for its place among the rows of an account.
-func (s Deletions) Seal(account, id int64, text []byte) ([]byte, error) {
-	v, err := s.vault()
+func (v Vault) Seal(account, id int64, text []byte) ([]byte, error) {
+	keys, err := v.open()
 	if err != nil {
 		return nil, err
 	}
-	return v.sealer.Seal(text, place(account, id)), nil
+	return keys.sealer.Seal(text, place(account, id)), nil
 }
 
 // Unseal opens what Seal made for the place.
-func (s Deletions) Unseal(account, id int64, sealed []byte) ([]byte, error) {
-	v, err := s.vault()
+func (v Vault) Unseal(account, id int64, sealed []byte) ([]byte, error) {
+	keys, err := v.open()
 	if err != nil {
 		return nil, err
 	}
-	return v.sealer.Open(sealed, place(account, id))
+	return keys.sealer.Open(sealed, place(account, id))
 }
 
 // Reseal seals with the newest key what Seal made for the place with an older one; nil if that
 // was the newest.
-func (s Deletions) Reseal(account, id int64, sealed []byte) ([]byte, error) {
-	v, err := s.vault()
-	if err != nil || !v.sealer.IsOld(sealed) {
+func (v Vault) Reseal(account, id int64, sealed []byte) ([]byte, error) {
+	keys, err := v.open()
+	if err != nil || !keys.sealer.IsOld(sealed) {
 		return nil, err
 	}
-	return v.sealer.Reseal(sealed, place(account, id))
+	return keys.sealer.Reseal(sealed, place(account, id))
+}
+
+// HashesOf are the keyed hashes of the names of a creator.
+func (v Vault) HashesOf(c CreatorName) ([]string, error) {
+	keys, err := v.open()
+	if err != nil {
+		return nil, err
+	}
+	return c.hashes(keys), nil
 }
 
 func place(account, id int64) string {
