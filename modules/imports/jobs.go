@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -25,6 +26,20 @@ const (
 // readingWithin bounds one job: the reading of a file, or the undoing of an import.
 const readingWithin = 30 * time.Minute
 
+// runner reads the files of imports, follows their runs and undoes them.
+type runner struct {
+	imports *Service
+	db      *store.DB
+	cfg     Config
+	needs   Needs
+	log     *slog.Logger
+	now     func() time.Time
+}
+
+func newRunner(s *Service) *runner {
+	return &runner{imports: s, db: s.db, cfg: s.cfg, needs: s.needs, log: s.log, now: s.now}
+}
+
 // maxAttempts is how often a file is begun to be read.
 const maxAttempts = 5
 
@@ -43,8 +58,8 @@ func (s *Service) enqueue(ctx context.Context, tx *store.Tx, account, id, heartb
 	})
 }
 
-// Workers returns the worker of the module.
-func (s *Service) Workers() []store.Worker {
+// workers returns the worker of the module.
+func (r *runner) workers() []store.Worker {
 	return []store.Worker{{
 		Kind: runJob, Timeout: readingWithin, Concurrency: 8,
 		Work: func(ctx context.Context, raw json.RawMessage) error {
@@ -52,100 +67,100 @@ func (s *Service) Workers() []store.Worker {
 			if err := json.Unmarshal(raw, &args); err != nil {
 				return store.Cancel(fmt.Errorf("read arguments: %w", err))
 			}
-			return s.work(viewer.As(ctx, args.Account), args.Import)
+			return r.work(viewer.As(ctx, args.Account), args.Import)
 		},
 	}}
 }
 
-// Periodics returns the periodic tasks of the module.
-func (s *Service) Periodics() []store.Periodic {
+// periodics returns the periodic tasks of the module.
+func (r *runner) periodics() []store.Periodic {
 	return []store.Periodic{
-		{Kind: rescueJob, Every: s.cfg.Stale, Everywhere: true, Run: s.Rescue},
-		{Kind: sweepJob, Every: time.Hour, Run: s.Sweep},
+		{Kind: rescueJob, Every: r.cfg.Stale, Everywhere: true, Run: r.rescue},
+		{Kind: sweepJob, Every: time.Hour, Run: r.sweep},
 	}
 }
 
 // work does what an import needs next.
-func (s *Service) work(ctx context.Context, id int64) error {
-	claimed, err := s.claim(ctx, id)
+func (r *runner) work(ctx context.Context, id int64) error {
+	claimed, err := r.claim(ctx, id)
 	if err != nil {
 		return err
 	}
 	if claimed != nil {
-		if err := s.readFile(ctx, claimed); err != nil {
+		if err := r.readFile(ctx, claimed); err != nil {
 			if errors.Is(err, errLost) {
 				return nil
 			}
 			return fmt.Errorf("read import %s: %w", publicid.Format(publicid.Import, id), err)
 		}
 	}
-	now, err := s.load(ctx, id)
+	now, err := r.imports.load(ctx, id)
 	switch {
 	case err != nil || now == nil:
 		return err
 	case now.Status == ReadingIt:
-		return store.Snooze(s.cfg.Stale) // another worker reads it, or is lost by then
+		return store.Snooze(r.cfg.Stale) // another worker reads it, or is lost by then
 	case now.Status == Running:
-		return s.watch(ctx, now)
+		return r.watch(ctx, now)
 	case now.Status == Undoing:
-		return s.undo(ctx, now)
+		return r.undo(ctx, now)
 	}
 	return nil
 }
 
 // watch goes on with a running import once its run has ended.
-func (s *Service) watch(ctx context.Context, i *Import) error {
-	run, err := s.needs.Scrolls.RunOf(ctx, i.ScrollID)
+func (r *runner) watch(ctx context.Context, i *Import) error {
+	run, err := r.needs.Scrolls.RunOf(ctx, i.ScrollID)
 	if err != nil {
 		return fmt.Errorf("read the run of an import: %w", err)
 	}
 	if !run.Ended {
-		if err := s.look(ctx, i.ID); err != nil {
+		if err := r.look(ctx, i.ID); err != nil {
 			return err
 		}
-		return store.Snooze(s.cfg.PollEvery)
+		return store.Snooze(r.cfg.PollEvery)
 	}
-	ended, err := s.advance(ctx, i, run)
+	ended, err := r.advance(ctx, i, run)
 	switch {
 	case errors.Is(err, errLost):
 		return nil
 	case err != nil:
 		return fmt.Errorf("go on with import %s: %w", publicid.Format(publicid.Import, i.ID), err)
 	case !ended:
-		return store.Snooze(s.cfg.PollEvery)
+		return store.Snooze(r.cfg.PollEvery)
 	}
-	return s.deleteParts(ctx, i.ID, allParts)
+	return r.imports.deleteParts(ctx, i.ID, allParts)
 }
 
 // undo has the library forget the runs of an import.
-func (s *Service) undo(ctx context.Context, i *Import) error {
+func (r *runner) undo(ctx context.Context, i *Import) error {
 	var scrolls []int64
 	for _, run := range i.Report.Runs {
 		if run.ScrollID != 0 {
 			scrolls = append(scrolls, run.ScrollID)
 		}
 	}
-	stop := s.beat(ctx, func(ctx context.Context) error { return s.look(ctx, i.ID) }, func(error) {})
+	stop := r.beat(ctx, func(ctx context.Context) error { return r.look(ctx, i.ID) }, func(error) {})
 	defer stop()
-	err := s.needs.Library.Forget(ctx, scrolls, func(ctx context.Context, tx *store.Tx, videos, readings int) error {
-		return s.countUndone(ctx, tx, i.ID, videos, readings)
+	err := r.needs.Library.Forget(ctx, scrolls, func(ctx context.Context, tx *store.Tx, videos, readings int) error {
+		return r.countUndone(ctx, tx, i.ID, videos, readings)
 	})
 	if err != nil {
 		return fmt.Errorf("undo import %s: %w", publicid.Format(publicid.Import, i.ID), err)
 	}
-	if err := s.endUndo(ctx, i); err != nil && !errors.Is(err, errLost) {
+	if err := r.endUndo(ctx, i); err != nil && !errors.Is(err, errLost) {
 		return err
 	}
 	return nil
 }
 
 // beat calls pulse at every heartbeat until stop, and lost with its first error that is final.
-func (s *Service) beat(ctx context.Context, pulse func(context.Context) error, lost func(error)) (stop func()) {
+func (r *runner) beat(ctx context.Context, pulse func(context.Context) error, lost func(error)) (stop func()) {
 	ctx, end := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(s.cfg.Heartbeat)
+		tick := time.NewTicker(r.cfg.Heartbeat)
 		defer tick.Stop()
 		for {
 			select {
@@ -158,7 +173,7 @@ func (s *Service) beat(ctx context.Context, pulse func(context.Context) error, l
 				lost(err)
 				return
 			case err != nil && ctx.Err() == nil:
-				s.log.Warn("heartbeat of an import failed", "error", err)
+				r.log.Warn("heartbeat of an import failed", "error", err)
 			}
 		}
 	}()
@@ -166,42 +181,42 @@ func (s *Service) beat(ctx context.Context, pulse func(context.Context) error, l
 }
 
 // readFile has the file read, and stores what was found in place of it.
-func (s *Service) readFile(ctx context.Context, i *Import) error {
+func (r *runner) readFile(ctx context.Context, i *Import) error {
 	if i.Attempt > maxAttempts {
-		return s.refuse(ctx, i, nil, "The server could not read the file.")
+		return r.refuse(ctx, i, nil, "The server could not read the file.")
 	}
-	if err := s.deleteParts(ctx, i.ID, 0); err != nil { // of an earlier attempt
+	if err := r.imports.deleteParts(ctx, i.ID, 0); err != nil { // of an earlier attempt
 		return err
 	}
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := s.beat(running, func(ctx context.Context) error { return s.pulse(ctx, i) }, cancel)
+	stop := r.beat(running, func(ctx context.Context) error { return r.pulse(ctx, i) }, cancel)
 	defer stop()
-	sorted := newSeries(s.cfg.MaxRuns, func(run, number int, part []byte) error {
+	sorted := newSeries(r.cfg.MaxRuns, func(run, number int, part []byte) error {
 		packed, err := pack(part)
 		if err != nil {
 			return fmt.Errorf("pack readings: %w", err)
 		}
-		if err := s.pulse(running, i); err != nil {
+		if err := r.pulse(running, i); err != nil {
 			return err
 		}
-		return s.storePart(running, i.ID, run, number, packed)
+		return r.imports.storePart(running, i.ID, run, number, packed)
 	})
 	upload := i.upload()
-	limits, err := s.needs.Plans.Limits(running)
+	limits, err := r.needs.Plans.Limits(running)
 	if err != nil {
 		return fmt.Errorf("limits: %w", err)
 	}
-	against := s.compare(limits)
-	understood, err := s.read(running, upload, sorted, against, func(out io.Writer) error { return s.writeFile(running, i.ID, out) }, nil)
+	against := r.imports.compare(limits)
+	understood, err := r.imports.read(running, upload, sorted, against, func(out io.Writer) error { return r.writeFile(running, i.ID, out) }, nil)
 	if err == nil {
 		err = sorted.handAll()
 	}
-	s.pause("read")
+	r.pause("read")
 	var fault *FileError
 	switch {
 	case errors.As(err, &fault):
-		return s.refuse(ctx, i, nil, fault.Message)
+		return r.refuse(ctx, i, nil, fault.Message)
 	case err != nil && running.Err() != nil:
 		return context.Cause(running)
 	case err != nil:
@@ -210,15 +225,15 @@ func (s *Service) readFile(ctx context.Context, i *Import) error {
 	report := reportOf(upload, understood, sorted)
 	against.describe(&report)
 	if report.Read == 0 {
-		return s.refuse(ctx, i, &report, nothingRead(report))
+		return r.refuse(ctx, i, &report, nothingRead(report))
 	}
-	if err := s.begin(ctx, i, report); err != nil {
+	if err := r.begin(ctx, i, report); err != nil {
 		if refused(err) {
-			return s.refuse(ctx, i, &report, err.Error())
+			return r.refuse(ctx, i, &report, err.Error())
 		}
 		return err
 	}
-	return s.deleteParts(ctx, i.ID, filePartRun)
+	return r.imports.deleteParts(ctx, i.ID, filePartRun)
 }
 
 // nothingRead says why a file had no video.
@@ -238,23 +253,23 @@ func nothingRead(report Report) string {
 }
 
 // refuse fails an import, and deletes its parts.
-func (s *Service) refuse(ctx context.Context, i *Import, report *Report, message string) error {
-	if err := s.fail(ctx, i, report, message); err != nil {
+func (r *runner) refuse(ctx context.Context, i *Import, report *Report, message string) error {
+	if err := r.fail(ctx, i, report, message); err != nil {
 		return err
 	}
-	return s.deleteParts(ctx, i.ID, allParts)
+	return r.imports.deleteParts(ctx, i.ID, allParts)
 }
 
-func (s *Service) pause(point string) {
-	if s.cfg.Pause != nil {
-		s.cfg.Pause(point)
+func (r *runner) pause(point string) {
+	if r.cfg.Pause != nil {
+		r.cfg.Pause(point)
 	}
 }
 
 // writeFile writes the parts of a file.
-func (s *Service) writeFile(ctx context.Context, id int64, out io.Writer) error {
+func (r *runner) writeFile(ctx context.Context, id int64, out io.Writer) error {
 	for number := 0; ; number++ {
-		part, err := partOf(ctx, s.db, id, filePartRun, number)
+		part, err := partOf(ctx, r.db, id, filePartRun, number)
 		if err != nil || part == nil {
 			return err
 		}
@@ -303,15 +318,15 @@ func (s *Service) read(ctx context.Context, upload Upload, sorted *series, again
 	return understood, err
 }
 
-// Rescue queues a look at imports that no worker has looked after for too long.
-func (s *Service) Rescue(ctx context.Context) error {
-	rows, err := s.idle(viewer.System(ctx), s.now().Add(-s.cfg.Stale).UnixMilli())
+// rescue queues a look at imports that no worker has looked after for too long.
+func (r *runner) rescue(ctx context.Context) error {
+	rows, err := r.idle(viewer.System(ctx), r.now().Add(-r.cfg.Stale).UnixMilli())
 	if err != nil {
 		return fmt.Errorf("find idle imports: %w", err)
 	}
 	for _, row := range rows {
-		err := s.db.Write(viewer.As(ctx, row.AccountID), func(ctx context.Context, tx *store.Tx) error {
-			return s.enqueue(ctx, tx, row.AccountID, row.ID, row.HeartbeatAt+1)
+		err := r.db.Write(viewer.As(ctx, row.AccountID), func(ctx context.Context, tx *store.Tx) error {
+			return r.imports.enqueue(ctx, tx, row.AccountID, row.ID, row.HeartbeatAt+1)
 		})
 		if err != nil {
 			return fmt.Errorf("rescue import %s: %w", publicid.Format(publicid.Import, row.ID), err)
@@ -323,14 +338,14 @@ func (s *Service) Rescue(ctx context.Context) error {
 // KeepParts is the age of parts that may be left over: an upload takes less.
 const KeepParts = 24 * time.Hour
 
-// Sweep deletes parts of uploads that broke off, and of imports that have ended.
-func (s *Service) Sweep(ctx context.Context) error {
-	left, err := s.leftovers(viewer.System(ctx), s.now().Add(-KeepParts))
+// sweep deletes parts of uploads that broke off, and of imports that have ended.
+func (r *runner) sweep(ctx context.Context) error {
+	left, err := r.leftovers(viewer.System(ctx), r.now().Add(-KeepParts))
 	if err != nil {
 		return fmt.Errorf("find left parts: %w", err)
 	}
 	for _, part := range left {
-		if err := s.deleteParts(viewer.As(ctx, part.AccountID), part.ImportID, allParts); err != nil {
+		if err := r.imports.deleteParts(viewer.As(ctx, part.AccountID), part.ImportID, allParts); err != nil {
 			return fmt.Errorf("sweep parts: %w", err)
 		}
 	}

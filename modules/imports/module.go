@@ -28,6 +28,7 @@ var Module = fx.Module("imports", fx.Provide(
 	NewReadings,
 	New,
 	fx.Annotate(Operations, fx.ResultTags(`group:"operations"`)),
-	fx.Annotate((*Service).Workers, fx.ResultTags(`group:"workers,flatten"`)),
-	fx.Annotate((*Service).Periodics, fx.ResultTags(`group:"periodics,flatten"`)),
+	newRunner,
+	fx.Annotate((*runner).workers, fx.ResultTags(`group:"workers,flatten"`)),
+	fx.Annotate((*runner).periodics, fx.ResultTags(`group:"periodics,flatten"`)),
 ))

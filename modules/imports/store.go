@@ -197,14 +197,14 @@ func (s *Service) deleteParts(ctx context.Context, id int64, which int) error {
 }
 
 // claim makes the caller the one that reads a file; nil if another one does, or did.
-func (s *Service) claim(ctx context.Context, id int64) (claimed *Import, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+func (r *runner) claim(ctx context.Context, id int64) (claimed *Import, err error) {
+	err = r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		claimed = nil
-		now := s.now().UnixMilli()
+		now := r.now().UnixMilli()
 		n, err := tx.Ent().FileImport.Update().
 			Where(fileimport.ID(id), fileimport.Or(
 				fileimport.Status(Queued),
-				fileimport.And(fileimport.Status(ReadingIt), fileimport.HeartbeatAtLTE(now-s.cfg.Stale.Milliseconds())),
+				fileimport.And(fileimport.Status(ReadingIt), fileimport.HeartbeatAtLTE(now-r.cfg.Stale.Milliseconds())),
 			)).
 			SetStatus(ReadingIt).AddAttempt(1).SetHeartbeatAt(now).SetUpdatedAt(now).Save(ctx)
 		if err != nil || n == 0 {
@@ -220,10 +220,10 @@ func (s *Service) claim(ctx context.Context, id int64) (claimed *Import, err err
 }
 
 // pulse writes the heartbeat of a reading, or fails with errLost.
-func (s *Service) pulse(ctx context.Context, i *Import) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+func (r *runner) pulse(ctx context.Context, i *Import) error {
+	return r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		return mine(tx.Ent().FileImport.Update().
-			Where(fileimport.ID(i.ID), fileimport.Status(ReadingIt), fileimport.Attempt(i.Attempt)).SetHeartbeatAt(s.now().UnixMilli()).Save(ctx))
+			Where(fileimport.ID(i.ID), fileimport.Status(ReadingIt), fileimport.Attempt(i.Attempt)).SetHeartbeatAt(r.now().UnixMilli()).Save(ctx))
 	})
 }
 
@@ -235,11 +235,11 @@ func mine(changed int, err error) error {
 }
 
 // begin ends the reading: it writes the report, charges it and queues the first run.
-func (s *Service) begin(ctx context.Context, i *Import, report Report) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+func (r *runner) begin(ctx context.Context, i *Import, report Report) error {
+	return r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		next := report
 		next.Runs = append([]DayRun(nil), report.Runs...)
-		scroll, err := s.needs.Scrolls.QueueImport(ctx, tx)
+		scroll, err := r.needs.Scrolls.QueueImport(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -248,14 +248,14 @@ func (s *Service) begin(ctx context.Context, i *Import, report Report) error {
 		if err != nil {
 			return fmt.Errorf("render the report: %w", err)
 		}
-		now := s.now().UnixMilli()
+		now := r.now().UnixMilli()
 		err = mine(tx.Ent().FileImport.Update().Where(fileimport.ID(i.ID), fileimport.Status(ReadingIt), fileimport.Attempt(i.Attempt)).
 			SetStatus(Running).SetReport(string(text)).SetScrollID(scroll).SetHeartbeatAt(now).SetUpdatedAt(now).Save(ctx))
 		if err != nil {
 			return err
 		}
-		if units := s.units(next.Read); units > 0 {
-			return s.needs.Charger.Charge(ctx, tx, i.AccountID, units)
+		if units := r.imports.units(next.Read); units > 0 {
+			return r.needs.Charger.Charge(ctx, tx, i.AccountID, units)
 		}
 		return nil
 	})
@@ -263,13 +263,13 @@ func (s *Service) begin(ctx context.Context, i *Import, report Report) error {
 
 // advance notes that the run of a running import has ended, and queues the next one; it ends
 // the import after the last.
-func (s *Service) advance(ctx context.Context, i *Import, run Run) (ended bool, err error) {
+func (r *runner) advance(ctx context.Context, i *Import, run Run) (ended bool, err error) {
 	at := i.Report.run(i.ScrollID)
 	if at < 0 {
 		return false, fmt.Errorf("import %s has no run of its scroll", publicid.Format(publicid.Import, i.ID))
 	}
-	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		report, now := i.Report, s.now().UnixMilli()
+	err = r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		report, now := i.Report, r.now().UnixMilli()
 		report.Runs = append([]DayRun(nil), i.Report.Runs...)
 		report.Runs[at].Counts = Counts{New: run.New, Again: run.Again, NoRoom: run.NoRoom}
 		update := tx.Ent().FileImport.Update().
@@ -278,7 +278,7 @@ func (s *Service) advance(ctx context.Context, i *Import, run Run) (ended bool, 
 		case !run.Completed:
 			update.SetStatus(Failed).SetFailure(run.Cause).SetCompletedAt(now)
 		case at+1 < len(report.Runs):
-			scroll, err := s.needs.Scrolls.QueueImport(ctx, tx)
+			scroll, err := r.needs.Scrolls.QueueImport(ctx, tx)
 			if err != nil {
 				return err
 			}
@@ -297,14 +297,14 @@ func (s *Service) advance(ctx context.Context, i *Import, run Run) (ended bool, 
 }
 
 // look writes that a running import is looked after.
-func (s *Service) look(ctx context.Context, id int64) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		return tx.Ent().FileImport.Update().Where(fileimport.ID(id)).SetHeartbeatAt(s.now().UnixMilli()).Exec(ctx)
+func (r *runner) look(ctx context.Context, id int64) error {
+	return r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		return tx.Ent().FileImport.Update().Where(fileimport.ID(id)).SetHeartbeatAt(r.now().UnixMilli()).Exec(ctx)
 	})
 }
 
 // fail ends an import whose file cannot be read.
-func (s *Service) fail(ctx context.Context, i *Import, report *Report, message string) error {
+func (r *runner) fail(ctx context.Context, i *Import, report *Report, message string) error {
 	text := ""
 	if report != nil {
 		raw, err := json.Marshal(report)
@@ -313,8 +313,8 @@ func (s *Service) fail(ctx context.Context, i *Import, report *Report, message s
 		}
 		text = string(raw)
 	}
-	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		now := s.now().UnixMilli()
+	return r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		now := r.now().UnixMilli()
 		return mine(tx.Ent().FileImport.Update().Where(fileimport.ID(i.ID), fileimport.StatusIn(ReadingIt, Running), fileimport.Attempt(i.Attempt)).
 			SetStatus(Failed).SetFailure(message).SetReport(text).SetUpdatedAt(now).SetCompletedAt(now).Save(ctx))
 	})
@@ -334,7 +334,7 @@ func (s *Service) beginUndo(ctx context.Context, i *Import) error {
 }
 
 // countUndone adds to the report what an undo deletes in the transaction.
-func (s *Service) countUndone(ctx context.Context, tx *store.Tx, id int64, videos, readings int) error {
+func (r *runner) countUndone(ctx context.Context, tx *store.Tx, id int64, videos, readings int) error {
 	i, err := found(tx.Ent().FileImport.Query().Where(fileimport.ID(id)).Only(ctx))
 	if err != nil || i == nil {
 		return err
@@ -349,17 +349,17 @@ func (s *Service) countUndone(ctx context.Context, tx *store.Tx, id int64, video
 }
 
 // endUndo notes that an import is undone.
-func (s *Service) endUndo(ctx context.Context, i *Import) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+func (r *runner) endUndo(ctx context.Context, i *Import) error {
+	return r.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		return mine(tx.Ent().FileImport.Update().Where(fileimport.ID(i.ID), fileimport.Status(Undoing)).
-			SetStatus(Undone).SetUpdatedAt(s.now().UnixMilli()).Save(ctx))
+			SetStatus(Undone).SetUpdatedAt(r.now().UnixMilli()).Save(ctx))
 	})
 }
 
 // idle are imports of all tenants that have not ended, and that no worker has looked after
 // since a time.
-func (s *Service) idle(ctx context.Context, since int64) ([]*ent.FileImport, error) {
-	return s.db.Ent().FileImport.Query().
+func (r *runner) idle(ctx context.Context, since int64) ([]*ent.FileImport, error) {
+	return r.db.Ent().FileImport.Query().
 		Where(fileimport.StatusIn(Queued, ReadingIt, Running, Undoing), fileimport.HeartbeatAtLTE(since)).
 		Order(ent.Asc(fileimport.FieldID)).Limit(100).
 		Select(fileimport.FieldID, fileimport.FieldAccountID, fileimport.FieldHeartbeatAt).All(ctx)
@@ -367,8 +367,8 @@ func (s *Service) idle(ctx context.Context, since int64) ([]*ent.FileImport, err
 
 // leftovers are imports, of all tenants, that have parts from before a time and that have
 // ended, or never began.
-func (s *Service) leftovers(ctx context.Context, before time.Time) ([]*ent.ImportPart, error) {
-	parts, err := s.db.Ent().ImportPart.Query().Where(importpart.CreatedAtLT(before.UnixMilli())).
+func (r *runner) leftovers(ctx context.Context, before time.Time) ([]*ent.ImportPart, error) {
+	parts, err := r.db.Ent().ImportPart.Query().Where(importpart.CreatedAtLT(before.UnixMilli())).
 		Order(ent.Asc(importpart.FieldCreatedAt)).Limit(1000).
 		Select(importpart.FieldID, importpart.FieldAccountID, importpart.FieldImportID).All(ctx)
 	if err != nil || len(parts) == 0 {
@@ -378,7 +378,7 @@ func (s *Service) leftovers(ctx context.Context, before time.Time) ([]*ent.Impor
 	for _, part := range parts {
 		ids = append(ids, part.ImportID)
 	}
-	active, err := s.db.Ent().FileImport.Query().Where(fileimport.IDIn(ids...), fileimport.StatusIn(Queued, ReadingIt, Running)).IDs(ctx)
+	active, err := r.db.Ent().FileImport.Query().Where(fileimport.IDIn(ids...), fileimport.StatusIn(Queued, ReadingIt, Running)).IDs(ctx)
 	if err != nil {
 		return nil, err
 	}
