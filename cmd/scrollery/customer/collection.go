@@ -9,17 +9,19 @@ import (
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-func (p *program) collection() *cobra.Command {
+// collections makes the commands of collections.
+type collections struct{ program *program }
+
+func (p collections) all() *cobra.Command {
 	return group("collection", "Keep named, ordered collections of videos",
-		p.collectionList(), p.collectionShow(), p.collectionCreate(), p.collectionSet(), p.collectionAdd(), p.collectionRemove(),
-		p.collectionMove(), p.collectionDelete())
+		p.list(), p.show(), p.create(), p.set(), p.add(), p.remove(), p.move(), p.delete())
 }
 
 // noCollection is the error of an id that names none.
 func noCollection(id string) error { return fmt.Errorf("there is no collection %s", id) }
 
-func (p *program) collectionList() *cobra.Command {
-	return list(p, listing[*pb.ListCollectionsRequest, *pb.ListCollectionsResponse, *pb.Collection]{
+func (p collections) list() *cobra.Command {
+	return list(p.program, listing[*pb.ListCollectionsRequest, *pb.ListCollectionsResponse, *pb.Collection]{
 		spec: spec{
 			use: "list", short: "List collections, newest first", long: "Lists the collections of the account; it may have 200.",
 			example: "  scrollery collection list\n  scrollery collection list --jq '.[0].id'",
@@ -37,8 +39,8 @@ func (p *program) collectionList() *cobra.Command {
 	})
 }
 
-func (p *program) collectionShow() *cobra.Command {
-	return list(p, listing[*pb.GetCollectionRequest, *pb.GetCollectionResponse, *pb.CollectedVideo]{
+func (p collections) show() *cobra.Command {
+	return list(p.program, listing[*pb.GetCollectionRequest, *pb.GetCollectionResponse, *pb.CollectedVideo]{
 		spec: spec{
 			use: "show ID", short: "List the videos of a collection, in their order", args: oneArg("the id of a collection"),
 			long:    "Lists the videos of a collection with their notes, in their order." + formats,
@@ -75,9 +77,9 @@ func (c *call) collectionWords(got *pb.Collection, more ...any) error {
 	})
 }
 
-func (p *program) collectionCreate() *cobra.Command {
+func (p collections) create() *cobra.Command {
 	var note string
-	command := p.command(spec{
+	command := p.program.command(spec{
 		use: "create NAME", short: "Create an empty collection", answer: &pb.Collection{}, args: oneArg("a name"),
 		long:    "Creates an empty collection. A name that is taken returns that collection as it is.",
 		example: "  scrollery collection create \"Openings to try\" --note \"for spring\"",
@@ -97,10 +99,10 @@ func (p *program) collectionCreate() *cobra.Command {
 	return command
 }
 
-func (p *program) collectionSet() *cobra.Command {
+func (p collections) set() *cobra.Command {
 	var name, note string
 	var command *cobra.Command
-	command = p.command(spec{
+	command = p.program.command(spec{
 		use: "set ID", short: "Change the name or the note of a collection", answer: &pb.Collection{}, args: oneArg("the id of a collection"),
 		long:    "Changes what is given.",
 		example: "  scrollery collection set col_… --name \"Openings of the spring\"\n  scrollery collection set col_… --note \"\"",
@@ -142,10 +144,10 @@ func idAndVideos(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (p *program) collectionAdd() *cobra.Command {
+func (p collections) add() *cobra.Command {
 	var note string
 	var command *cobra.Command
-	command = p.command(spec{
+	command = p.program.command(spec{
 		use: "add ID VIDEO...", short: "Add videos to the end of a collection", answer: &pb.AddToCollectionResponse{}, args: idAndVideos,
 		long:    "Adds up to 100 videos behind the last one; a collection may have 500. One that is in it keeps its place.",
 		example: "  scrollery collection add col_… vid_… vid_…\n  scrollery collection add col_… vid_… --note \"the cut at 2 s\"",
@@ -177,8 +179,8 @@ func (p *program) collectionAdd() *cobra.Command {
 	return command
 }
 
-func (p *program) collectionRemove() *cobra.Command {
-	return p.command(spec{
+func (p collections) remove() *cobra.Command {
+	return p.program.command(spec{
 		use: "remove ID VIDEO...", short: "Take videos out of a collection", answer: &pb.RemoveFromCollectionResponse{}, args: idAndVideos,
 		long:    "Takes up to 100 videos out of a collection. They stay in the library.",
 		example: "  scrollery collection remove col_… vid_…",
@@ -201,9 +203,9 @@ func (p *program) collectionRemove() *cobra.Command {
 	})
 }
 
-func (p *program) collectionMove() *cobra.Command {
+func (p collections) move() *cobra.Command {
 	var before, after string
-	command := p.command(spec{
+	command := p.program.command(spec{
 		use: "move ID VIDEO --before VIDEO | --after VIDEO", short: "Move a video within a collection", answer: &pb.MoveInCollectionResponse{},
 		args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -241,8 +243,8 @@ func (p *program) collectionMove() *cobra.Command {
 	return command
 }
 
-func (p *program) collectionDelete() *cobra.Command {
-	return p.command(spec{
+func (p collections) delete() *cobra.Command {
+	return p.program.command(spec{
 		use: "delete ID", short: "Delete a collection", answer: &pb.DeleteCollectionResponse{}, args: oneArg("the id of a collection"),
 		long: "Deletes a collection. Its videos stay in the library.", example: "  scrollery collection delete col_…",
 		run: func(c *call, args []string) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (p *program) rulesDiff() *cobra.Command {
-	return p.command(spec{
+func (p rulesets) diff() *cobra.Command {
+	return p.program.command(spec{
 		use: "diff FILE|VERSION [FILE|VERSION]", short: "Compare the rules in force, a file, or earlier versions",
 		long: "Prints the lines that differ, as diff -u does. With one argument, the rules in force are compared with it; a number\n" +
 			"is a version, everything else a file. `rules preview` shows what the difference does to videos.",

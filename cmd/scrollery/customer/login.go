@@ -64,18 +64,18 @@ func (c *call) signIn(order signIn) error {
 	case order.session < 0 || order.session > 24*time.Hour || order.session > 0 && order.session < time.Second:
 		return wrongUse("--session %v is not between 1s and 24h", order.session)
 	}
-	store, server, err := c.serverOf(order.server)
+	s, err := c.signing(order.server, order.inFile)
 	if err != nil {
 		return err
 	}
 	if order.subscribe {
-		return c.buy(store, server, order.order, order.inFile)
+		return s.buy(order.order)
 	}
 	key, err := c.askKey(order.key == "-")
 	if err != nil {
 		return err
 	}
-	found := login.Login{Server: server, Key: key}
+	found := login.Login{Server: s.server, Key: key}
 	if err := try(c.ctx, newClient(found)); err != nil {
 		return err
 	}
@@ -84,39 +84,47 @@ func (c *call) signIn(order signIn) error {
 			return err
 		}
 	}
-	return c.keep(store, found, order.inFile)
+	return s.keep(found)
 }
 
-// serverOf is the server that a login is for.
-func (c *call) serverOf(flag string) (*login.Store, string, error) {
+// signing signs in to a server: it gets a key there, and keeps it.
+type signing struct {
+	call   *call
+	store  *login.Store
+	server string
+	inFile bool
+}
+
+// signing is for the server of a flag, or for the last one.
+func (c *call) signing(flag string, inFile bool) (*signing, error) {
 	store, err := c.Store()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if flag != "" {
 		server, err := login.Origin(flag)
 		if err != nil {
-			return nil, "", wrongUse("--server: %w", err)
+			return nil, wrongUse("--server: %w", err)
 		}
-		return store, server, nil
+		return &signing{c, store, server, inFile}, nil
 	}
 	current, err := store.Current()
 	if err != nil && !errors.Is(err, login.ErrNone) {
-		return nil, "", err
+		return nil, err
 	}
-	return store, current.Server, nil
+	return &signing{c, store, current.Server, inFile}, nil
 }
 
 // keep stores a login and says where.
-func (c *call) keep(store *login.Store, l login.Login, inFile bool) error {
-	place, err := store.Save(l, inFile)
+func (s *signing) keep(l login.Login) error {
+	place, err := s.store.Save(l, s.inFile)
 	if err != nil {
 		return fmt.Errorf("store the key: %w", err)
 	}
-	c.note("Signed in to %s. The key is in the %s.", l.Server, place)
+	s.call.note("Signed in to %s. The key is in the %s.", l.Server, place)
 	for _, name := range []string{login.KeyVariable, login.ServerVariable} {
-		if text, ok := c.Lookup(name); ok && text != "" {
-			c.note("%s is set, and comes before it.", name)
+		if text, ok := s.call.Lookup(name); ok && text != "" {
+			s.call.note("%s is set, and comes before it.", name)
 		}
 	}
 	return nil

@@ -24,14 +24,14 @@ func (p *program) open() *cobra.Command {
 		long:    "Prints the address of the console, and opens it where stdout is a terminal. The key is not part of it.",
 		example: "  scrollery open\n  scrollery open --no-browser",
 		run: func(c *call, _ []string) error {
-			_, server, err := c.serverOf("")
+			s, err := c.signing("", false)
 			if err != nil {
 				return err
 			}
-			if err := c.out.Say("%s", server+consolePath); err != nil || noBrowser || !c.out.Terminal {
+			if err := c.out.Say("%s", s.server+consolePath); err != nil || noBrowser || !c.out.Terminal {
 				return err
 			}
-			return c.Browse(c.ctx, server+consolePath)
+			return c.Browse(c.ctx, s.server+consolePath)
 		},
 	})
 	command.Flags().BoolVar(&noBrowser, "no-browser", false, "print the address only")

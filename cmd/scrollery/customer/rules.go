@@ -12,12 +12,15 @@ import (
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-func (p *program) rules() *cobra.Command {
-	return group("rules", "Show, try and replace the rules in plain words", p.rulesGet(), p.rulesPut(), p.rulesPreview(), p.rulesDiff(), p.rulesHistory())
+// rulesets makes the commands of rules.
+type rulesets struct{ program *program }
+
+func (p rulesets) all() *cobra.Command {
+	return group("rules", "Show, try and replace the rules in plain words", p.get(), p.put(), p.preview(), p.diff(), p.history())
 }
 
-func (p *program) rulesGet() *cobra.Command {
-	return p.command(spec{
+func (p rulesets) get() *cobra.Command {
+	return p.program.command(spec{
 		use: "get", short: "Print the rules in force", answer: &pb.GetRulesResponse{},
 		long: "Prints the text of the rules in force, as `rules put` takes it.", example: "  scrollery rules get > rules.txt",
 		run: func(c *call, _ []string) error {
@@ -49,8 +52,8 @@ func (c *call) text(text string) error {
 	return err
 }
 
-func (p *program) rulesPut() *cobra.Command {
-	return p.command(spec{
+func (p rulesets) put() *cobra.Command {
+	return p.program.command(spec{
 		use: "put FILE", short: "Replace the rules with the text of a file", answer: &pb.PutRulesResponse{}, args: oneArg("a file, or - for stdin"),
 		long:    "Replaces the whole ruleset, one rule a line. The same text changes nothing; another one becomes a new version.",
 		example: "  scrollery rules put rules.txt\n  echo \"- At least 1000 views\" | scrollery rules put -",
@@ -74,9 +77,9 @@ func (p *program) rulesPut() *cobra.Command {
 	})
 }
 
-func (p *program) rulesPreview() *cobra.Command {
+func (p rulesets) preview() *cobra.Command {
 	var sample int32
-	command := p.command(spec{
+	command := p.program.command(spec{
 		use: "preview FILE", short: "Judge stored videos by rules that are not in force", answer: &pb.PreviewRulesResponse{}, args: oneArg("a file, or - for stdin"),
 		long:    "Judges stored videos by the text of a file, as the next scroll would, and compares with the rules in force. Nothing\nis stored. It costs 10 units.",
 		example: "  scrollery rules preview rules.txt --sample 2000\n  scrollery rules preview rules.txt --json newlyDropped,newlyKept",
@@ -119,8 +122,8 @@ func (c *call) previewWords(got *pb.PreviewRulesResponse) error {
 	)
 }
 
-func (p *program) rulesHistory() *cobra.Command {
-	return list(p, listing[*pb.ListRuleVersionsRequest, *pb.ListRuleVersionsResponse, *pb.Rules]{
+func (p rulesets) history() *cobra.Command {
+	return list(p.program, listing[*pb.ListRuleVersionsRequest, *pb.ListRuleVersionsResponse, *pb.Rules]{
 		spec: spec{
 			use: "history", short: "List the versions of the rules, newest first", long: "Lists the versions of the rules. `rules diff` compares them.",
 			example: "  scrollery rules history\n  scrollery rules history --jq '.[] | select(.version == 3).text'",

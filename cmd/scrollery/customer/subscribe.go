@@ -46,11 +46,11 @@ func (p *program) subscribe() *cobra.Command {
 			"interrupted, running it again continues with the same payment. It is the same as `login --subscribe`.",
 		example: "  scrollery subscribe --server https://scrollery.example.com\n  scrollery subscribe --plan pro --interval annual --no-browser",
 		run: func(c *call, _ []string) error {
-			store, origin, err := c.serverOf(server)
+			s, err := c.signing(server, inFile)
 			if err != nil {
 				return err
 			}
-			return c.buy(store, origin, order, inFile)
+			return s.buy(order)
 		},
 	})
 	command.Flags().StringVar(&server, "server", "", "`URL` of the server (default: SCROLLERY_SERVER, the last one, or "+login.DefaultServer+")")
@@ -61,19 +61,19 @@ func (p *program) subscribe() *cobra.Command {
 
 // buy subscribes, waits for the payment, and stores the key. The claim is stored before
 // the address is shown: what was paid can always be claimed.
-func (c *call) buy(store *login.Store, server string, order subscription, inFile bool) error {
-	client := newClient(login.Login{Server: server})
-	claim, err := store.Pending()
+func (s *signing) buy(order subscription) error {
+	c, client := s.call, newClient(login.Login{Server: s.server})
+	claim, err := s.store.Pending()
 	if err != nil {
 		return err
 	}
-	if claim.Server != server || claim.Token == "" {
+	if claim.Server != s.server || claim.Token == "" {
 		checkout, err := ask[*pb.SubscribeResponse](c.ctx, client, &pb.SubscribeRequest{BillingInterval: &order.interval, Plan: &order.plan})
 		if err != nil {
 			return err
 		}
-		claim = login.Claim{Server: server, Token: checkout.GetClaimToken(), URL: checkout.GetUrl()}
-		if err := store.SavePending(claim); err != nil {
+		claim = login.Claim{Server: s.server, Token: checkout.GetClaimToken(), URL: checkout.GetUrl()}
+		if err := s.store.SavePending(claim); err != nil {
 			return fmt.Errorf("store the claim: %w", err)
 		}
 	}
@@ -83,20 +83,20 @@ func (c *call) buy(store *login.Store, server string, order subscription, inFile
 			_ = c.Browse(c.ctx, address.String()) // the address is on the screen
 		}
 	}
-	key, err := c.claim(client, claim.Token)
+	key, err := s.claim(client, claim.Token)
 	if err != nil {
 		return err
 	}
-	if err := c.keep(store, login.Login{Server: server, Key: key}, inFile); err != nil {
+	if err := s.keep(login.Login{Server: s.server, Key: key}); err != nil {
 		return err
 	}
-	return store.SavePending(login.Claim{})
+	return s.store.SavePending(login.Claim{})
 }
 
 // claim asks until the checkout is paid. An interrupt waits for the answer to a claim
 // that is under way: the first one after the payment gets the key, and no other does.
-func (c *call) claim(client *client, token string) (string, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, claimFor)
+func (s *signing) claim(client *client, token string) (string, error) {
+	ctx, cancel := context.WithTimeout(s.call.ctx, claimFor)
 	defer cancel()
 	whole, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -115,9 +115,7 @@ func (c *call) claim(client *client, token string) (string, error) {
 		case err != nil:
 			return "", err
 		case claimed.GetStatus() != "pending":
-			if store, err := c.Store(); err == nil {
-				_ = store.SavePending(login.Claim{}) // it never becomes valid again
-			}
+			_ = s.store.SavePending(login.Claim{}) // it never becomes valid again
 			return "", fmt.Errorf("the checkout cannot be claimed: %s", claimed.GetStatus())
 		}
 		_ = pause(ctx, claimEvery)
