@@ -56,12 +56,8 @@ func (l ledger) Balance(ctx context.Context, account int64) (int64, error) {
 
 // collected implements the collections' need of the library.
 type collected struct {
-	*videos.Service
-	insight *insight.Service
-}
-
-func (c collected) Videos(ctx context.Context, ids []string) ([]byte, error) {
-	return c.insight.Videos(ctx, ids)
+	videos.Catalog
+	*insight.Service
 }
 
 // dependants are what customers keep of videos beside the library.
@@ -78,7 +74,7 @@ func (all dependants) Forget(ctx context.Context, tx *store.Tx, ids []int64) err
 
 // sharedParts implements the shares' need of the library.
 type sharedParts struct {
-	*videos.Service
+	videos.Catalog
 	insight     *insight.Service
 	collections *collections.Service
 }
@@ -205,7 +201,7 @@ type changedNames struct {
 }
 
 func (c changedNames) Names(ctx context.Context, ids []int64) ([]changes.Named, error) {
-	found, err := c.videos.Names(ctx, ids)
+	found, err := c.videos.Catalog.Names(ctx, ids)
 	return each(found, err, func(v videos.Named) changes.Named { return changes.Named(v) })
 }
 
@@ -247,7 +243,7 @@ func (p plans) BudgetLeft(ctx context.Context) (scrolls.Budget, error) {
 
 // room is how many more videos the library of the tenant of the context may have.
 func (p plans) room(ctx context.Context, limits billing.Limits) (int, error) {
-	size, err := p.library.Size(ctx)
+	size, err := p.library.Catalog.Size(ctx)
 	return max(0, limits.MaxVideos-size), err
 }
 
@@ -274,7 +270,7 @@ func (p importPlans) Briefed(ctx context.Context) (bool, error) {
 
 // importLibrary implements the need of imports of the library.
 type importLibrary struct {
-	*videos.Service
+	videos.Catalog
 	videos.Deletions
 }
 

@@ -54,15 +54,15 @@ var bindings = fx.Options(
 		func(s *rules.Service) workspace.Rules { return s },
 		func(r *workspace.Reader) rules.Workspace { return r },
 		func(s *scrolls.Service) preview.Screens { return s },
-		func(v *videos.Service) preview.Library { return v },
+		func(v *videos.Service) preview.Library { return v.Catalog },
 		func(r *workspace.Reader) library.Workspace { return r },
 		func(h *scrolls.History) library.Scrolls { return h },
 		func(r *imports.Readings) library.Imports { return r },
 		func(m *collections.Members, p *shares.Parts) library.Dependants { return dependants{m, p} },
 		func(l *library.Library, c *collections.Service) shares.Library {
-			return sharedParts{l.Videos, l.Insight, c}
+			return sharedParts{l.Videos.Catalog, l.Insight, c}
 		},
-		func(l *library.Library) collections.Library { return collected{l.Videos, l.Insight} },
+		func(l *library.Library) collections.Library { return collected{l.Videos.Catalog, l.Insight} },
 		func(h removal.Holdings) policy.Holdings { return holdings{h} },
 		retention,
 		thinning,
@@ -101,14 +101,14 @@ func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox
 func scrollNeeds(cfg Config, q *quota.Service, w *workspace.Reader, r *rules.Service, v *videos.Service, l *scoring.Service, s *billing.Subscriptions, u *usage.Service, h *host.Host, i *imports.Readings) scrolls.Needs {
 	return scrolls.Needs{
 		Workspaces: w, Rules: r, Plans: plans{s, u, v}, Charger: u, Imports: importReadings{i},
-		Library: v, Archiver: archiver{v, l}, Stages: scrollStages{h}, Pages: pages(cfg), Quotas: sourceQuotas{q, h},
+		Library: v.Catalog, Archiver: archiver{v, l}, Stages: scrollStages{h}, Pages: pages(cfg), Quotas: sourceQuotas{q, h},
 	}
 }
 
 // importNeeds are the needs of the module imports.
 func importNeeds(w *workspace.Reader, l *videos.Service, s *billing.Subscriptions, u *usage.Service, c *scrolls.Service, h *host.Host, log *slog.Logger) imports.Needs {
 	return imports.Needs{
-		Reader: readerhost.New(h.Processes, log), Scrolls: importRuns{c}, Plans: importPlans{plans{s, u, l}, w}, Charger: u, Library: importLibrary{l, videos.NewDeletions(l)},
+		Reader: readerhost.New(h.Processes, log), Scrolls: importRuns{c}, Plans: importPlans{plans{s, u, l}, w}, Charger: u, Library: importLibrary{l.Catalog, videos.NewDeletions(l)},
 	}
 }
 

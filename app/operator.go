@@ -240,7 +240,7 @@ func explained(err error) error {
 }
 
 func (r restorer) Mark(ctx context.Context, ref stage.Ref, marks operator.Marks) error {
-	id, found, err := r.library.IDOf(ctx, ref)
+	id, found, err := r.library.Catalog.IDOf(ctx, ref)
 	if err != nil || !found {
 		return err
 	}

@@ -73,6 +73,7 @@ type (
 // keeper is what keeps videos, and deletes them.
 type keeper struct {
 	*videos.Service
+	videos.Catalog
 	videos.Deletions
 	videos.Sweeps
 }
@@ -116,7 +117,7 @@ func (b *bundle) open(cfg Config) {
 		b.t.Fatal(err)
 	}
 	deletions := videos.NewDeletions(l.Videos)
-	b.keeper, b.reader, b.scorer, b.explainer, b.removal = keeper{l.Videos, deletions, deletions.Sweeps()}, l.Lists, l.Scoring, l.Insight, l.Removal
+	b.keeper, b.reader, b.scorer, b.explainer, b.removal = keeper{l.Videos, l.Videos.Catalog, deletions, deletions.Sweeps()}, l.Lists, l.Scoring, l.Insight, l.Removal
 	b.windows, b.trends, b.edits = l.Scoring.Windows, l.Scoring.Trends, videos.Edits{Service: l.Videos}
 }
 

@@ -44,6 +44,8 @@ type Service struct {
 	Vault      Vault
 	Targets    Targets
 	Tombstones Tombstones
+	// Catalog answers what the library has.
+	Catalog Catalog
 
 	db         *store.DB
 	hot        hot
@@ -53,7 +55,6 @@ type Service struct {
 	dependants Dependants
 	growth     *score.Table
 	method     string
-	retention  []Retention
 }
 
 // New returns the service. method names the rules by which new libraries are scored, of
@@ -62,7 +63,7 @@ func New(db *store.DB, workspace Workspace, scrolls Scrolls, dependants Dependan
 	hot, vault := newHot(db), newVault(keys)
 	return &Service{
 		db: db, hot: hot, creators: &creators{db, hot}, workspace: workspace, scrolls: scrolls, dependants: dependants, growth: growth, method: method,
-		Vault: vault, Targets: Targets{db}, Tombstones: Tombstones{db, hot, vault}, retention: retention,
+		Catalog: Catalog{db, retention}, Vault: vault, Targets: Targets{db}, Tombstones: Tombstones{db, hot, vault},
 	}
 }
 

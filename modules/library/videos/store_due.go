@@ -12,7 +12,7 @@ import (
 
 // KeptUntil returns when the policy deletes the first of what some videos are known from, unless
 // their sources read them again; the zero time if no part of it has an end.
-func (s *Service) KeptUntil(ctx context.Context, ids []int64) (first time.Time, err error) {
+func (s Catalog) KeptUntil(ctx context.Context, ids []int64) (first time.Time, err error) {
 	var last []struct {
 		VideoID int64  `json:"video_id"`
 		Stage   string `json:"stage"`

@@ -16,8 +16,8 @@ import (
 )
 
 // Size is how many videos the tenant's library has.
-func (s *Service) Size(ctx context.Context) (int, error) {
-	row, err := s.db.Ent().Library.Query().Only(ctx)
+func (c Catalog) Size(ctx context.Context) (int, error) {
+	row, err := c.db.Ent().Library.Query().Only(ctx)
 	if ent.IsNotFound(err) {
 		return 0, nil
 	}

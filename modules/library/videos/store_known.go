@@ -25,12 +25,18 @@ import (
 // knownAtOnce is how many videos one look-up asks for.
 const knownAtOnce = 100
 
+// Catalog answers which videos the tenant's library has, and what was read of them last.
+type Catalog struct {
+	db        *store.DB
+	retention []Retention
+}
+
 // Known returns an entry for each of the videos that the library has: whether it
 // has evidence too.
-func (s *Service) Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error) {
+func (c Catalog) Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bool, error) {
 	known := make(map[stage.Ref]bool, len(refs))
 	err := eachKnown(refs, func(platform string, ids []string) error {
-		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
+		rows, err := c.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
 			Select(video.FieldExternalID, video.FieldHookOrder).All(ctx)
 		for _, row := range rows {
 			known[stage.Ref{Platform: platform, ExternalID: row.ExternalID}] = row.HookOrder != nil && len(*row.HookOrder) > 0
@@ -43,11 +49,11 @@ func (s *Service) Known(ctx context.Context, refs []stage.Ref) (map[stage.Ref]bo
 // LastObserved returns when each of the videos of some records that the library has was
 // observed last, in Unix milliseconds. repeats has an entry for each record: true where
 // the library has the video, and [Service.Renew] would change nothing by the record.
-func (s *Service) LastObserved(ctx context.Context, records []*stage.Record) (last map[stage.Ref]int64, repeats []bool, err error) {
+func (c Catalog) LastObserved(ctx context.Context, records []*stage.Record) (last map[stage.Ref]int64, repeats []bool, err error) {
 	refs := refsOf(records)
 	last, digests := make(map[stage.Ref]int64, len(refs)), make(map[stage.Ref]int64, len(refs))
 	err = eachKnown(refs, func(platform string, ids []string) error {
-		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
+		rows, err := c.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
 			Select(video.FieldExternalID, video.FieldObservedAt, video.FieldDigest).All(ctx)
 		for _, row := range rows {
 			ref := stage.Ref{Platform: platform, ExternalID: row.ExternalID}
@@ -68,10 +74,10 @@ func (s *Service) LastObserved(ctx context.Context, records []*stage.Record) (la
 
 // LastRead returns what is known of those of some videos that the library has, as records:
 // the time of the post, and the views of the newest reading that has them.
-func (s *Service) LastRead(ctx context.Context, refs []stage.Ref) (map[stage.Ref]stage.Record, error) {
+func (c Catalog) LastRead(ctx context.Context, refs []stage.Ref) (map[stage.Ref]stage.Record, error) {
 	known := make(map[stage.Ref]stage.Record, len(refs))
 	err := eachKnown(refs, func(platform string, ids []string) error {
-		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
+		rows, err := c.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).
 			Select(video.FieldExternalID, video.FieldPostedAt, video.FieldUsableViews, video.FieldUsableAt).All(ctx)
 		for _, row := range rows {
 			ref := stage.Ref{Platform: platform, ExternalID: row.ExternalID}
@@ -84,13 +90,13 @@ func (s *Service) LastRead(ctx context.Context, refs []stage.Ref) (map[stage.Ref
 
 // ObservedIn returns when some scrolls, nil for all, observed videos: for each video that
 // has an observation by one of them, the scroll and the time.
-func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error) {
+func (c Catalog) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.Ref) (map[stage.Ref]map[int64]int64, error) {
 	found := map[stage.Ref]map[int64]int64{}
 	if scrolls != nil && len(scrolls) == 0 {
 		return found, nil
 	}
 	err := eachKnown(refs, func(platform string, ids []string) error {
-		rows, err := s.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).Select(video.FieldExternalID).All(ctx)
+		rows, err := c.db.Ent().Video.Query().Where(video.Platform(platform), video.ExternalIDIn(ids...)).Select(video.FieldExternalID).All(ctx)
 		if err != nil {
 			return err
 		}
@@ -98,7 +104,7 @@ func (s *Service) ObservedIn(ctx context.Context, scrolls []int64, refs []stage.
 		for _, row := range rows {
 			of[row.ID] = stage.Ref{Platform: platform, ExternalID: row.ExternalID}
 		}
-		query := s.db.Ent().Observation.Query().Where(observation.VideoIDIn(slices.Sorted(maps.Keys(of))...))
+		query := c.db.Ent().Observation.Query().Where(observation.VideoIDIn(slices.Sorted(maps.Keys(of))...))
 		if scrolls != nil {
 			query.Where(observation.ScrollIDIn(scrolls...))
 		}
@@ -194,36 +200,36 @@ func (c *creators) stored(ctx context.Context, tx *store.Tx, handles map[name]st
 // seenLast is the statement of the ids and places of the videos that were first seen last,
 // after the place $1, where one of the conditions holds: each is a range of an index, of
 // each kind.
-func (s *Service) seenLast(conditions []string, limit int) string {
+func (c Catalog) seenLast(conditions []string, limit int) string {
 	var ranges []string
 	for _, where := range conditions {
 		for _, kind := range Kinds() {
 			ranges = append(ranges, "SELECT id, seen_order AS place FROM videos WHERE {tenant} AND "+where+" AND kind = '"+kind+"' AND seen_order > $1")
 		}
 	}
-	return s.db.Merged(ranges, limit)
+	return c.db.Merged(ranges, limit)
 }
 
 // trackedText is the statement of Tracked; $2 is the platform.
-func (s *Service) trackedText(limit int) string {
-	first := s.seenLast([]string{"archived = 0 AND platform = $2 AND gone_at IS NULL"}, limit)
+func (c Catalog) trackedText(limit int) string {
+	first := c.seenLast([]string{"archived = 0 AND platform = $2 AND gone_at IS NULL"}, limit)
 	return fmt.Sprintf(`SELECT v.id, v.external_id FROM (%s) k CROSS JOIN videos v WHERE v.id = k.id AND +{tenant:v} ORDER BY k.place LIMIT %d`, first, limit)
 }
 
 // Tracked returns videos of a platform that are neither archived nor gone, those
 // that were first seen last at the beginning. after is 0 for the first call, then
 // the next of the call before; next is 0 at the end.
-func (s *Service) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error) {
+func (c Catalog) Tracked(ctx context.Context, platform string, after int64, limit int) (refs []stage.Ref, next int64, err error) {
 	from := []byte{0}
 	if after != 0 {
-		switch row, err := s.db.Ent().Video.Get(ctx, after); {
+		switch row, err := c.db.Ent().Video.Get(ctx, after); {
 		case err == nil:
 			from = row.SeenOrder
 		case !ent.IsNotFound(err):
 			return nil, 0, fmt.Errorf("find tracked videos: %w", err)
 		}
 	}
-	rows, err := s.db.Hot(s.trackedText(limit)).Query(ctx, from, platform)
+	rows, err := c.db.Hot(c.trackedText(limit)).Query(ctx, from, platform)
 	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 		ref := stage.Ref{Platform: platform}
 		err := rows.Scan(&next, &ref.ExternalID)
@@ -241,10 +247,10 @@ func (s *Service) Tracked(ctx context.Context, platform string, after int64, lim
 
 // Young returns videos of a platform that were posted after a time, in Unix milliseconds,
 // and are neither archived nor gone, the newest first.
-func (s *Service) Young(ctx context.Context, platform string, after int64, limit int) ([]stage.Ref, error) {
+func (c Catalog) Young(ctx context.Context, platform string, after int64, limit int) ([]stage.Ref, error) {
 	var found []*ent.Video
 	for _, kind := range score.KindsOf(platform) { // each is one range of an index
-		rows, err := s.db.Ent().Video.Query().
+		rows, err := c.db.Ent().Video.Query().
 			Where(video.GrowthKind(string(kind)), video.PostedAtGT(after), video.GoneAtIsNil(), video.Archived(0)).
 			Order(video.ByPostedAt(entsql.OrderDesc()), video.ByID()).Limit(limit).
 			Select(video.FieldExternalID, video.FieldPostedAt).All(ctx)
@@ -262,8 +268,8 @@ func (s *Service) Young(ctx context.Context, platform string, after int64, limit
 }
 
 // IDOf returns the public id of a video; ok is false where the library does not have it.
-func (s *Service) IDOf(ctx context.Context, ref stage.Ref) (id string, ok bool, err error) {
-	found, err := s.db.Ent().Video.Query().Where(video.Platform(ref.Platform), video.ExternalID(ref.ExternalID)).OnlyID(ctx)
+func (c Catalog) IDOf(ctx context.Context, ref stage.Ref) (id string, ok bool, err error) {
+	found, err := c.db.Ent().Video.Query().Where(video.Platform(ref.Platform), video.ExternalID(ref.ExternalID)).OnlyID(ctx)
 	if ent.IsNotFound(err) {
 		return "", false, nil
 	}
@@ -278,9 +284,9 @@ const MaxNewest = 2000
 
 // Newest returns the ids of at most so many videos, archived ones too, those that were
 // first seen last at the beginning.
-func (s *Service) Newest(ctx context.Context, limit int) (ids []int64, err error) {
-	first := s.seenLast([]string{"archived = 0", "archived = 1"}, MaxNewest) // one statement for every limit
-	rows, err := s.db.Hot(`SELECT k.id FROM (`+first+`) k ORDER BY k.place`).Query(ctx, []byte{0})
+func (c Catalog) Newest(ctx context.Context, limit int) (ids []int64, err error) {
+	first := c.seenLast([]string{"archived = 0", "archived = 1"}, MaxNewest) // one statement for every limit
+	rows, err := c.db.Hot(`SELECT k.id FROM (`+first+`) k ORDER BY k.place`).Query(ctx, []byte{0})
 	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
@@ -296,13 +302,13 @@ func (s *Service) Newest(ctx context.Context, limit int) (ids []int64, err error
 // Records returns some videos, by id, as a source would deliver them, as far as the library
 // keeps it: without the creator's id, and of cues and stickers only the evidence that
 // came of them. The keys are those of stages; the others follow from the rest.
-func (s *Service) Records(ctx context.Context, ids []int64) (map[int64]stage.Record, error) {
+func (c Catalog) Records(ctx context.Context, ids []int64) (map[int64]stage.Record, error) {
 	byIDs := viewer.ByIDs(ctx)
-	docs, err := s.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).All(byIDs)
+	docs, err := c.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).All(byIDs)
 	if err != nil {
 		return nil, fmt.Errorf("read videos: %w", err)
 	}
-	gone, err := s.db.Ent().Video.Query().Where(video.IDIn(ids...), video.GoneAtNotNil()).Select(video.FieldGoneAt).All(byIDs)
+	gone, err := c.db.Ent().Video.Query().Where(video.IDIn(ids...), video.GoneAtNotNil()).Select(video.FieldGoneAt).All(byIDs)
 	if err != nil {
 		return nil, fmt.Errorf("read videos: %w", err)
 	}

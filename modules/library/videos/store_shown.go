@@ -21,7 +21,7 @@ type Named struct {
 }
 
 // Present returns those of some videos that the viewer has, in the transaction and in no order.
-func (s *Service) Present(ctx context.Context, tx *store.Tx, ids []int64) ([]int64, error) {
+func (c Catalog) Present(ctx context.Context, tx *store.Tx, ids []int64) ([]int64, error) {
 	there, err := tx.Ent().Video.Query().Where(video.IDIn(ids...)).IDs(viewer.ByIDs(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("look for %d videos: %w", len(ids), err)
@@ -30,13 +30,13 @@ func (s *Service) Present(ctx context.Context, tx *store.Tx, ids []int64) ([]int
 }
 
 // Names returns some videos of the viewer, in no order. Those that it does not have are missing.
-func (s *Service) Names(ctx context.Context, ids []int64) ([]Named, error) {
+func (c Catalog) Names(ctx context.Context, ids []int64) ([]Named, error) {
 	ctx = viewer.ByIDs(ctx)
-	rows, err := s.db.Ent().Video.Query().Where(video.IDIn(ids...)).Select(video.FieldPlatform, video.FieldHandle).All(ctx)
+	rows, err := c.db.Ent().Video.Query().Where(video.IDIn(ids...)).Select(video.FieldPlatform, video.FieldHandle).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the handles of videos: %w", err)
 	}
-	docs, err := s.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).All(ctx)
+	docs, err := c.db.Ent().VideoDoc.Query().Where(videodoc.IDIn(ids...)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read videos: %w", err)
 	}

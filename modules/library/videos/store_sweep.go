@@ -62,11 +62,11 @@ ORDER BY o.observed_at, o.video_id LIMIT %d`, lookedAtOnce)
 
 // look returns at most limit videos that a source read last after a place and not after a time,
 // the oldest first, and the place of the last reading that was looked at; done if there are no more.
-func (s *Service) look(ctx context.Context, source string, after reached, until int64, limit int) (ids []int64, at reached, done bool, err error) {
+func (c Catalog) look(ctx context.Context, source string, after reached, until int64, limit int) (ids []int64, at reached, done bool, err error) {
 	at = after
 	for len(ids) < limit {
 		rows := 0
-		err = s.db.Hot(dueText).Each(ctx, func(row store.Row) (bool, error) {
+		err = c.db.Hot(dueText).Each(ctx, func(row store.Row) (bool, error) {
 			rows++
 			at = reached{IntOf(row[0], 0), IntOf(row[1], 0)}
 			if again, isBool := row[2].(bool); !(isBool && again) && IntOf(row[2], 0) == 0 {
@@ -98,7 +98,7 @@ func (s Sweeps) Sweep(ctx context.Context, r Retention, now time.Time) (videos, 
 		forget = s.forgetTexts
 	}
 	until := now.Add(-r.Keep).UnixMilli()
-	ids, at, done, err := s.deletions.videos.look(ctx, r.Source, places[name], until, SweptAtOnce)
+	ids, at, done, err := s.deletions.videos.Catalog.look(ctx, r.Source, places[name], until, SweptAtOnce)
 	if err != nil || at == places[name] {
 		return 0, 0, done, err
 	}
@@ -221,18 +221,18 @@ func (v *Video) forgetTexts() {
 
 // Due returns videos of a platform that the policy deletes soon unless they are read again, the
 // oldest first; archived ones too, but none that is gone.
-func (s *Service) Due(ctx context.Context, platform string, now time.Time, limit int) (refs []stage.Ref, err error) {
-	for _, r := range s.retention {
+func (c Catalog) Due(ctx context.Context, platform string, now time.Time, limit int) (refs []stage.Ref, err error) {
+	for _, r := range c.retention {
 		if r.Platform != platform || r.Refresh == 0 {
 			continue
 		}
 		at := reached{now.Add(-r.Keep).UnixMilli(), 0}
 		for done := false; !done && len(refs) < limit; {
 			var ids []int64
-			if ids, at, done, err = s.look(ctx, r.Source, at, now.Add(-r.Refresh).UnixMilli(), min(limit-len(refs), knownAtOnce)); err != nil {
+			if ids, at, done, err = c.look(ctx, r.Source, at, now.Add(-r.Refresh).UnixMilli(), min(limit-len(refs), knownAtOnce)); err != nil {
 				return nil, err
 			}
-			rows, err := s.db.Ent().Video.Query().Where(video.IDIn(ids...), video.GoneAtIsNil()).
+			rows, err := c.db.Ent().Video.Query().Where(video.IDIn(ids...), video.GoneAtIsNil()).
 				Select(video.FieldID, video.FieldExternalID).All(viewer.ByIDs(ctx))
 			if err != nil {
 				return nil, fmt.Errorf("read what is due: %w", err)
