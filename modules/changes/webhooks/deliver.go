@@ -29,7 +29,7 @@ var errLost = errors.New("the webhook has another worker, or is not active")
 
 // deliver sends the changes after a webhook's cursor, one after the other, until there are
 // none, one fails or the job's time is up.
-func (s *Service) deliver(ctx context.Context, account, id int64) error {
+func (s *sender) deliver(ctx context.Context, account, id int64) error {
 	ctx = viewer.As(ctx, account)
 	waiting, cancel := context.WithTimeout(ctx, lobbyWithin)
 	leave, err := s.places.Enter(waiting, account)
@@ -60,7 +60,7 @@ func (s *Service) deliver(ctx context.Context, account, id int64) error {
 
 // slice delivers until it is time for another one; more is false where nothing is left to
 // do now.
-func (s *Service) slice(ctx context.Context, hook *Webhook) (more bool, err error) {
+func (s *sender) slice(ctx context.Context, hook *Webhook) (more bool, err error) {
 	until := time.Now().Add(sliceTime)
 	for sent := 0; sent < sliceCount; {
 		page, err := s.feed.Read(ctx, hook.Cursor, hook.Types, readAtOnce)
@@ -96,7 +96,7 @@ func (s *Service) slice(ctx context.Context, hook *Webhook) (more bool, err erro
 }
 
 // one makes one attempt to deliver a change, and stores what came of it.
-func (s *Service) one(ctx context.Context, hook *Webhook, c *changes.Change) (ok bool, err error) {
+func (s *sender) one(ctx context.Context, hook *Webhook, c *changes.Change) (ok bool, err error) {
 	message, err := messageOf(c)
 	if err != nil {
 		return false, err
@@ -141,7 +141,7 @@ func (s *Service) one(ctx context.Context, hook *Webhook, c *changes.Change) (ok
 const settleTimeout = 30 * time.Second
 
 // settling is the context of what is stored although the attempt, or its caller, has ended.
-func (s *Service) settling(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *sender) settling(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), s.settleWithin)
 }
 

@@ -36,8 +36,8 @@ type jobArgs struct {
 
 type mailArgs = jobArgs
 
-// Workers returns the workers of the module.
-func (s *Service) Workers() []store.Worker {
+// workers returns the workers of the module.
+func (s *sender) workers() []store.Worker {
 	return []store.Worker{
 		{
 			// More jobs than places: the fairest of those that wait is chosen.
@@ -66,14 +66,14 @@ func (s *Service) Workers() []store.Worker {
 // Periodics returns the periodic tasks of the module.
 func (s *Service) Periodics() []store.Periodic {
 	return []store.Periodic{
-		{Kind: dueJob, Every: glanceEvery, Everywhere: true, Run: s.Look},
+		{Kind: dueJob, Every: glanceEvery, Everywhere: true, Run: s.sender.look},
 		{Kind: sweepJob, Every: time.Hour, Run: s.Sweep},
 	}
 }
 
-// Look queues the webhooks that have changes to deliver, at once after a change of this
+// look queues the webhooks that have changes to deliver, at once after a change of this
 // process and otherwise every two seconds.
-func (s *Service) Look(ctx context.Context) error {
+func (s *sender) look(ctx context.Context) error {
 	now := s.now().UnixMilli()
 	if !s.notified.Swap(false) && now-s.looked.Load() < s.lookEvery.Milliseconds() {
 		return nil
@@ -95,7 +95,7 @@ func (s *Service) Look(ctx context.Context) error {
 }
 
 // tell mails the owner of a webhook that it rests.
-func (s *Service) tell(ctx context.Context, args mailArgs) error {
+func (s *sender) tell(ctx context.Context, args mailArgs) error {
 	w, err := load(ctx, s.db.Ent(), args.Webhook)
 	if err != nil || w == nil || w.Status != Failed && w.Status != Gone {
 		return err

@@ -61,8 +61,8 @@ func child() error {
 	if err != nil {
 		return err
 	}
-	s.graceOfLease, s.lookEvery = 100*time.Millisecond, 100*time.Millisecond
-	queue, err := store.NewQueue(db, s.Workers(), s.Periodics(), storetest.Log(nil))
+	s.sender.graceOfLease, s.sender.lookEvery = 100*time.Millisecond, 100*time.Millisecond
+	queue, err := store.NewQueue(db, s.sender.workers(), s.Periodics(), storetest.Log(nil))
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func TestAttemptsDoNotWaitForTheDatabaseForever(t *testing.T) {
 	t.Parallel()
 	db := storetest.SQLite(t)
 	b := setup(t, db, nil)
-	b.settleWithin = 100 * time.Millisecond
+	b.sender.settleWithin = 100 * time.Millisecond
 	w, _ := b.create(t)
 	held, free, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {

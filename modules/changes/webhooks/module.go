@@ -20,7 +20,7 @@ import (
 var Module = fx.Module("webhooks", fx.Provide(
 	open,
 	fx.Annotate(Operations, fx.ResultTags(`group:"operations"`)),
-	fx.Annotate((*Service).Workers, fx.ResultTags(`group:"workers,flatten"`)),
+	fx.Annotate(func(s *Service) []store.Worker { return s.sender.workers() }, fx.ResultTags(`group:"workers,flatten"`)),
 	fx.Annotate((*Service).Periodics, fx.ResultTags(`group:"periodics,flatten"`)),
 ))
 

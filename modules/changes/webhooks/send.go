@@ -64,7 +64,7 @@ type result struct {
 }
 
 // post makes one attempt.
-func (s *Service) post(ctx context.Context, address string, secrets [][]byte, m outgoing) (r result) {
+func (s *sender) post(ctx context.Context, address string, secrets [][]byte, m outgoing) (r result) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	now := s.now()

@@ -84,10 +84,19 @@ type Service struct {
 	db     *store.DB
 	feed   *changes.Service
 	needs  Needs
+	now    func() time.Time
+	sender *sender
+}
+
+// sender delivers the changes of the feed, one at a time for each webhook.
+type sender struct {
+	db     *store.DB
+	feed   *changes.Service
+	needs  Needs
 	cfg    Config
+	now    func() time.Time
 	client *http.Client
 	places *fair.Places
-	now    func() time.Time
 	// graceOfLease is what a worker may take beside an attempt.
 	graceOfLease time.Duration
 	// settleWithin bounds the storing of what came of an attempt.
@@ -111,22 +120,21 @@ func New(db *store.DB, feed *changes.Service, cfg Config, needs Needs) (*Service
 	if through == nil {
 		through = transport(dialer(cfg.Resolver))
 	}
-	s := &Service{
+	to := &sender{
 		db: db, feed: feed, needs: needs, cfg: cfg, client: client(through), places: fair.New(cfg.Concurrency), now: time.Now,
-		running: map[int64]bool{}, graceOfLease: 5 * time.Second, lookEvery: defaultLookEvery,
-		settleWithin: settleTimeout,
+		running: map[int64]bool{}, graceOfLease: 5 * time.Second, lookEvery: defaultLookEvery, settleWithin: settleTimeout,
 	}
-	s.unlisten = db.OnNotify(func(int64) { s.notified.Store(true) })
-	return s, nil
+	to.unlisten = db.OnNotify(func(int64) { to.notified.Store(true) })
+	return &Service{db: db, feed: feed, needs: needs, now: time.Now, sender: to}, nil
 }
 
 // Close ends the notifications and the idle connections.
 func (s *Service) Close() {
-	s.unlisten()
-	s.client.CloseIdleConnections()
+	s.sender.unlisten()
+	s.sender.client.CloseIdleConnections()
 }
 
-func (s *Service) begin(id int64) bool {
+func (s *sender) begin(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running[id] {
@@ -136,7 +144,7 @@ func (s *Service) begin(id int64) bool {
 	return true
 }
 
-func (s *Service) end(id int64) {
+func (s *sender) end(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.running, id)
@@ -154,7 +162,7 @@ func (s *Service) seal(id int64, raw []byte) ([]byte, error) {
 }
 
 // open returns the secrets that sign now, the newest first.
-func (s *Service) open(w *Webhook) ([][]byte, error) {
+func (s *sender) open(w *Webhook) ([][]byte, error) {
 	sealer, err := s.needs.Sealer()
 	if err != nil {
 		return nil, err
@@ -246,7 +254,7 @@ func (s *Service) Test(ctx context.Context, id int64) (*Delivery, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.sendNow(ctx, id, m)
+	return s.sender.sendNow(ctx, id, m)
 }
 
 // Again sends one change again at once. It returns nil where there is no such webhook or
@@ -264,7 +272,7 @@ func (s *Service) Again(ctx context.Context, id int64, changeID string) (*Delive
 	if err != nil {
 		return nil, err
 	}
-	return s.sendNow(ctx, id, m)
+	return s.sender.sendNow(ctx, id, m)
 }
 
 // Replay moves a webhook to a place of the feed. It returns nil where there is none.
@@ -291,7 +299,7 @@ func (s *Service) Deliveries(ctx context.Context, id, before int64, size int) (f
 }
 
 // sendNow sends one message beside the order of the feed, and stores the attempt.
-func (s *Service) sendNow(ctx context.Context, id int64, m outgoing) (*Delivery, error) {
+func (s *sender) sendNow(ctx context.Context, id int64, m outgoing) (*Delivery, error) {
 	w, err := load(ctx, s.db.Ent(), id)
 	if err != nil || w == nil {
 		return nil, err

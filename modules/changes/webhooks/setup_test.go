@@ -167,8 +167,8 @@ func start(t testing.TB, db *store.DB, cfg Config, mails mail.Sender) *Service {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	s.lookEvery = 100 * time.Millisecond
-	queue, err := store.NewQueue(db, s.Workers(), s.Periodics(), storetest.Log(t))
+	s.sender.lookEvery = 100 * time.Millisecond
+	queue, err := store.NewQueue(db, s.sender.workers(), s.Periodics(), storetest.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func (s *Service) remove(ctx context.Context, id int64) (found bool, err error) 
 
 // take begins a turn of the webhook: its worker alone moves the cursor. It returns nil
 // where there is nothing to do now, or another worker does it.
-func (s *Service) take(ctx context.Context, id int64) (hook *Webhook, err error) {
+func (s *sender) take(ctx context.Context, id int64) (hook *Webhook, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		now := s.now()
 		n, err := tx.Ent().Webhook.Update().
@@ -148,11 +148,11 @@ func (s *Service) take(ctx context.Context, id int64) (hook *Webhook, err error)
 }
 
 // lease is how long a worker may be silent: longer than an attempt takes.
-func (s *Service) lease() time.Duration { return s.cfg.Timeout + s.graceOfLease }
+func (s *sender) lease() time.Duration { return s.cfg.Timeout + s.graceOfLease }
 
 // leased is the end of a lease that holds no longer. One process works on SQLite, and knows
 // what it does itself.
-func (s *Service) leased(now time.Time) int64 {
+func (s *sender) leased(now time.Time) int64 {
 	if s.db.Dialect() == store.SQLite {
 		return math.MaxInt64
 	}
@@ -171,7 +171,7 @@ type settled struct {
 
 // settle stores an attempt and what follows from it. It fails with errLost, with the
 // attempt stored, where the worker's turn was over.
-func (s *Service) settle(ctx context.Context, hook *Webhook, d Delivery, next settled) error {
+func (s *sender) settle(ctx context.Context, hook *Webhook, d Delivery, next settled) error {
 	lost := false
 	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if err := s.record(ctx, tx, hook, d); err != nil {
@@ -206,19 +206,19 @@ func (s *Service) settle(ctx context.Context, hook *Webhook, d Delivery, next se
 }
 
 // move sets the cursor past changes that the webhook does not want.
-func (s *Service) move(ctx context.Context, hook *Webhook, cursor int64) error {
+func (s *sender) move(ctx context.Context, hook *Webhook, cursor int64) error {
 	return s.within(ctx, hook, func(u *ent.WebhookUpdate) { u.SetCursor(cursor) }, func() { hook.Cursor = cursor })
 }
 
 // release ends the turn, also where the job has ended.
-func (s *Service) release(ctx context.Context, hook *Webhook, next time.Time) error {
+func (s *sender) release(ctx context.Context, hook *Webhook, next time.Time) error {
 	ctx, cancel := s.settling(ctx)
 	defer cancel()
 	return s.within(ctx, hook, func(u *ent.WebhookUpdate) { u.SetLeaseUntil(0).SetNextAt(next.UnixMilli()) }, func() {})
 }
 
 // within changes the webhook while the turn lasts, or fails with errLost.
-func (s *Service) within(ctx context.Context, hook *Webhook, set func(*ent.WebhookUpdate), done func()) error {
+func (s *sender) within(ctx context.Context, hook *Webhook, set func(*ent.WebhookUpdate), done func()) error {
 	n := 0
 	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
 		update := tx.Ent().Webhook.Update().Where(webhook.ID(hook.ID), webhook.Turn(hook.turn))
@@ -238,7 +238,7 @@ func (s *Service) within(ctx context.Context, hook *Webhook, set func(*ent.Webho
 
 // skip moves a webhook past changes that are not kept any more, and notes it among its
 // deliveries. A cursor beyond the feed, after a backup was restored, moves to its end.
-func (s *Service) skip(ctx context.Context, hook *Webhook) error {
+func (s *sender) skip(ctx context.Context, hook *Webhook) error {
 	cursor, err := s.feed.Start(ctx, changes.From{Oldest: true})
 	if err == nil && cursor <= hook.Cursor {
 		cursor, err = s.feed.Start(ctx, changes.From{Now: true})
@@ -251,7 +251,7 @@ func (s *Service) skip(ctx context.Context, hook *Webhook) error {
 
 // due returns webhooks, of all accounts, that have something to deliver now. Those that
 // waited longest come first.
-func (s *Service) due(ctx context.Context) (found []jobArgs, err error) {
+func (s *sender) due(ctx context.Context) (found []jobArgs, err error) {
 	now := s.now()
 	rows, err := s.db.HotTenantless(`SELECT w.id, {owner:w} FROM webhooks w JOIN feeds f ON {owner:f} = {owner:w}
 WHERE w.status = 'active' AND w.next_at <= $1 AND w.lease_until <= $2 AND f.seq <> w.cursor ORDER BY w.next_at LIMIT 200`,

@@ -13,7 +13,7 @@ import (
 )
 
 // record stores an attempt.
-func (s *Service) record(ctx context.Context, tx *store.Tx, hook *Webhook, d Delivery) error {
+func (s *sender) record(ctx context.Context, tx *store.Tx, hook *Webhook, d Delivery) error {
 	err := tx.Ent().WebhookDelivery.Create().SetID(s.db.NewID()).SetAccountID(hook.Account).SetWebhookID(hook.ID).SetMessageID(d.MessageID).
 		SetKind(d.Kind).SetAttempt(d.Attempt).SetOutcome(d.Outcome).SetStatusCode(d.Status).SetTook(d.Took.Milliseconds()).
 		SetCreatedAt(s.now().UnixMilli()).Exec(ctx)

@@ -99,7 +99,7 @@ func TestDelivery(t *testing.T) {
 			}
 			b.add(t, feed.VideoAdded, 2)
 			want := b.add(t, feed.VideoGone, 2)
-			if err := b.Look(t.Context()); err != nil {
+			if err := b.sender.look(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.receiver.all(); len(got) != 14 {
