@@ -41,7 +41,7 @@ func subscriptionsCommand() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return operate(cmd, func(o *app.Operator) error {
-				done, err := o.Billing.SyncAll(cmd.Context())
+				done, err := o.Billing.Updates.SyncAll(cmd.Context())
 				if err == nil || done.Checked > 0 {
 					fmt.Printf("%d checked, %d changed\n", done.Checked, done.Changed)
 				}

@@ -9,11 +9,11 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// Apply takes a event of the provider. A event is only a reason to ask: what
+// apply takes a event of the provider. A event is only a reason to ask: what
 // it says is never believed, so events may come twice, late, in any order, or
 // not at all. One that was applied before asks nothing. After an error, nothing
 // has changed, and the provider has to send the event again.
-func (s *Service) Apply(ctx context.Context, event Event) error {
+func (s *Updates) apply(ctx context.Context, event Event) error {
 	if s.remote == nil {
 		return fmt.Errorf("event %s: no provider sends events here", event.ID)
 	}
@@ -26,7 +26,7 @@ func (s *Service) Apply(ctx context.Context, event Event) error {
 		return fmt.Errorf("event %s (%s): %w", event.ID, event.Kind, err)
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		first, err := s.events.record(ctx, tx, event, s.now())
+		first, err := s.events.record(ctx, tx, event, s.sales.now())
 		if err != nil || !first || change == nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *Service) Apply(ctx context.Context, event Event) error {
 type change func(ctx context.Context, tx *store.Tx) error
 
 // learn asks the provider what a event is about. No transaction is open.
-func (s *Service) learn(ctx context.Context, event Event) (change, error) {
+func (s *Updates) learn(ctx context.Context, event Event) (change, error) {
 	switch {
 	case event.Session != "":
 		found, ok, err := s.checkouts.bySession(ctx, event.Session)
@@ -60,26 +60,26 @@ func (s *Service) learn(ctx context.Context, event Event) (change, error) {
 
 // learnCheckout asks the state of a checkout. A paid top-up is credited; what
 // has a claim token waits for it.
-func (s *Service) learnCheckout(ctx context.Context, found checkout) (change, error) {
+func (s *Updates) learnCheckout(ctx context.Context, found checkout) (change, error) {
 	if found.state != Open && found.state != Paid {
 		return nil, nil
 	}
-	payment, err := s.provider.State(ctx, found.session)
+	payment, err := s.sales.provider.State(ctx, found.session)
 	if err != nil {
 		return nil, upstream(err)
 	}
 	return func(ctx context.Context, tx *store.Tx) error {
 		if payment.State == Paid && found.purpose == purposeTopup {
-			_, err := s.topUpIn(ctx, tx, found, payment)
+			_, err := s.sales.topUpIn(ctx, tx, found, payment)
 			return err
 		}
-		return s.checkouts.mark(ctx, tx, found.id, payment, s.now())
+		return s.checkouts.mark(ctx, tx, found.id, payment, s.sales.now())
 	}, nil
 }
 
 // learnSubscription asks the state of a subscription. That the answer is newer
 // than what is known is seen by when the question was asked.
-func (s *Service) learnSubscription(ctx context.Context, id string) (change, error) {
+func (s *Updates) learnSubscription(ctx context.Context, id string) (change, error) {
 	asked := s.db.NewID()
 	state, ok, err := s.remote.Subscription(ctx, id)
 	if err != nil {
@@ -98,13 +98,13 @@ func (s *Service) learnSubscription(ctx context.Context, id string) (change, err
 // strange warns of a subscription that the provider never heard of. It stays as
 // it is: providers forget none, so the key is another account's, and to end what
 // customers pay for would be wrong.
-func (s *Service) strange(ctx context.Context, subscription string) {
+func (s *Updates) strange(ctx context.Context, subscription string) {
 	s.log.WarnContext(ctx, "the payment provider does not know a subscription: is it another account's key?", "subscription", subscription)
 }
 
 // learnReversal asks how much of a charge was given back. Charges that bought
 // no credits concern no one here: a subscription's end has an event of its own.
-func (s *Service) learnReversal(ctx context.Context, charge string) (change, error) {
+func (s *Updates) learnReversal(ctx context.Context, charge string) (change, error) {
 	reversal, err := s.remote.Reversal(ctx, charge)
 	if err != nil {
 		return nil, upstream(err)
@@ -132,9 +132,9 @@ func (s *Service) learnReversal(ctx context.Context, charge string) (change, err
 		case err != nil:
 			return err
 		case current.state == Claimed:
-			return s.takeBack(ctx, tx, current)
+			return s.sales.takeBack(ctx, tx, current)
 		case current.undone() == current.amountCents: // nothing is left to claim
-			return s.checkouts.mark(ctx, tx, found.id, Payment{State: Cancelled}, s.now())
+			return s.checkouts.mark(ctx, tx, found.id, Payment{State: Cancelled}, s.sales.now())
 		}
 		return nil
 	}, nil

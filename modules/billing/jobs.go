@@ -50,7 +50,7 @@ func Sweeper(s *Service) store.Periodic {
 
 // Reconciler returns what finds lost events.
 func Reconciler(s *Service) store.Periodic {
-	return store.Periodic{Kind: "billing.reconcile", Every: s.cfg.ReconcileEvery, Run: s.Reconcile}
+	return store.Periodic{Kind: "billing.reconcile", Every: s.cfg.ReconcileEvery, Run: s.Updates.reconcileAll}
 }
 
 // Close ends what an account pays for, at the provider too: the account is to be deleted.

@@ -25,15 +25,15 @@ const (
 // provider never heard of; they stay as they are.
 type Synced struct{ Checked, Changed, Unknown int }
 
-// Reconcile asks the provider about what it has long said nothing of: open
+// reconcileAll asks the provider about what it has long said nothing of: open
 // checkouts, paid subscriptions, and money that was given back. So a lost event
 // costs minutes, and no money. What fails by itself holds up nothing else.
-func (s *Service) Reconcile(ctx context.Context) error {
+func (s *Updates) reconcileAll(ctx context.Context) error {
 	if s.remote == nil {
 		return nil
 	}
 	ctx = audit.As(viewer.System(ctx), audit.Payment)
-	open, err := s.checkouts.waiting(ctx, s.now().Add(-s.cfg.ReconcileAfter), reconcileBatch)
+	open, err := s.checkouts.waiting(ctx, s.sales.now().Add(-s.cfg.ReconcileAfter), reconcileBatch)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *Service) Reconcile(ctx context.Context) error {
 		}
 		run.note("checkout", found.id, s.reconcile(ctx, found))
 	}
-	stale, err := s.subscriptions.stale(ctx, s.now().Add(-s.cfg.SyncAfter), 0, reconcileBatch)
+	stale, err := s.subscriptions.stale(ctx, s.sales.now().Add(-s.cfg.SyncAfter), 0, reconcileBatch)
 	if err != nil {
 		return errors.Join(run.err(), err)
 	}
@@ -80,10 +80,10 @@ func (a *asking) err() error { return errors.Join(a.faults...) }
 
 // reconcile asks about a checkout. One that cannot be asked about goes to the end
 // of the queue.
-func (s *Service) reconcile(ctx context.Context, found checkout) error {
+func (s *Updates) reconcile(ctx context.Context, found checkout) error {
 	change, failed := s.learnCheckout(ctx, found)
 	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		if err := s.checkouts.touch(ctx, tx, found.id, s.now()); err != nil || change == nil {
+		if err := s.checkouts.touch(ctx, tx, found.id, s.sales.now()); err != nil || change == nil {
 			return err
 		}
 		return change(ctx, tx)
@@ -92,8 +92,8 @@ func (s *Service) reconcile(ctx context.Context, found checkout) error {
 }
 
 // reconcileReversals applies what was given back without a event.
-func (s *Service) reconcileReversals(ctx context.Context, run *asking) error {
-	reversals, err := s.remote.Reversals(ctx, s.now().Add(-reversalWindow))
+func (s *Updates) reconcileReversals(ctx context.Context, run *asking) error {
+	reversals, err := s.remote.Reversals(ctx, s.sales.now().Add(-reversalWindow))
 	if err != nil {
 		return upstream(err)
 	}
@@ -118,14 +118,14 @@ func (s *Service) reconcileReversals(ctx context.Context, run *asking) error {
 }
 
 // SyncAll asks the provider about every subscription that has not ended.
-func (s *Service) SyncAll(ctx context.Context) (total Synced, err error) {
+func (s *Updates) SyncAll(ctx context.Context) (total Synced, err error) {
 	if s.remote == nil {
 		return total, errors.New("the test checkout renews nothing; set a Stripe secret key")
 	}
 	ctx = audit.As(viewer.System(ctx), audit.Payment)
 	var run asking
 	for after := int64(0); run.goesOn(ctx); {
-		batch, err := s.subscriptions.stale(ctx, s.now().Add(time.Minute), after, reconcileBatch)
+		batch, err := s.subscriptions.stale(ctx, s.sales.now().Add(time.Minute), after, reconcileBatch)
 		if err != nil || len(batch) == 0 {
 			return total, errors.Join(run.err(), err)
 		}
@@ -138,7 +138,7 @@ func (s *Service) SyncAll(ctx context.Context) (total Synced, err error) {
 	return total, errors.Join(run.err(), ctx.Err())
 }
 
-func (s *Service) sync(ctx context.Context, batch []staleSubscription, run *asking) (done Synced) {
+func (s *Updates) sync(ctx context.Context, batch []staleSubscription, run *asking) (done Synced) {
 	for _, one := range batch {
 		if !run.goesOn(ctx) {
 			return done
@@ -160,7 +160,7 @@ func (s *Service) sync(ctx context.Context, batch []staleSubscription, run *aski
 
 // syncOne takes the provider's word for a subscription. One that it says nothing
 // of is not asked about again for a while.
-func (s *Service) syncOne(ctx context.Context, external string) (known, changed bool, err error) {
+func (s *Updates) syncOne(ctx context.Context, external string) (known, changed bool, err error) {
 	asked := s.db.NewID()
 	state, known, failed := s.remote.Subscription(ctx, external)
 	if failed != nil && !errors.Is(failed, errRefused) {

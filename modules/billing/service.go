@@ -47,6 +47,8 @@ const KeepEvents = 90 * 24 * time.Hour
 
 // Service sells subscriptions and credits.
 type Service struct {
+	Updates *Updates
+
 	db            *store.DB
 	cfg           Config
 	checkouts     checkouts
@@ -54,20 +56,35 @@ type Service struct {
 	credits       Credits
 	provider      Provider
 	remote        Remote // nil if the provider is none
-	events        events
 	subscriptions *Subscriptions
 	log           *slog.Logger
 	now           func() time.Time
 }
 
+// Updates learn from the provider what became of checkouts, payments and subscriptions.
+type Updates struct {
+	sales         *Service
+	db            *store.DB
+	cfg           Config
+	checkouts     checkouts
+	remote        Remote // nil if the provider is none
+	events        events
+	subscriptions *Subscriptions
+	log           *slog.Logger
+}
+
 // New returns the service.
 func New(db *store.DB, cfg Config, keys Keys, credits Credits, provider Provider, subscriptions *Subscriptions, log *slog.Logger) *Service {
 	remote, _ := provider.(Remote)
-	return &Service{
-		remote: remote, events: events{db},
-		db: db, cfg: cfg, checkouts: checkouts{db}, keys: keys, credits: credits, provider: provider,
+	s := &Service{
+		remote: remote, db: db, cfg: cfg, checkouts: checkouts{db}, keys: keys, credits: credits, provider: provider,
 		subscriptions: subscriptions, log: log, now: time.Now,
 	}
+	s.Updates = &Updates{
+		sales: s, db: db, cfg: cfg, checkouts: s.checkouts, remote: remote, events: events{db},
+		subscriptions: subscriptions, log: log,
+	}
+	return s
 }
 
 // Subscribe starts a checkout. The holder of the token may claim the key once it
@@ -138,7 +155,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 	const batch = 500
 	for before, sweep := range map[time.Time]func(context.Context, time.Time, int) (int, error){
 		s.now().Add(-KeepEnded):  s.checkouts.sweep,
-		s.now().Add(-KeepEvents): s.events.sweep,
+		s.now().Add(-KeepEvents): s.Updates.events.sweep,
 	} {
 		for removed := batch; removed == batch; {
 			var err error

@@ -21,7 +21,7 @@ func (s *shop) later(by time.Duration) {
 
 func (s *shop) reconciled(t testing.TB) {
 	t.Helper()
-	if err := s.Reconcile(context.Background()); err != nil {
+	if err := s.Updates.reconcileAll(context.Background()); err != nil {
 		t.Error(err)
 	}
 }
@@ -165,7 +165,7 @@ func TestAnotherStripeAccountEndsNothing(t *testing.T) {
 		s.later(24 * time.Hour)
 		s.reconciled(t)
 		s.deliver(t, http.StatusOK, lost[0])
-		if done, err := s.SyncAll(ctx); err != nil || done.Unknown != 1 || done.Changed != 0 {
+		if done, err := s.Updates.SyncAll(ctx); err != nil || done.Unknown != 1 || done.Changed != 0 {
 			t.Errorf("got %+v, error %v; want 1 unknown and none changed", done, err)
 		}
 		if claim, err := s.ClaimSubscription(ctx, token); err != nil || claim.Status != ClaimInvalidSession {
@@ -177,7 +177,7 @@ func TestAnotherStripeAccountEndsNothing(t *testing.T) {
 			t.Errorf("with the right key: got %+v, error %v; want a key", claim, err)
 		}
 		s.Set(sub, "past_due")
-		if done, err := s.SyncAll(ctx); err != nil || done.Changed != 1 || done.Unknown != 0 {
+		if done, err := s.Updates.SyncAll(ctx); err != nil || done.Changed != 1 || done.Unknown != 0 {
 			t.Errorf("got %+v, error %v; want 1 changed and none unknown", done, err)
 		}
 		s.wantSub(t, account, StatusPastDue)
@@ -230,7 +230,7 @@ func TestReconciliationGoesOn(t *testing.T) {
 			return stripetest.Trouble{}
 		})
 		s.later(24 * time.Hour)
-		if err := s.Reconcile(context.Background()); err == nil || strings.Count(err.Error(), "reconcile ") != 5 {
+		if err := s.Updates.reconcileAll(context.Background()); err == nil || strings.Count(err.Error(), "reconcile ") != 5 {
 			t.Errorf("five of them fail: %v, want an error and count 5", err)
 		}
 		if got, _ := s.purse.Balance(ctx, 7); got != 200 {
@@ -241,7 +241,7 @@ func TestReconciliationGoesOn(t *testing.T) {
 		s.later(48 * time.Hour)
 		s.Breaks(always(stripetest.Trouble{Status: http.StatusServiceUnavailable}))
 		calls := s.Calls()
-		if err := s.Reconcile(context.Background()); err == nil || s.Calls()-calls != patience*stripeTries {
+		if err := s.Updates.reconcileAll(context.Background()); err == nil || s.Calls()-calls != patience*stripeTries {
 			t.Errorf("got %v after %d requests to a Stripe that is down, want an error after %d", err, s.Calls()-calls, patience*stripeTries)
 		}
 		s.Breaks(nil)

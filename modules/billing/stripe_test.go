@@ -127,7 +127,7 @@ func TestStripeSubscriptionsLiveWithoutWebhooks(t *testing.T) {
 		} {
 			t.Run(step.stripe+" is "+step.want, func(t *testing.T) {
 				s.Set(sub, step.stripe)
-				if done, err := s.SyncAll(context.Background()); err != nil || done.Changed != 1 {
+				if done, err := s.Updates.SyncAll(context.Background()); err != nil || done.Changed != 1 {
 					t.Errorf("%s: got %+v, error %v; want 1 changed", step.stripe, done, err)
 				}
 				s.wantSub(t, account, step.want)
@@ -199,7 +199,7 @@ func TestStripeTopupsAndTheirEnds(t *testing.T) {
 		second := buy() // its webhook is lost, and no one confirms
 		lost := s.Take("")
 		s.Service.now = func() time.Time { return time.Now().Add(time.Hour) }
-		if err := s.Reconcile(context.Background()); err != nil {
+		if err := s.Updates.reconcileAll(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		want("reconciled", 2000)

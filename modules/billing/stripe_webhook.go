@@ -67,7 +67,7 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), webhookTimeout)
 	defer cancel()
-	if err := h.service.Apply(ctx, eventOf(event)); err != nil {
+	if err := h.service.Updates.apply(ctx, eventOf(event)); err != nil {
 		h.log.ErrorContext(ctx, "apply a webhook", "event", event.ID, "kind", event.Type, "error", err)
 		http.Error(w, "The event could not be applied; send it again.", http.StatusServiceUnavailable)
 		return
