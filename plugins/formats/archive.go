@@ -87,12 +87,12 @@ func (r *reading) zip(at io.ReaderAt, size int64, name string) error {
 		if r.options.Watch != nil {
 			r.options.Watch(int(size))
 		}
-		return r.excel(at, size, name)
+		return r.tables.excel(at, size, name)
 	}
 	if r.inZip {
 		return errors.New("a zip in a zip: unpack it first")
 	}
-	r.report.form("a zip of %d files", len(archive.File))
+	r.out.report.form("a zip of %d files", len(archive.File))
 	left := &budget{min(maxUnpacked, max(ratioFrom, maxRatio*size))}
 	for _, entry := range archive.File {
 		if err := r.entry(archive, entry, left); err != nil {
@@ -112,12 +112,12 @@ func (r *reading) entry(archive *zip.Reader, entry *zip.File, left *budget) erro
 	case strings.HasSuffix(entry.Name, "/"), strings.HasPrefix(base, "."), strings.HasPrefix(entry.Name, "__MACOSX/"), strings.HasSuffix(base, ".map.json"):
 		return nil
 	case !Known(entry.Name):
-		r.skip(OtherFile, 0, fmt.Sprintf("%.60s is of no kind that is read", entry.Name))
+		r.out.skip(OtherFile, 0, fmt.Sprintf("%.60s is of no kind that is read", entry.Name))
 		return nil
 	}
 	in, err := entry.Open()
 	if err != nil {
-		r.skip(Unreadable, 0, fmt.Sprintf("%.60s: %v", entry.Name, err))
+		r.out.skip(Unreadable, 0, fmt.Sprintf("%.60s: %v", entry.Name, err))
 		return nil
 	}
 	defer func() { _ = in.Close() }() // only read
@@ -127,21 +127,21 @@ func (r *reading) entry(archive *zip.Reader, entry *zip.File, left *budget) erro
 		at := entry.Modified.UnixMilli()
 		options.ObservedAt = &at
 	}
-	inner := newReading(r.ctx, options, func(rec stage.Record) error { return r.emit(rec) })
-	inner.files, inner.inZip, inner.vocabulary, inner.known = archive, true, r.words(), r.tools()
+	inner := newReading(r.ctx, options, func(rec stage.Record) error { return r.out.emit(rec) })
+	inner.tables.files, inner.inZip, inner.tables.vocabulary, inner.tables.known = archive, true, r.tables.words(), r.tables.tools()
 	var source io.Reader = &bounded{in, left}
 	if strings.EqualFold(path.Ext(entry.Name), ".xlsx") || strings.EqualFold(path.Ext(entry.Name), ".zip") {
 		text, err := io.ReadAll(io.LimitReader(source, maxHeld+1))
 		if err != nil || len(text) > maxHeld {
-			r.skip(TooLong, 0, fmt.Sprintf("%.60s: more than may be held at once", entry.Name))
+			r.out.skip(TooLong, 0, fmt.Sprintf("%.60s: more than may be held at once", entry.Name))
 			return nil
 		}
 		err = inner.inMemory(text, entry.Name)
-		r.merge(entry.Name, &inner.report)
+		r.out.merge(entry.Name, &inner.out.report)
 		return err
 	}
 	err = inner.stream(source, entry.Name)
-	r.merge(entry.Name, &inner.report)
+	r.out.merge(entry.Name, &inner.out.report)
 	if err == nil && left.left < 0 {
 		return errBomb
 	}
@@ -150,15 +150,15 @@ func (r *reading) entry(archive *zip.Reader, entry *zip.File, left *budget) erro
 
 // inMemory reads a packed file of a zip.
 func (r *reading) inMemory(text []byte, name string) error {
-	r.name = name
-	r.report.Files++
+	r.out.name = name
+	r.out.report.Files++
 	before := r.taken()
 	err := r.zip(bytes.NewReader(text), int64(len(text)), name)
 	return r.end(err, before)
 }
 
 // merge adds the report of a file in a zip.
-func (r *reading) merge(name string, inner *Report) {
+func (r *results) merge(name string, inner *Report) {
 	r.report.Videos += inner.Videos
 	r.report.Doubtful += inner.Doubtful
 	r.report.ObservedInFile += inner.ObservedInFile

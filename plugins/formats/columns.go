@@ -23,7 +23,7 @@ type Column struct {
 // understanding is what the columns of a table were taken for, by their names and values.
 type understanding struct {
 	header  []string
-	columns []sampleColumn
+	columns sampleColumns
 	// at is the column of each field, and of the meanings beside them.
 	at        map[string]int
 	constants map[string]string
@@ -54,6 +54,9 @@ type sampleColumn struct {
 	profiles    int
 	addresses   int
 }
+
+// sampleColumns are the columns of one sample.
+type sampleColumns []sampleColumn
 
 // maxSampleRows is how many rows decide about a table.
 const maxSampleRows = 1000
@@ -92,7 +95,7 @@ func newUnderstanding(header []string, rows [][]string) *understanding {
 }
 
 // understand takes each column for what its name and its values say.
-func (r *reading) understand(header []string, rows [][]string) *understanding {
+func (r *tables) understand(header []string, rows [][]string) *understanding {
 	v := r.words()
 	u := newUnderstanding(header, v.noTotals(rows))
 	u.words = v.count
@@ -123,11 +126,11 @@ func (r *reading) understand(header []string, rows [][]string) *understanding {
 	u.leaveSaved()
 	u.takeCreator()
 	u.leaveGains()
-	u.takePlatform(r.name)
+	u.takePlatform(r.out.name)
 	u.leaveFavorites()
 	u.takeCaption()
 	u.check(style)
-	u.describe()
+	u.columns.describe()
 	return u
 }
 
@@ -210,9 +213,9 @@ func (u *understanding) takeTool() {
 // takeLinks finds the column of addresses by its values: the most of them, or, under a name
 // for addresses, some among profiles and other sites.
 func (u *understanding) takeLinks() {
-	best := u.bestLinks(func(c *sampleColumn) bool { return c.mostly(c.links) })
+	best := u.columns.bestLinks(func(c *sampleColumn) bool { return c.mostly(c.links) })
 	if best < 0 {
-		best = u.bestLinks(func(c *sampleColumn) bool {
+		best = u.columns.bestLinks(func(c *sampleColumn) bool {
 			return c.meaning.field == "sourceUrl" && c.links > 0
 		})
 	}
@@ -229,15 +232,15 @@ func (u *understanding) takeLinks() {
 }
 
 // bestLinks is the column of addresses with the best name among those that pass; -1 without one.
-func (u *understanding) bestLinks(pass func(*sampleColumn) bool) int {
+func (cs sampleColumns) bestLinks(pass func(*sampleColumn) bool) int {
 	best := -1
-	for i := range u.columns {
-		c := &u.columns[i]
+	for i := range cs {
+		c := &cs[i]
 		if c.Field != "" || len(c.values) == 0 || !pass(c) || c.meaning.field == "externalId" {
 			continue
 		}
 		named := c.meaning.field == "sourceUrl"
-		if best < 0 || named && u.columns[best].meaning.field != "sourceUrl" || named && c.meaning.rank < u.columns[best].meaning.rank {
+		if best < 0 || named && cs[best].meaning.field != "sourceUrl" || named && c.meaning.rank < cs[best].meaning.rank {
 			best = i
 		}
 	}
@@ -290,7 +293,7 @@ func (u *understanding) takeFields() {
 		if u.has(field) {
 			continue
 		}
-		if best := u.best(field, func(c *sampleColumn) bool { return u.suits(field, c) }); best >= 0 {
+		if best := u.columns.best(field, func(c *sampleColumn) bool { return u.suits(field, c) }); best >= 0 {
 			u.take(field, best, fmt.Sprintf("named %q", u.columns[best].Name))
 		}
 	}
@@ -300,17 +303,17 @@ func (u *understanding) takeFields() {
 }
 
 // best is the column with the best name for a field; -1 without one.
-func (u *understanding) best(field string, suits func(*sampleColumn) bool) int {
+func (cs sampleColumns) best(field string, suits func(*sampleColumn) bool) int {
 	best := -1
-	for i := range u.columns {
-		c := &u.columns[i]
+	for i := range cs {
+		c := &cs[i]
 		if c.Field != "" || !c.known || c.meaning.field != field {
 			continue
 		}
 		switch {
 		case !suits(c):
 			c.Reason = "its values are none of " + field
-		case best < 0 || c.better(&u.columns[best]):
+		case best < 0 || c.better(&cs[best]):
 			best = i
 		}
 	}
@@ -459,7 +462,7 @@ func (u *understanding) takeViews() {
 		return
 	}
 	counts := func(c *sampleColumn) bool { return len(c.values) == 0 || c.mostly(c.share(u.isCount)) }
-	views, plays := u.best("views", counts), u.best(meansPlays, counts)
+	views, plays := u.columns.best("views", counts), u.columns.best(meansPlays, counts)
 	switch {
 	case views < 0 && plays < 0:
 		return
@@ -543,12 +546,12 @@ func (u *understanding) takeTimes() {
 	}
 	for _, field := range []string{"postedAt", "observedAt"} {
 		if !u.has(field) {
-			if best := u.best(field, timed); best >= 0 {
+			if best := u.columns.best(field, timed); best >= 0 {
 				u.take(field, best, fmt.Sprintf("named %q", u.columns[best].Name))
 			}
 		}
 	}
-	plain := u.best(meansTime, timed)
+	plain := u.columns.best(meansTime, timed)
 	if plain < 0 {
 		u.takeRecurring()
 		return
@@ -604,7 +607,7 @@ func timeLike(s string, layouts []string) bool {
 func (u *understanding) key() (column int, ok bool) {
 	id, hasID := u.at["externalId"]
 	url, hasURL := u.at["sourceUrl"]
-	if hasURL && (!hasID || u.columns[url].links > 0 && u.everyLink(url, id)) {
+	if hasURL && (!hasID || u.columns[url].links > 0 && u.columns.everyLink(url, id)) {
 		return url, true
 	}
 	return id, hasID
@@ -775,7 +778,7 @@ func (u *understanding) takeCreator() {
 			return
 		}
 	}
-	if best := u.best(meansName, func(*sampleColumn) bool { return true }); best >= 0 {
+	if best := u.columns.best(meansName, func(*sampleColumn) bool { return true }); best >= 0 {
 		u.take("handle", best, fmt.Sprintf("named %q: a display name, for want of a handle", u.columns[best].Name))
 		u.named = true
 	}
@@ -830,7 +833,7 @@ func (u *understanding) takePlatform(file string) {
 		return
 	}
 	id, hasID := u.at["externalId"]
-	if url, ok := u.at["sourceUrl"]; ok && (!hasID || u.everyLink(url, id)) {
+	if url, ok := u.at["sourceUrl"]; ok && (!hasID || u.columns.everyLink(url, id)) {
 		if u.columns[url].links > 0 {
 			return // each address says it
 		}
@@ -892,9 +895,9 @@ func (u *understanding) takePlatform(file string) {
 }
 
 // everyLink reports whether each row with an id has an address.
-func (u *understanding) everyLink(url, id int) bool {
-	for i, value := range u.columns[id].all {
-		if value != "" && u.columns[url].all[i] == "" {
+func (cs sampleColumns) everyLink(url, id int) bool {
+	for i, value := range cs[id].all {
+		if value != "" && cs[url].all[i] == "" {
 			return false
 		}
 	}
@@ -913,9 +916,9 @@ func (u *understanding) types() (all []int) {
 }
 
 // describe says of each column that was not used why.
-func (u *understanding) describe() {
-	for i := range u.columns {
-		c := &u.columns[i]
+func (cs sampleColumns) describe() {
+	for i := range cs {
+		c := &cs[i]
 		switch {
 		case c.Field != "" || c.Reason != "":
 		case len(c.values) == 0:
@@ -931,10 +934,10 @@ func (u *understanding) describe() {
 }
 
 // list are the columns as the report has them.
-func (u *understanding) list() []Column {
-	out := make([]Column, len(u.columns))
-	for i := range u.columns {
-		out[i] = u.columns[i].Column
+func (cs sampleColumns) list() []Column {
+	out := make([]Column, len(cs))
+	for i := range cs {
+		out[i] = cs[i].Column
 	}
 	return out
 }

@@ -106,7 +106,7 @@ func ParseMap(text []byte) (*Map, error) {
 
 // findMap gives the map of a CSV file: the one beside it, in a folder above it,
 // or of the options; nil where there is none.
-func (r *reading) findMap(name string) (*Map, error) {
+func (r *tables) findMap(name string) (*Map, error) {
 	if r.files == nil || (r.options.MapFirst && r.options.Map != nil) {
 		return r.options.Map, nil
 	}
@@ -158,7 +158,7 @@ type objectTable struct {
 // layObjects finds the map of a JSON file. Without one, r.objects is nil.
 func (r *reading) layObjects(name string) error {
 	r.objects = nil
-	m, err := r.findMap(name)
+	m, err := r.tables.findMap(name)
 	if m == nil || err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (r *reading) layObjects(name string) error {
 	}
 	delete(columns, "")
 	paths := slices.Sorted(maps.Keys(columns))
-	t, err := r.lay(m, paths, nil)
+	t, err := r.tables.lay(m, paths, nil)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (t *objectTable) fits(o *object) bool {
 }
 
 // object takes one object; the error is emit's.
-func (t *objectTable) object(r *reading, o *object, line int) error {
+func (t *objectTable) object(r *tables, o *object, line int) error {
 	t.row, t.line = t.row[:0], line
 	t.objects++
 	for i, path := range t.paths {

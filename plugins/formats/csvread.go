@@ -65,21 +65,21 @@ type rowSource interface {
 }
 
 // tableRows reads the rows below a header.
-func (r *reading) tableRows(t *rowTable, source rowSource) error {
+func (r *tables) tableRows(t *rowTable, source rowSource) error {
 	for n := 0; ; n++ {
 		row, err := source.next()
 		for _, line := range source.lost() {
-			r.skip(TooLong, line, "a row of more than the limit, or a quote that is never closed")
+			r.out.skip(TooLong, line, "a row of more than the limit, or a quote that is never closed")
 		}
 		var bad *fieldError
 		switch {
 		case errors.Is(err, io.EOF):
 			if n == 0 {
-				r.skip(Empty, 0, "a header without rows: there are no videos in it")
+				r.out.skip(Empty, 0, "a header without rows: there are no videos in it")
 			}
 			return nil
 		case errors.As(err, &bad):
-			r.skip(Malformed, source.at(), err.Error())
+			r.out.skip(Malformed, source.at(), err.Error())
 			continue
 		case err != nil:
 			return err
@@ -88,7 +88,7 @@ func (r *reading) tableRows(t *rowTable, source rowSource) error {
 			row = row[:len(row)-1] // a delimiter too many at the end
 		}
 		if len(row) != len(t.header) {
-			r.skip(Malformed, source.at(), fmt.Sprintf("%d fields under %d columns", len(row), len(t.header)))
+			r.out.skip(Malformed, source.at(), fmt.Sprintf("%d fields under %d columns", len(row), len(t.header)))
 			continue
 		}
 		t.row, t.line = row, source.at()
@@ -100,23 +100,23 @@ func (r *reading) tableRows(t *rowTable, source rowSource) error {
 
 // lay lays a map over the columns of a table. Without a map, the names and the values of the
 // columns decide.
-func (r *reading) lay(m *Map, header []string, sample [][]string) (*rowTable, error) {
+func (r *tables) lay(m *Map, header []string, sample [][]string) (*rowTable, error) {
 	t := &rowTable{Map: m, format: CSV, header: header, at: map[string]int{}, words: r.words()}
 	var u *understanding
 	if m == nil {
 		u = r.understand(header, sample)
 		t.Map, t.at, t.unit = u.mapOf(), u.at, u.durationUnit
 		t.types, t.inferred, t.named = u.types(), true, u.named
-		r.report.Columns = u.list()
+		r.out.report.Columns = u.columns.list()
 		if len(u.doubts) > 0 {
-			r.report.Proposal = t.Map
+			r.out.report.Proposal = t.Map
 			return nil, &doubtError{u}
 		}
 		if u.tool != nil {
-			r.report.form("the table of %s, as of %s", u.tool.Tool, u.tool.AsOf)
+			r.out.report.form("the table of %s, as of %s", u.tool.Tool, u.tool.AsOf)
 		}
 		if at, ok := u.at["views"]; ok && !u.has("observedAt") && t.Constants["observedAt"] == "" && u.recurs(at) {
-			r.report.form("a video recurs with other counts, and no column says when they were read")
+			r.out.report.form("a video recurs with other counts, and no column says when they were read")
 		}
 	} else {
 		if err := t.place(m); err != nil {
@@ -125,8 +125,8 @@ func (r *reading) lay(m *Map, header []string, sample [][]string) (*rowTable, er
 		}
 		u = r.mapped(t, sample)
 		t.unit = m.DurationUnit
-		r.report.Columns = u.list()
-		r.report.form("its column map")
+		r.out.report.Columns = u.columns.list()
+		r.out.report.form("its column map")
 	}
 	for _, property := range sortedKeys(t.Metadata) {
 		if at := columnAt(header, t.Metadata[property]); at >= 0 {
@@ -137,7 +137,7 @@ func (r *reading) lay(m *Map, header []string, sample [][]string) (*rowTable, er
 		t.equal = append(t.equal, wanted{column, t.Filter.Equals[column], columnAt(header, column)})
 	}
 	r.style(t, u)
-	r.report.Map = t.Map
+	r.out.report.Map = t.Map
 	return t, nil
 }
 
@@ -187,7 +187,7 @@ func (t *rowTable) place(m *Map) error {
 }
 
 // mapped is what a map says of the columns, with the sample that shows their styles.
-func (r *reading) mapped(t *rowTable, sample [][]string) *understanding {
+func (r *tables) mapped(t *rowTable, sample [][]string) *understanding {
 	u := newUnderstanding(t.header, sample)
 	u.at = t.at
 	for i := range u.columns {
@@ -209,7 +209,7 @@ func (r *reading) mapped(t *rowTable, sample [][]string) *understanding {
 var countFields = []string{"views", "likes", "comments", "shares", "saves", "followers"}
 
 // style finds out how the columns write numbers and times.
-func (r *reading) style(t *rowTable, u *understanding) {
+func (r *tables) style(t *rowTable, u *understanding) {
 	t.numbers, t.times = map[string]*numberStyle{}, map[string]*timeStyle{}
 	base := numberStyle{languages: u.languages, words: t.words.count}
 	var all []string
@@ -279,10 +279,10 @@ func (t *rowTable) text(field string) string {
 }
 
 // row takes one row; the error is emit's.
-func (r *reading) row(t *rowTable, line int) error {
+func (r *tables) row(t *rowTable, line int) error {
 	for _, want := range t.equal {
 		if !slices.Contains(want.values, string(t.row[want.column])) {
-			r.skip(Filtered, line, fmt.Sprintf("%s: not one of the values of the map's filter", want.name))
+			r.out.skip(Filtered, line, fmt.Sprintf("%s: not one of the values of the map's filter", want.name))
 			return nil
 		}
 	}
@@ -290,7 +290,7 @@ func (r *reading) row(t *rowTable, line int) error {
 	filter := t.Filter
 	if (filter.MaxDurationSeconds != nil && (!known || length > *filter.MaxDurationSeconds)) ||
 		(filter.MinDurationSeconds != nil && (!known || length < *filter.MinDurationSeconds)) {
-		r.skip(Filtered, line, "durationSeconds: unknown, or outside the bounds of the map's filter")
+		r.out.skip(Filtered, line, "durationSeconds: unknown, or outside the bounds of the map's filter")
 		return nil
 	}
 	var rec stage.Record
@@ -299,25 +299,25 @@ func (r *reading) row(t *rowTable, line int) error {
 		fault = t.kindFault(rec.Platform)
 	}
 	if fault != nil {
-		r.skip(fault.reason, line, fault.detail)
+		r.out.skip(fault.reason, line, fault.detail)
 		return nil
 	}
 	r.fill(t, &rec)
 	rec.Metadata = t.metadata(length, known)
-	return r.take(rec, t.format, line)
+	return r.out.take(rec, t.format, line)
 }
 
 // length is the duration of a row's video.
-func (r *reading) length(t *rowTable) (seconds float64, known bool) {
+func (r *tables) length(t *rowTable) (seconds float64, known bool) {
 	text := t.text("durationSeconds")
 	seconds, known = parseDuration(text, t.unit)
 	if !known && strings.Trim(text, "0:.,PTDHMS ") != "" && !hiddenWords[strings.ToLower(text)] {
-		r.misread(t, "durationSeconds", text)
+		r.out.misread(t, "durationSeconds", text)
 	}
 	return seconds, known
 }
 
-func (r *reading) fill(t *rowTable, rec *stage.Record) {
+func (r *tables) fill(t *rowTable, rec *stage.Record) {
 	rounded, live := false, false
 	for text := range t.kindTexts {
 		live = live || liveWords[foldName(text)]
@@ -329,7 +329,7 @@ func (r *reading) fill(t *rowTable, rec *stage.Record) {
 		}
 		c := t.numbers[field].count(text)
 		if c.bad && !c.hidden {
-			r.misread(t, field, text)
+			r.out.misread(t, field, text)
 		}
 		rounded = rounded || c.rounded
 		return c.value
@@ -341,7 +341,7 @@ func (r *reading) fill(t *rowTable, rec *stage.Record) {
 		}
 		at, ok := t.times[field].read(text)
 		if !ok {
-			r.misread(t, field, text)
+			r.out.misread(t, field, text)
 			return nil
 		}
 		if at.dated && field == "postedAt" {

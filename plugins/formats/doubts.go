@@ -25,7 +25,7 @@ func (u *understanding) check(style numberStyle) {
 	if caption, ok := u.at["caption"]; ok && (hasID || hasURL) && u.tool == nil && !u.has("observedAt") && u.recurs(caption) {
 		u.doubt("rows with the same video have other texts in %q: they may be comments", u.columns[caption].Name)
 	}
-	if url, ok := u.at["sourceUrl"]; ok && !hasID && u.tool == nil && u.oneOfMany(url) {
+	if url, ok := u.at["sourceUrl"]; ok && !hasID && u.tool == nil && u.columns.oneOfMany(url) {
 		u.doubt("%q has one video of each account, so that the counts may be those of the accounts", u.columns[url].Name)
 	}
 	if u.accounts() {
@@ -36,7 +36,7 @@ func (u *understanding) check(style numberStyle) {
 			u.doubt("the times in %q are after those of the videos: each row may be a comment", u.columns[posted].Name)
 		}
 	}
-	if several := u.platforms(); len(several) > 1 && u.tool == nil {
+	if several := u.columns.platforms(); len(several) > 1 && u.tool == nil {
 		u.doubt("a row has columns of several platforms (%s): make a row of each video", strings.Join(several, ", "))
 	}
 	u.checkViews(style)
@@ -61,16 +61,16 @@ func (u *understanding) rival(c, than *sampleColumn) bool {
 }
 
 // oneOfMany reports a column of addresses that is named for one video of an account, such as the last.
-func (u *understanding) oneOfMany(column int) bool {
-	return slices.ContainsFunc(nameTokens(u.columns[column].Name), func(token string) bool {
+func (cs sampleColumns) oneOfMany(column int) bool {
+	return slices.ContainsFunc(nameTokens(cs[column].Name), func(token string) bool {
 		return slices.Contains([]string{"last", "latest", "top", "best", "pinned", "newest", "recent", "example", "sample"}, token)
 	})
 }
 
 // platforms are those that the names of counts and addresses say, if they are not the same.
-func (u *understanding) platforms() (named []string) {
-	for i := range u.columns {
-		c := &u.columns[i]
+func (cs sampleColumns) platforms() (named []string) {
+	for i := range cs {
+		c := &cs[i]
 		if len(c.values) == 0 || !c.mostly(c.links) && (!c.known || !slices.Contains(append(countFields[:4:4], meansPlays), c.meaning.field)) {
 			continue
 		}
@@ -146,7 +146,7 @@ func (u *understanding) checkViews(style numberStyle) {
 // accounts reports a table whose only ids may be those of accounts, as it has their numbers of
 // followers and videos, and nothing that only a video has.
 func (u *understanding) accounts() bool {
-	if u.tool != nil || !u.has("followers") && !u.columnOf("followers") || u.has("sourceUrl") || u.has("caption") || u.has("title") || u.has("postedAt") || u.has("durationSeconds") {
+	if u.tool != nil || !u.has("followers") && !u.columns.columnOf("followers") || u.has("sourceUrl") || u.has("caption") || u.has("title") || u.has("postedAt") || u.has("durationSeconds") {
 		return false
 	}
 	at, ok := u.at["externalId"]
@@ -156,8 +156,8 @@ func (u *understanding) accounts() bool {
 }
 
 // columnOf reports a column that is named as a field, whether or not it was taken.
-func (u *understanding) columnOf(field string) bool {
-	return slices.ContainsFunc(u.columns, func(c sampleColumn) bool { return c.known && c.meaning.field == field })
+func (cs sampleColumns) columnOf(field string) bool {
+	return slices.ContainsFunc(cs, func(c sampleColumn) bool { return c.known && c.meaning.field == field })
 }
 
 // after reports a column of times that are mostly later than those in TikTok's ids; compared is false

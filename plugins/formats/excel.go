@@ -18,7 +18,7 @@ const (
 )
 
 // excel reads the first sheet of a spreadsheet that has a table of videos.
-func (r *reading) excel(at io.ReaderAt, size int64, name string) (err error) {
+func (r *tables) excel(at io.ReaderAt, size int64, name string) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil { // the library meets strangers' XML
 			err = fmt.Errorf("a spreadsheet that cannot be read: %v", cause)
@@ -69,12 +69,12 @@ func (r *reading) excel(at io.ReaderAt, size int64, name string) (err error) {
 		return err
 	}
 	if header == nil {
-		r.skip(Empty, 0, "no rows: there are no videos in it")
+		r.out.skip(Empty, 0, "no rows: there are no videos in it")
 		return nil
 	}
-	r.report.form("the sheet %.40q of a spreadsheet", best)
+	r.out.report.form("the sheet %.40q of a spreadsheet", best)
 	if header.line > 1 {
-		r.report.form("the header in row %d", header.line)
+		r.out.report.form("the header in row %d", header.line)
 	}
 	if err := header.valid(); err != nil {
 		return err
@@ -97,8 +97,8 @@ const maxSheets = 50
 // otherSheets reads the other sheets that have the columns of the first one and other videos. It
 // names those that it leaves: with other columns they have other tables, and with the same videos
 // they may be older counts, or a choice of the best.
-func (r *reading) otherSheets(book *excelize.File, sheets []string, best string, m *Map, first *rowTable, sample [][]string) error {
-	understood, seen, left := r.report.Understanding, map[string]bool{}, 0
+func (r *tables) otherSheets(book *excelize.File, sheets []string, best string, m *Map, first *rowTable, sample [][]string) error {
+	understood, seen, left := r.out.report.Understanding, map[string]bool{}, 0
 	for _, row := range sample {
 		seen[first.key(row)] = true
 	}
@@ -116,11 +116,11 @@ func (r *reading) otherSheets(book *excelize.File, sheets []string, best string,
 		}
 		if header != nil && slices.Equal(header.names, first.header) && i < maxSheets {
 			t, err := r.lay(m, header.names, sample)
-			same := err == nil && slices.Equal(r.report.Columns, understood.Columns)
-			r.report.Form, r.report.Columns, r.report.Map, r.report.Proposal = understood.Form, understood.Columns, understood.Map, understood.Proposal
+			same := err == nil && slices.Equal(r.out.report.Columns, understood.Columns)
+			r.out.report.Form, r.out.report.Columns, r.out.report.Map, r.out.report.Proposal = understood.Form, understood.Columns, understood.Map, understood.Proposal
 			if same && !slices.ContainsFunc(sample, func(row []string) bool { return seen[t.key(row)] }) {
-				r.report.form("the sheet %.40q, which has the same columns", sheet)
-				understood.Form = r.report.Form
+				r.out.report.form("the sheet %.40q, which has the same columns", sheet)
+				understood.Form = r.out.report.Form
 				for _, row := range sample {
 					seen[t.key(row)] = true
 				}
@@ -136,8 +136,8 @@ func (r *reading) otherSheets(book *excelize.File, sheets []string, best string,
 			}
 		}
 		if left++; left <= 5 {
-			r.report.form("its sheet %.40q was not read: %s", sheet, why)
-			understood.Form = r.report.Form
+			r.out.report.form("its sheet %.40q was not read: %s", sheet, why)
+			understood.Form = r.out.report.Form
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (t *rowTable) key(row []string) string {
 }
 
 // sheet opens a sheet and looks at its first rows.
-func (r *reading) sheet(book *excelize.File, name string, m *Map) (*sheetRows, *headerRow, [][]string, error) {
+func (r *tables) sheet(book *excelize.File, name string, m *Map) (*sheetRows, *headerRow, [][]string, error) {
 	look, err := openSheet(book, name)
 	if err != nil {
 		return nil, nil, nil, err

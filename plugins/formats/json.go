@@ -40,7 +40,7 @@ func (r *reading) jsonLines(in *bufio.Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errLong):
-			r.skip(TooLong, lines.number, "a line of more than the limit")
+			r.out.skip(TooLong, lines.number, "a line of more than the limit")
 			continue
 		case err != nil:
 			return err
@@ -67,15 +67,15 @@ func (r *reading) line(line []byte, number int, last bool) error {
 	kind := value.Kind()
 	switch {
 	case kind != '{' && kind != '[':
-		r.skip(Malformed, number, "no JSON object")
+		r.out.skip(Malformed, number, "no JSON object")
 		return nil
 	case kind == '[' && value.IsValid(lenient) && len(bytes.Trim(value, "[] \t")) > 0:
 		return r.listIn(newFrames(bytes.NewReader(value), number, documentLimit), scope{}, 1, &r.lines, &listTable{})
 	case kind == '[':
-		r.skip(Malformed, number, "a list instead of an object")
+		r.out.skip(Malformed, number, "a list instead of an object")
 		return nil
 	case last && !value.IsValid(lenient):
-		r.skip(Truncated, number, "the file ends in the middle of it")
+		r.out.skip(Truncated, number, "the file ends in the middle of it")
 		return nil
 	}
 	return r.value(value, scope{}, number, 0)
@@ -102,7 +102,7 @@ func (r *reading) document(f *frames) error {
 			f.skip()
 		default:
 			if _, err = f.value(); err == nil {
-				r.skip(Malformed, line, "no JSON object")
+				r.out.skip(Malformed, line, "no JSON object")
 			}
 		}
 		if err = r.recover(f, err, line, lead); err != nil || r.ended {
@@ -118,14 +118,14 @@ func (r *reading) recover(f *frames, err error, line, lead int) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, errLong):
-		r.skip(TooLong, line, "a value of more than the limit")
+		r.out.skip(TooLong, line, "a value of more than the limit")
 		return nil
 	case errors.Is(err, errCut):
-		r.skip(Truncated, line, errCut.Error())
+		r.out.skip(Truncated, line, errCut.Error())
 		r.ended = true
 		return nil
 	case errors.Is(err, errBroken):
-		r.skip(Malformed, line, errBroken.Error())
+		r.out.skip(Malformed, line, errBroken.Error())
 		found, err := f.resync(lead)
 		if !found && errors.Is(err, io.EOF) {
 			r.ended = true
@@ -290,15 +290,15 @@ func (r *reading) element(raw []byte, c scope, line, depth int) error {
 		if c.quiet && depth < maxSearch {
 			return r.list(newFrames(bytes.NewReader(raw), line, documentLimit), c, depth+1)
 		}
-		r.skip(Malformed, line, "no JSON object")
+		r.out.skip(Malformed, line, "no JSON object")
 	case 'n':
 		if c.quiet {
 			return nil
 		}
-		r.skip(Unavailable, line, "an empty entry")
+		r.out.skip(Unavailable, line, "an empty entry")
 	default:
 		if !c.quiet {
-			r.skip(Malformed, line, "no JSON object")
+			r.out.skip(Malformed, line, "no JSON object")
 		}
 	}
 	return nil

@@ -48,10 +48,10 @@ func (r *reading) listRow(cells [][]byte, t *listTable, c scope, line, depth int
 	case t.unnamed && c.quiet:
 		return nil
 	case t.unnamed:
-		r.skip(Malformed, line, "a list of values, and no names for them")
+		r.out.skip(Malformed, line, "a list of values, and no names for them")
 		return nil
 	case len(cells) > len(t.names): // empty ones at the end may be left out
-		r.skip(Malformed, line, fmt.Sprintf("%d values under %d names", len(cells), len(t.names)))
+		r.out.skip(Malformed, line, fmt.Sprintf("%d values under %d names", len(cells), len(t.names)))
 		return nil
 	}
 	var row properties
@@ -74,7 +74,7 @@ func (r *reading) rowOfNames(cells [][]byte) (names []string) {
 		if len(name) > 100 || readLink(name).kind != noLink || allDigits(name) {
 			return nil
 		}
-		m, ok := r.words().of(name)
+		m, ok := r.tables.words().of(name)
 		if ok && m.field != meansIgnored {
 			known++
 		}

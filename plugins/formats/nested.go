@@ -50,7 +50,7 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 		return nil
 	}
 	if err != nil {
-		r.skip(Malformed, line, err.Error())
+		r.out.skip(Malformed, line, err.Error())
 		return nil
 	}
 	if o.has("source_platform") && o.kind("data") == '{' {
@@ -61,7 +61,7 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 	}
 	form := r.table.detect(o)
 	if r.maps(o, form) {
-		return r.objects.object(r, o, line)
+		return r.objects.object(r.tables, o, line)
 	}
 	if form == nil && c.list != nil && c.list.platform() != "" && r.table.named(YTDLP, o) == nil && o.has("id") {
 		form = r.table.byName(YTDLP) // an entry that leaves the rest to its playlist
@@ -78,20 +78,20 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 	if form == nil || form.read == nil {
 		return r.unknown(o, c, line)
 	}
-	d := draft{now: r.options.Now, sample: r.options.Sample, scope: c, words: r.words}
+	d := draft{now: r.options.Now, sample: r.options.Sample, scope: c, words: r.tables.words}
 	if err := form.read(&d, o); err != nil {
 		var known *fault
 		if !errors.As(err, &known) {
 			known = &fault{Malformed, err.Error()}
 		}
-		r.skip(known.reason, line, known.detail)
+		r.out.skip(known.reason, line, known.detail)
 		return nil
 	}
 	name := form.Name
 	if c.format != "" {
 		name = c.format
 	}
-	return r.draft(&d, name, line)
+	return r.out.draft(&d, name, line)
 }
 
 // maps reports whether the column map reads an object: one in no format that has a mark
@@ -134,14 +134,14 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 	switch archive := ownArchive(o); {
 	case archive != "":
 		for _, post := range ownPosts(o, r.options.Now) {
-			if err := r.draft(&post, TikTokArchive, line); err != nil {
+			if err := r.out.draft(&post, TikTokArchive, line); err != nil {
 				return true, err
 			}
 		}
-		r.skip(OwnArchive, line, archive)
+		r.out.skip(OwnArchive, line, archive)
 		return true, nil
 	case isError(o):
-		r.skip(ErrorAnswer, line, "an error instead of a video")
+		r.out.skip(ErrorAnswer, line, "an error instead of a video")
 		return true, nil
 	}
 	before := r.taken()
@@ -185,7 +185,7 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 	case r.taken() > before:
 		return true, nil
 	case account && !c.quiet:
-		r.skip(NotVideo, line, "an account")
+		r.out.skip(NotVideo, line, "an account")
 		return true, nil
 	}
 	return c.quiet && (!c.listed || len(names) > 0), nil
@@ -196,8 +196,8 @@ const maxSearch = 32
 
 // taken counts what was read or recognised so far.
 func (r *reading) taken() int {
-	n := r.report.Videos + len(r.pending)
-	for _, skip := range r.report.Skips {
+	n := r.out.report.Videos + len(r.pending)
+	for _, skip := range r.out.report.Skips {
 		n += skip.Count
 	}
 	return n
@@ -327,7 +327,7 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 		inner, at := c, line+bytes.Count(raw[:min(m.at, len(raw))], []byte("\n"))
 		inner.business = inner.business || m.name == "business_discovery"
 		inner.listed = m.value[0] == '[' && slices.Contains(listNames, m.name)
-		r.path = append(r.path, m.name)
+		r.out.path = append(r.out.path, m.name)
 		var err error
 		if m.value[0] == '[' {
 			if !c.quiet {
@@ -337,7 +337,7 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 		} else {
 			err = r.value(m.value, inner, at, depth+1)
 		}
-		r.path = r.path[:len(r.path)-1]
+		r.out.path = r.out.path[:len(r.out.path)-1]
 		if err != nil {
 			return err
 		}
@@ -346,7 +346,7 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 }
 
 // place is where in a JSON file the present object is. Ids as names are one place.
-func (r *reading) place() string {
+func (r *results) place() string {
 	if len(r.path) == 0 {
 		return ""
 	}
@@ -364,11 +364,11 @@ func (r *reading) envelope(o *object, line, depth int) error {
 	platform := strings.ToLower(string(o.text("source_platform")))
 	switch forced := r.options.Format; {
 	case forced != "" && forced != Zeeschuimer:
-		r.skip(UnknownForm, line, "an envelope of Zeeschuimer")
+		r.out.skip(UnknownForm, line, "an envelope of Zeeschuimer")
 	case platform != "tiktok.com" && platform != "instagram.com":
-		r.skip(OtherPlatform, line, "captured on a platform that is not read")
+		r.out.skip(OtherPlatform, line, "captured on a platform that is not read")
 	case depth >= maxDepth:
-		r.skip(Malformed, line, "envelopes in envelopes")
+		r.out.skip(Malformed, line, "envelopes in envelopes")
 	default:
 		return r.value(o.at("data"), scope{observed: written(o), format: Zeeschuimer}, line, depth+1)
 	}

@@ -22,7 +22,7 @@ const (
 // together they show what their members mean.
 func (r *reading) unknown(o *object, c scope, line int) error {
 	if r.options.Format != "" || r.guessed || c.format != "" || len(o.raw) > maxPendingBytes {
-		r.skip(UnknownForm, line, "an object in no known format")
+		r.out.skip(UnknownForm, line, "an object in no known format")
 		return nil
 	}
 	r.pending = append(r.pending, pendingObject{bytes.Clone(o.raw), line})
@@ -47,10 +47,10 @@ func (r *reading) settle() error {
 	for _, p := range pending {
 		o, err := r.parser.parse(p.raw)
 		if err != nil || t == nil || !t.fits(o) {
-			r.skip(UnknownForm, p.line, r.unknownDetail())
+			r.out.skip(UnknownForm, p.line, r.unknownDetail())
 			continue
 		}
-		if err := t.object(r, o, p.line); err != nil {
+		if err := t.object(r.tables, o, p.line); err != nil {
 			return err
 		}
 	}
@@ -91,17 +91,17 @@ func (r *reading) guess(pending []pendingObject) *objectTable {
 			sample[i][j] = row[path]
 		}
 	}
-	u := r.understand(paths, sample)
+	u := r.tables.understand(paths, sample)
 	if !u.has("externalId") && !u.has("sourceUrl") {
 		return nil
 	}
-	t, err := r.lay(nil, paths, sample)
+	t, err := r.tables.lay(nil, paths, sample)
 	if err != nil {
 		r.doubt = err.Error()
 		return nil
 	}
 	t.format = Mapped
-	r.report.form("objects in no known format, by the names and values of their members")
+	r.out.report.form("objects in no known format, by the names and values of their members")
 	return &objectTable{rowTable: t, paths: paths}
 }
 

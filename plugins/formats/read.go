@@ -44,33 +44,31 @@ type Options struct {
 // the error is that of ctx or emit.
 func Read(ctx context.Context, files fs.FS, names []string, options Options, emit func(stage.Record) error) (Report, error) {
 	r := newReading(ctx, options, emit)
-	r.files = files
+	r.tables.files = files
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
-			return r.report, err
+			return r.out.report, err
 		}
 		if err := r.file(name); err != nil {
-			return r.report, err
+			return r.out.report, err
 		}
 	}
-	return r.report, nil
+	return r.out.report, nil
 }
 
 // ReadStream reads what has no file, such as a pipe. Its name serves the notes.
 func ReadStream(ctx context.Context, in io.Reader, name string, options Options, emit func(stage.Record) error) (Report, error) {
 	r := newReading(ctx, options, emit)
 	err := r.stream(in, name)
-	return r.report, err
+	return r.out.report, err
 }
 
 // reading is one pass over some files.
 type reading struct {
 	ctx     context.Context
-	files   fs.FS
 	options Options
-	emit    func(stage.Record) error
-	report  Report
-	name    string
+	out     *results
+	tables  *tables
 	// ended says that the file is at its end, wherever in a list that is.
 	ended bool
 
@@ -80,20 +78,35 @@ type reading struct {
 	objects *objectTable
 	// guessed says that the pending objects of the file were decided about.
 	guessed bool
-	// mapFault is a map that does not fit the columns.
-	mapFault error
 	// doubt says why they could not be read.
 	doubt string
-	// path are the members that lead to the present object.
-	path []string
 	// pending are objects in no known form, until there are enough to understand them.
 	pending []pendingObject
 	// lines are the names of a file with one list a line.
 	lines listTable
-	// since1904 says that the days of the present spreadsheet count from 1904.
-	since1904 bool
 	// inZip says that the file is in a zip.
 	inZip bool
+}
+
+// results are the videos of a reading, which it emits, and the report on them.
+type results struct {
+	options Options
+	emit    func(stage.Record) error
+	report  Report
+	// name is that of the present file, and path are the members that lead to the present object.
+	name string
+	path []string
+}
+
+// tables finds the tables of files, understands their columns and reads their rows.
+type tables struct {
+	options Options
+	out     *results
+	files   fs.FS
+	// mapFault is a map that does not fit the columns.
+	mapFault error
+	// since1904 says that the days of the present spreadsheet count from 1904.
+	since1904 bool
 	// marked says that a byte order mark names the encoding of the file.
 	marked bool
 
@@ -102,7 +115,7 @@ type reading struct {
 }
 
 // words is the vocabulary, made when the first table needs it.
-func (r *reading) words() *vocabulary {
+func (r *tables) words() *vocabulary {
 	if r.vocabulary == nil {
 		r.vocabulary = readVocabulary()
 	}
@@ -110,7 +123,7 @@ func (r *reading) words() *vocabulary {
 }
 
 // tools are the known tools, made when the first table needs them.
-func (r *reading) tools() []tool {
+func (r *tables) tools() []tool {
 	if r.known == nil {
 		r.known = readTools()
 	}
@@ -118,15 +131,18 @@ func (r *reading) tools() []tool {
 }
 
 func newReading(ctx context.Context, options Options, emit func(stage.Record) error) *reading {
-	return &reading{
-		ctx: ctx, options: options, table: all(), parser: parser{top: map[string]jsontext.Value{}, names: map[string]string{}},
-		report: Report{Formats: map[string]int{}, Skips: map[Reason]Skip{}},
+	out := &results{
+		options: options, report: Report{Formats: map[string]int{}, Skips: map[Reason]Skip{}},
 		emit: func(rec stage.Record) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			return emit(rec)
 		},
+	}
+	return &reading{
+		ctx: ctx, options: options, out: out, tables: &tables{options: options, out: out},
+		table: all(), parser: parser{top: map[string]jsontext.Value{}, names: map[string]string{}},
 	}
 }
 
@@ -147,7 +163,7 @@ func (e *emitError) Unwrap() error { return e.cause }
 const recordLimit = LineLimit - 64<<10
 
 // draft finishes a record and takes it.
-func (r *reading) draft(d *draft, name Format, line int) error {
+func (r *results) draft(d *draft, name Format, line int) error {
 	if d.rec.Metadata == nil {
 		d.rec.Metadata = d.meta.object()
 	}
@@ -158,7 +174,7 @@ func (r *reading) draft(d *draft, name Format, line int) error {
 	return r.take(d.rec, name, line)
 }
 
-func (r *reading) take(rec stage.Record, name Format, line int) error {
+func (r *results) take(rec stage.Record, name Format, line int) error {
 	if size(rec) > recordLimit {
 		if _, err := rec.Clean(); err != nil { // cuts each part down to its bound
 			r.skip(NoID, line, err.Error())
@@ -184,36 +200,36 @@ func (r *reading) take(rec stage.Record, name Format, line int) error {
 	return nil
 }
 
-func (r *reading) skip(reason Reason, line int, detail string) {
+func (r *results) skip(reason Reason, line int, detail string) {
 	r.report.skip(r.name, reason, line, detail)
 }
 
 func (r *reading) file(name string) error {
-	r.name = name
-	file, err := r.files.Open(name)
+	r.out.name = name
+	file, err := r.tables.files.Open(name)
 	if err != nil {
-		r.skip(Unreadable, 0, "open: "+err.Error())
+		r.out.skip(Unreadable, 0, "open: "+err.Error())
 		return nil
 	}
 	defer func() { _ = file.Close() }() // only read
 	before := r.taken()
 	if done, err := r.packed(file, name); done {
-		r.report.Files++
+		r.out.report.Files++
 		return r.end(err, before)
 	}
 	return r.stream(file, name)
 }
 
 func (r *reading) stream(in io.Reader, name string) error {
-	r.name, r.ended, r.objects, r.guessed = name, false, nil, false
-	r.report.Files++
+	r.out.name, r.ended, r.objects, r.guessed = name, false, nil, false
+	r.out.report.Files++
 	before := r.taken()
 	err := r.content(&watched{r, in}, name)
 	if err == nil {
 		err = r.settle()
 	}
 	if words := r.objects.missing(); words != "" {
-		r.report.Form = append([]string{words}, r.report.Form...)
+		r.out.report.Form = append([]string{words}, r.out.report.Form...)
 	}
 	return r.end(err, before)
 }
@@ -227,13 +243,13 @@ func (r *reading) end(err error, before int) error {
 	case r.ctx.Err() != nil:
 		return r.ctx.Err()
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		r.skip(Truncated, 0, "the file is not whole: "+err.Error())
+		r.out.skip(Truncated, 0, "the file is not whole: "+err.Error())
 	case errors.Is(err, errBomb):
-		r.skip(TooLong, 0, err.Error())
+		r.out.skip(TooLong, 0, err.Error())
 	case err != nil:
-		r.skip(Unreadable, 0, err.Error())
+		r.out.skip(Unreadable, 0, err.Error())
 	case r.taken() == before && !r.options.check:
-		r.skip(Empty, 0, "the file is empty, or a list without entries: there are no videos in it")
+		r.out.skip(Empty, 0, "the file is empty, or a list without entries: there are no videos in it")
 	}
 	return nil
 }
@@ -260,7 +276,7 @@ func (r *reading) content(file io.Reader, name string) error {
 	if err != nil {
 		return err
 	}
-	r.marked = marked
+	r.tables.marked = marked
 	if words := otherKind(in); words != "" {
 		return errors.New(words)
 	}
@@ -273,7 +289,7 @@ func (r *reading) content(file io.Reader, name string) error {
 	}
 	switch form {
 	case tableForm:
-		return r.csv(in, name)
+		return r.tables.csv(in, name)
 	default:
 		if err := r.layObjects(name); err != nil {
 			return err
@@ -290,9 +306,9 @@ func (r *reading) content(file io.Reader, name string) error {
 func CheckMaps(ctx context.Context, files fs.FS, name string, options Options) error {
 	options.check, options.Watch = true, nil
 	r := newReading(ctx, options, func(stage.Record) error { return nil })
-	r.files = files
+	r.tables.files = files
 	if err := r.file(name); err != nil {
 		return err
 	}
-	return r.mapFault
+	return r.tables.mapFault
 }

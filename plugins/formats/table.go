@@ -25,7 +25,7 @@ const maxHeader = 30
 const delimiters = ",;\t|"
 
 // csv reads a table of text: first a look at its start, then row by row.
-func (r *reading) csv(in *bufio.Reader, name string) error {
+func (r *tables) csv(in *bufio.Reader, name string) error {
 	m, err := r.findMap(name)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (r *reading) csv(in *bufio.Reader, name string) error {
 	in = bufio.NewReaderSize(in, sampled)
 	start, err := in.Peek(sampled)
 	if len(bytes.TrimSpace(start)) == 0 {
-		r.skip(Empty, 0, "the file is empty: there are no videos in it")
+		r.out.skip(Empty, 0, "the file is empty: there are no videos in it")
 		return nil
 	}
 	whole := err != nil
@@ -52,12 +52,12 @@ func (r *reading) csv(in *bufio.Reader, name string) error {
 	}
 	comma, header, sample := r.layout(start, whole, comma, name, m)
 	if header == nil {
-		r.skip(Empty, 0, "no rows: there are no videos in it")
+		r.out.skip(Empty, 0, "no rows: there are no videos in it")
 		return nil
 	}
-	r.report.form("CSV divided by %s", delimiterName(comma))
+	r.out.report.form("CSV divided by %s", delimiterName(comma))
 	if header.line > 1 {
-		r.report.form("the header in line %d", header.line+lines)
+		r.out.report.form("the header in line %d", header.line+lines)
 	}
 	if err := header.valid(); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (r *reading) csv(in *bufio.Reader, name string) error {
 		if bytes.Count(start, []byte(`"`))%2 == 1 {
 			return errors.New("a quote that is never closed: no row can be told from the next")
 		}
-		r.skip(Empty, 0, "a header without rows: there are no videos in it")
+		r.out.skip(Empty, 0, "a header without rows: there are no videos in it")
 		return nil
 	}
 	rows := newRows(in, comma, LineLimit)
@@ -137,7 +137,7 @@ func delimiterName(comma byte) string {
 }
 
 // decode makes UTF-8 with line feeds of a table in another encoding, or with other line ends.
-func (r *reading) decode(in *bufio.Reader, start []byte, whole bool) (*bufio.Reader, []byte, error) {
+func (r *tables) decode(in *bufio.Reader, start []byte, whole bool) (*bufio.Reader, []byte, error) {
 	again := func(decoded io.Reader) (*bufio.Reader, []byte, error) {
 		in := bufio.NewReaderSize(decoded, sampled)
 		start, err := in.Peek(sampled)
@@ -150,7 +150,7 @@ func (r *reading) decode(in *bufio.Reader, start []byte, whole bool) (*bufio.Rea
 		if !western(start) {
 			return nil, nil, errors.New("the text is neither UTF-8, UTF-16 nor Windows-1252: save the file as UTF-8")
 		}
-		r.report.form("Windows-1252, since it is no UTF-8")
+		r.out.report.form("Windows-1252, since it is no UTF-8")
 		var err error
 		if in, start, err = again(charmap.Windows1252.NewDecoder().Reader(in)); err != nil {
 			return nil, nil, err
@@ -275,7 +275,7 @@ func (h *headerRow) valid() error {
 
 // layout finds the delimiter, the header and the rows of the sample below it. Of several
 // delimiters, the one whose header is understood best is taken. A given one is kept.
-func (r *reading) layout(start []byte, whole bool, given byte, name string, m *Map) (comma byte, header *headerRow, sample [][]string) {
+func (r *tables) layout(start []byte, whole bool, given byte, name string, m *Map) (comma byte, header *headerRow, sample [][]string) {
 	candidates := delimiters
 	switch {
 	case given != 0:
@@ -318,7 +318,7 @@ func sampleRows(start []byte, comma byte, whole bool) (all [][]string, lines []i
 }
 
 // header finds the row of names: the one with the most known ones, as long as the rows below.
-func (r *reading) header(rows [][]string, lines []int, m *Map) *headerRow {
+func (r *tables) header(rows [][]string, lines []int, m *Map) *headerRow {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -349,7 +349,7 @@ func trimmed(row []string) []string {
 }
 
 // knownNames scores the names of a row: those of the map, or of the vocabulary.
-func (r *reading) knownNames(names []string, m *Map) (score int) {
+func (r *tables) knownNames(names []string, m *Map) (score int) {
 	if len(names) > maxColumns {
 		return 0
 	}

@@ -52,7 +52,7 @@ func (u *Understanding) form(format string, args ...any) {
 }
 
 // misread notes a text of the present row that is no value of its field.
-func (r *reading) misread(t *rowTable, field, text string) {
+func (r *results) misread(t *rowTable, field, text string) {
 	name := field
 	if at, ok := t.at[field]; ok {
 		name = t.header[at]
@@ -60,7 +60,7 @@ func (r *reading) misread(t *rowTable, field, text string) {
 	r.unread(name, t.line, text)
 }
 
-func (r *reading) unread(column string, line int, text string) {
+func (r *results) unread(column string, line int, text string) {
 	r.report.Doubtful++
 	n := 0
 	for _, had := range r.report.Misread {
