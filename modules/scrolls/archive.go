@@ -34,7 +34,7 @@ func (r archiving) archiveKept(ctx context.Context) error {
 	for len(ids) > 0 && r.quota() > 0 {
 		part := ids[:min(len(ids), r.atOnce, r.quota())]
 		ids, done = ids[len(part):], done+len(part)
-		if err := r.archiveSome(ctx, part, r.percent(Archive, 0.9*float64(done)/float64(total))); err != nil {
+		if err := r.archiveSome(ctx, part, r.in.percent(Archive, 0.9*float64(done)/float64(total))); err != nil {
 			return err
 		}
 	}

@@ -114,7 +114,7 @@ func (x *examination) progress(fraction float64) error {
 }
 
 func (x *examination) note(fraction float64) error {
-	return x.r.note(x.outer, func(next *state) { next.progress.raise(x.r.percent(Evidence, 0.9*fraction)) })
+	return x.r.note(x.outer, func(next *state) { next.progress.raise(x.r.in.percent(Evidence, 0.9*fraction)) })
 }
 
 // add merges the findings of a stage into those of earlier ones.

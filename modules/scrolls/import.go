@@ -303,7 +303,7 @@ func (r importing) noteBatch(ctx context.Context, batch []item, judged *screenin
 		next.progress.Coverage = coverage.Add(next.progress.Coverage, covered)
 		next.progress.Evidence = r.in.looked
 		_ = judged.sum(ctx, nil, next) // it only counts
-		next.progress.raise(r.percent(Archive, 1))
+		next.progress.raise(r.in.percent(Archive, 1))
 	})
 }
 
@@ -321,12 +321,12 @@ func (r importing) beginArchive(ctx context.Context, tx *store.Tx, next *state) 
 const LibraryFull = "library_full"
 
 // percent is the progress at a fraction of a step. An import repeats the steps, so that its
-// progress is the share of its readings.
-func (r *run) percent(step string, fraction float64) float64 {
-	if r.in == nil {
+// progress is the share of its readings; a scroll has a nil intake.
+func (in *intake) percent(step string, fraction float64) float64 {
+	if in == nil {
 		return percent(step, fraction)
 	}
-	done, total := float64(r.in.passed), float64(r.in.total)
+	done, total := float64(in.passed), float64(in.total)
 	if total == 0 {
 		total = done + 5000 // how much there is is not known
 	}

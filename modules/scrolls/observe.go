@@ -37,7 +37,7 @@ func (r *run) observeCollected(ctx context.Context) error {
 	done := 0
 	return r.batches(ctx, ids, func(items []item) (bool, error) {
 		done += len(items)
-		return true, r.reobserve(ctx, items, r.percent(Observe, 0.5*float64(done)/float64(len(ids))), r.staged.markRefreshed)
+		return true, r.reobserve(ctx, items, r.in.percent(Observe, 0.5*float64(done)/float64(len(ids))), r.staged.markRefreshed)
 	})
 }
 

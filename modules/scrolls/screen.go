@@ -122,7 +122,7 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 			records[n] = i.record
 		}
 		fraction := (float64(number) + done) / float64(len(s.r.template.Screens))
-		return records, s.r.note(ctx, func(next *state) { next.progress.raise(s.r.percent(Screen, 0.9*fraction)) })
+		return records, s.r.note(ctx, func(next *state) { next.progress.raise(s.r.in.percent(Screen, 0.9*fraction)) })
 	}))
 }
 
@@ -204,7 +204,7 @@ func (s *screening) write(ctx context.Context) error {
 	}
 	for part := range slices.Chunk(judged, s.r.atOnce) {
 		err := s.r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, _ *state) error {
-			return s.r.writeVerdicts(ctx, tx, part)
+			return s.writeVerdicts(ctx, tx, part)
 		})
 		if err != nil {
 			return err

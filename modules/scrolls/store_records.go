@@ -195,19 +195,19 @@ func (s *stagedRows) judge(ctx context.Context, tx *store.Tx, verdicts []*verdic
 
 // writeVerdicts writes the results of the screens: to the items, and to where they
 // outlive the scroll.
-func (r *run) writeVerdicts(ctx context.Context, tx *store.Tx, verdicts []*verdict) error {
-	if err := r.staged.judge(ctx, tx, verdicts); err != nil {
+func (s *screening) writeVerdicts(ctx context.Context, tx *store.Tx, verdicts []*verdict) error {
+	if err := s.r.staged.judge(ctx, tx, verdicts); err != nil {
 		return err
 	}
-	now := r.s.now().UnixMilli()
+	now := s.r.s.now().UnixMilli()
 	// In one order, or two scrolls that judge the same videos wait for each other.
 	slices.SortFunc(verdicts, func(a, b *verdict) int {
 		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.ExternalID, b.ExternalID))
 	})
 	err := tx.Ent().Verdict.MapCreateBulk(verdicts, func(c *ent.VerdictCreate, n int) {
 		v := verdicts[n]
-		c.SetID(r.s.db.NewID()).SetAccountID(r.account).SetPlatform(v.Platform).SetExternalID(v.ExternalID).
-			SetScrollID(r.id).SetDropped(v.DroppedBy != "").SetDroppedBy(v.DroppedBy).SetRuleID(v.RuleID).
+		c.SetID(s.r.s.db.NewID()).SetAccountID(s.r.account).SetPlatform(v.Platform).SetExternalID(v.ExternalID).
+			SetScrollID(s.r.id).SetDropped(v.DroppedBy != "").SetDroppedBy(v.DroppedBy).SetRuleID(v.RuleID).
 			SetRank(v.Rank).SetReason(strings.Join(v.reasons, "; ")).SetJudgedAt(now)
 	}).OnConflict(
 		sql.ConflictColumns(entverdict.FieldAccountID, entverdict.FieldPlatform, entverdict.FieldExternalID),
