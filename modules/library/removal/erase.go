@@ -127,7 +127,7 @@ func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err er
 			if err != nil {
 				return err
 			}
-			return s.countErased(viewer.System(ctx), tx, e.id, n+more, readings, last)
+			return countErased(viewer.System(ctx), tx, e.id, n+more, readings, last)
 		})
 		if err != nil {
 			return found, err
