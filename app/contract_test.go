@@ -293,7 +293,7 @@ func contractCases() []contractCase {
 		// Account.
 		{name: "the account", call: "GET /v1/account", want: 200, has: map[string]any{"status": "active", "credits": 0.0, "creditsHeld": 0.0}},
 		bad("the account with a parameter", "GET /v1/account?id=1", "id"),
-		{name: "policy", call: "GET /v1/policy", want: 200, has: map[string]any{"eraseAfterDays": 7.0, "version": 3.0}},
+		{name: "policy", call: "GET /v1/policy", want: 200, has: map[string]any{"eraseAfterDays": 7.0, "version": 4.0}},
 		bad("policy with a parameter", "GET /v1/policy?days=1", "days"),
 		bad("export with a limit", "GET /v1/account/export?limit=1", "limit"),
 		{name: "no deletion to call off", call: `POST /v1/account/erase {"cancel":true}`, want: 200, has: map[string]any{"status": "none", "eraseAt": nil}},
