@@ -178,7 +178,7 @@ func TestFullKeysOfTheReleaseBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"*_scopes_of_full_keys.sql", "*_scope_of_the_export.sql", "*_account_sources.sql"} {
+		for _, name := range []string{"*_scopes_of_full_keys.sql", "*_scope_of_the_export.sql", "*_account_sources.sql", "*_shares.sql"} {
 			names, err := fs.Glob(files, name)
 			if err != nil || len(names) != 1 {
 				t.Fatalf("got %q, %v; want one migration", names, err)
