@@ -144,7 +144,16 @@ func TestImportKilled(t *testing.T) {
 		if kills == 0 || kills < 5 && strings.HasSuffix(t.Name(), "sqlite") {
 			t.Errorf("got %d kills, want 5", kills)
 		}
-		if got := c.command(t, args...); got.code != exitDone {
+		got := c.command(t, args...)
+		for range 3 {
+			// On a busy machine a command may rest for longer than its lease, so that the server on
+			// PostgreSQL ends the scroll with what it has: the command says that it goes on from there.
+			if !strings.HasSuffix(t.Name(), "postgres") || !strings.Contains(got.stderr, "the same command continues from there") {
+				break
+			}
+			got = c.command(t, args...)
+		}
+		if got.code != exitDone {
 			t.Errorf("exit %d: %s%s, want %v", got.code, got.stdout, got.stderr, exitDone)
 		}
 		// On PostgreSQL the server may have been first to take the cut-off import up,
@@ -164,11 +173,11 @@ func TestImportKilled(t *testing.T) {
 			})
 		}
 		want := contentOf(t, storetest.Open(t, store.Config{DataDir: inOneGo.dir}))
-		got := contentOf(t, db)
+		killed := contentOf(t, db)
 		if len(want["videos"]) != videos {
 			t.Errorf("%d videos in one go, want %d", len(want["videos"]), videos)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, killed); diff != "" {
 			t.Errorf("killed and continued, against in one go (-want +got):\n%.4000s", diff)
 		}
 	})
