@@ -115,7 +115,7 @@ func (s *alone) fillGreedy(t *testing.T) {
 			t.Fatalf("scroll %d of the greedy tenant: %d %s, want status %v", n+1, status, body, http.StatusAccepted)
 		}
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-			if _, body = s.call(t.Context(), s.greedy, "GET /v1/scrolls"); strings.Contains(string(body), `"status":"completed"`) && !strings.Contains(string(body), `"status":"running"`) {
+			if _, body = s.call(t.Context(), s.greedy, "GET /v1/scrolls/list?limit=5"); strings.Contains(string(body), `"status":"completed"`) && !strings.Contains(string(body), `"status":"running"`) {
 				break
 			}
 			if time.Now().After(deadline) {
