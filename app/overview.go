@@ -26,7 +26,8 @@ const (
 	// overviewWithin bounds one reading of the overview, overviewRows each of its lists.
 	overviewWithin = 5 * time.Second
 	overviewRows   = 50
-	// keptEvery is the least time between two readings of what libraries keep, which look into each.
+	// keptEvery is the least time between two readings of what libraries keep, which look into each
+	// and have half of the time.
 	keptEvery = time.Minute
 )
 
@@ -43,10 +44,10 @@ type overview struct {
 	metrics *ops.Metrics
 	log     *slog.Logger
 
-	mu    sync.Mutex
-	kept  []keptPart
-	keptE error
-	at    time.Time // when kept was read
+	mu      sync.Mutex
+	kept    []keptPart
+	keptErr error     // of the last reading; kept is from before then
+	keptAt  time.Time // of the last reading
 }
 
 func newOverview(cfg Config, db *store.DB, host *host.Host, quotas *quota.Service, s *scrolls.Service, u *usage.Service, r *removal.Service, m *ops.Metrics, log *slog.Logger) *overview {
@@ -222,25 +223,32 @@ func (o *overview) read(ctx context.Context) (*overviewAnswer, error) {
 			a.Disks = append(a.Disks, diskPart{[]string{"data", "scratch"}[i], free})
 		}
 	}
-	if a.Kept, err = o.keeps(ctx, now); err != nil {
-		return nil, err
-	}
+	a.Kept, err = o.keeps(ctx, now)
 	a.Troubles = troubles(a)
+	if err != nil { // the rest is shown
+		o.log.WarnContext(ctx, "the operator's page: what libraries keep", "error", err)
+		a.Troubles = append(a.Troubles, troublePart{Kind: "kept_unread"})
+	}
 	return a, nil
 }
 
 func inMillis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// keeps returns what all libraries have by source, at most keptEvery old.
+// keeps returns what all libraries have by source, read at most every keptEvery, and what was known
+// before with an error.
 func (o *overview) keeps(ctx context.Context, now time.Time) ([]keptPart, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if now.Sub(o.at) < keptEvery {
-		return o.kept, o.keptE
+	if now.Sub(o.keptAt) >= keptEvery {
+		ctx, cancel := context.WithTimeout(ctx, overviewWithin/2)
+		defer cancel()
+		var kept []keptPart
+		if kept, o.keptErr = o.readKept(ctx, now); o.keptErr == nil {
+			o.kept = kept
+		}
+		o.keptAt = now
 	}
-	o.kept, o.keptE = o.readKept(ctx, now)
-	o.at = now
-	return o.kept, o.keptE
+	return o.kept, o.keptErr
 }
 
 func (o *overview) readKept(ctx context.Context, now time.Time) (all []keptPart, err error) {

@@ -66,7 +66,7 @@ func troubles(a *overviewAnswer) (all []troublePart) {
 	}
 	for _, q := range a.Quotas {
 		if q.Limit > 0 && q.Used >= q.Limit {
-			all = append(all, troublePart{"quota_spent", q.Plugin, q.RenewsAt})
+			all = append(all, troublePart{"quota_spent", q.Plugin + " " + q.Name, 0})
 		}
 	}
 	return all

@@ -29,7 +29,7 @@ func TestTroubles(t *testing.T) {
 		At: at.UnixMilli(), Disks: []diskPart{{"data", 31 << 20}, {"scratch", 500 << 20}}, Queue: []queuePart{{"scroll.run", 3, 420_000}},
 		Hours: []hourPart{hour(0, 10, 1, 1), hour(1, 90, 1, 2100)},
 		Kept:  []keptPart{{Source: "youtube", Overdue: 2}}, Plugins: []pluginPart{{ID: "feed", State: "resting"}, {ID: "own", State: "refused"}},
-		Quotas: []quotaPart{{Plugin: "youtube", Used: 100, Limit: 100, RenewsAt: 5}},
+		Quotas: []quotaPart{{Plugin: "youtube", Name: "search", Used: 100, Limit: 100}},
 	}
 	want := []troublePart{
 		{"disk_full", "data", 31},
@@ -40,7 +40,7 @@ func TestTroubles(t *testing.T) {
 		{"deletion_overdue", "youtube", 2},
 		{"plugin_resting", "feed", 0},
 		{"plugin_refused", "own", 0},
-		{"quota_spent", "youtube", 5},
+		{"quota_spent", "youtube search", 0},
 	}
 	if diff := cmp.Diff(want, troubles(ill)); diff != "" {
 		t.Errorf("troubles (-want +got):\n%s", diff)
@@ -49,7 +49,7 @@ func TestTroubles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range want {
+	for _, one := range append(want, troublePart{Kind: "kept_unread"}) {
 		if !strings.Contains(string(words), "\n  "+one.Kind+": {") {
 			t.Errorf("the page has no words for %s", one.Kind)
 		}

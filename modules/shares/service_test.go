@@ -22,10 +22,10 @@ import (
 // readAgain is when the second video has to be read again.
 var readAgain = time.Now().Add(50 * 24 * time.Hour).Truncate(time.Second)
 
-// shelf is a library with the videos 1 and 2.
-type shelf struct{}
+// stocked is a library with the videos 1 and 2.
+type stocked struct{}
 
-func (shelf) Present(_ context.Context, _ *store.Tx, ids []int64) (there []int64, err error) {
+func (stocked) Present(_ context.Context, _ *store.Tx, ids []int64) (there []int64, err error) {
 	for _, id := range ids {
 		if id <= 2 {
 			there = append(there, id)
@@ -35,14 +35,14 @@ func (shelf) Present(_ context.Context, _ *store.Tx, ids []int64) (there []int64
 }
 
 // KeptUntil: the second video is of a platform that wants it read again.
-func (shelf) KeptUntil(_ context.Context, ids []int64) (time.Time, error) {
+func (stocked) KeptUntil(_ context.Context, ids []int64) (time.Time, error) {
 	if slices.Contains(ids, 2) {
 		return readAgain, nil
 	}
 	return time.Time{}, nil
 }
 
-func (shelf) Video(_ context.Context, id string) ([]byte, error) {
+func (stocked) Video(_ context.Context, id string) ([]byte, error) {
 	if number, _ := publicid.Parse(publicid.Video, id); number < 1 || number > 2 {
 		return []byte(`{"found":false,"video":null,"outlier":null,"hook":null}`), nil
 	}
@@ -51,7 +51,7 @@ func (shelf) Video(_ context.Context, id string) ([]byte, error) {
 "outlier":{"score":12,"baselineViews":1000,"sampleCount":30},"hook":{"spoken":"Stop","onScreenText":null}}`), nil
 }
 
-func (shelf) First(context.Context, string, int) ([]string, bool, error) {
+func (stocked) First(context.Context, string, int) ([]string, bool, error) {
 	return []string{publicid.Format(publicid.Video, 1), publicid.Format(publicid.Video, 2)}, true, nil
 }
 
@@ -60,7 +60,7 @@ func (shelf) First(context.Context, string, int) ([]string, bool, error) {
 func TestASharedPage(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		s := New(Config{BaseURL: "https://scrollery.test"}, db, shelf{})
+		s := New(Config{BaseURL: "https://scrollery.test"}, db, stocked{})
 		site, err := NewPage(s, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +154,7 @@ func TestAPageEndsWithItsVideos(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		now := time.Now()
-		s := New(Config{}, db, shelf{})
+		s := New(Config{}, db, stocked{})
 		s.now = func() time.Time { return now }
 		ctx := viewer.As(t.Context(), 7)
 		one, two := publicid.Format(publicid.Video, 1), publicid.Format(publicid.Video, 2)
