@@ -35,6 +35,7 @@ var rules = []rule{
 	{"modules/kernel/api", []string{"modules/kernel", "proto/gen"}, "the API kernel knows operations, not tables"},
 	{"modules/kernel/store", []string{"modules/kernel", "ent"}, "storage knows tables, not operations"},
 	{"modules/kernel/webpage", []string{"modules/kernel/weburl", "plugins/stage"}, "a page is returned as a type of the SDK"},
+	{"modules/kernel/paging", []string{"modules/kernel/apierr", "modules/kernel/publicid"}, "a token is a public id, and a foreign one an error for callers"},
 	{"modules/kernel/audit", []string{"modules/kernel", "ent"}, "an audit entry is a row"},
 	{"modules/kernel/removals", []string{"modules/kernel", "ent"}, "what the log lacks waits in a table"},
 	{"modules/kernel/feed", []string{"modules/kernel"}, "an entry of a feed is written in the transaction of its change"},

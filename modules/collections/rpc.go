@@ -8,25 +8,22 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-const (
-	// defaultPage is the length of a list if none is asked for.
-	defaultPage = 25
-	// pagePrefix begins the tokens of pages.
-	pagePrefix = "page"
-)
+// defaultPage is the length of a list if none is asked for.
+const defaultPage = 25
 
 // Mount mounts the operations on every protocol.
 func (s *Service) Mount(m *api.Mux) {
 	api.Unary(m, "ListCollections", s.listCollections, func(_ context.Context, req *pb.ListCollectionsRequest) error {
-		_, err := behind(req.GetPageToken())
+		_, err := paging.Start(req.GetPageToken())
 		return err
 	})
 	api.Page(m, "GetCollection", s.getCollection, func(_ context.Context, req *pb.GetCollectionRequest) error {
-		_, err := behind(req.GetPageToken())
+		_, err := paging.Start(req.GetPageToken())
 		return err
 	})
 	api.Unary(m, "CreateCollection", s.createCollection)
@@ -37,24 +34,12 @@ func (s *Service) Mount(m *api.Mux) {
 	api.Unary(m, "DeleteCollection", s.deleteCollection)
 }
 
-// behind returns the number that the page of a token begins behind; 0 for the first page.
-func behind(token string) (int64, error) {
-	if token == "" {
-		return 0, nil
-	}
-	number, ok := publicid.Parse(pagePrefix, token)
-	if !ok {
-		return 0, apierr.Invalid("pageToken", "is not a value that this list returned")
-	}
-	return number, nil
-}
-
 // pageOf is the token of a page; nil for none.
 func pageOf(number int64) *string {
 	if number == 0 {
 		return nil
 	}
-	token := publicid.Format(pagePrefix, number)
+	token := paging.Token(number)
 	return &token
 }
 
@@ -74,7 +59,7 @@ func (s *Service) listCollections(ctx context.Context, req *pb.ListCollectionsRe
 	if req.PageSize != nil {
 		size = int(req.GetPageSize())
 	}
-	before, err := behind(req.GetPageToken())
+	before, err := paging.Start(req.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +83,7 @@ func (s *Service) getCollection(ctx context.Context, req *pb.GetCollectionReques
 	if req.Limit != nil {
 		limit = int(req.GetLimit())
 	}
-	after, err := behind(req.GetPageToken())
+	after, err := paging.Start(req.GetPageToken())
 	if err != nil {
 		return api.Rendered{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -411,12 +412,9 @@ func (s *Service) follow(ctx context.Context, i *Import) error {
 // List returns a page of the tenant's imports, newest first, and what the plan has room for.
 // next is empty at the end.
 func (s *Service) List(ctx context.Context, size int, token string) (all []*Import, next string, limits Limits, err error) {
-	before := int64(0)
-	if token != "" {
-		var ok bool
-		if before, ok = publicid.Parse(pagePrefix, token); !ok {
-			return nil, "", limits, apierr.Invalid("pageToken", "This is not a token that a list returned.")
-		}
+	before, err := paging.Start(token)
+	if err != nil {
+		return nil, "", limits, err
 	}
 	if limits, err = s.needs.Plans.Limits(ctx); err != nil {
 		return nil, "", limits, fmt.Errorf("list imports: limits: %w", err)
@@ -424,10 +422,7 @@ func (s *Service) List(ctx context.Context, size int, token string) (all []*Impo
 	if all, err = s.page(ctx, before, size+1); err != nil {
 		return nil, "", limits, fmt.Errorf("list imports: %w", err)
 	}
-	if len(all) > size {
-		all = all[:size]
-		next = publicid.Format(pagePrefix, all[size-1].ID)
-	}
+	all, next = paging.Cut(all, size, func(i *Import) int64 { return i.ID })
 	for _, one := range all {
 		if err := s.follow(ctx, one); err != nil {
 			return nil, "", limits, err
@@ -435,8 +430,6 @@ func (s *Service) List(ctx context.Context, size int, token string) (all []*Impo
 	}
 	return all, next, limits, nil
 }
-
-const pagePrefix = "page"
 
 // Undo begins to undo an import that has ended; it returns nil if there is none. One that
 // is undone already stays as it is.

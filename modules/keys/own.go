@@ -4,17 +4,14 @@ import (
 	"context"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-const (
-	// defaultPage is the length of a list of keys when the caller names none.
-	defaultPage = 25
-	pagePrefix  = "page"
-)
+// defaultPage is the length of a list of keys when the caller names none.
+const defaultPage = 25
 
 // OwnKey is a key as its account sees it.
 type OwnKey struct {
@@ -27,18 +24,6 @@ type OwnKey struct {
 	Active bool
 }
 
-// before returns the id that the page of a token begins below; 0 for the first page.
-func before(token string) (int64, error) {
-	if token == "" {
-		return 0, nil
-	}
-	id, ok := publicid.Parse(pagePrefix, token)
-	if !ok {
-		return 0, apierr.Invalid("pageToken", "is not a value that this list returned")
-	}
-	return id, nil
-}
-
 // Own returns a page of the keys of the caller's account, newest first. next is empty
 // at the end.
 func (s *Service) Own(ctx context.Context, size int, token string) (keys []OwnKey, next string, err error) {
@@ -46,7 +31,7 @@ func (s *Service) Own(ctx context.Context, size int, token string) (keys []OwnKe
 	if caller == nil || caller.AccountID == 0 {
 		return nil, "", Refused()
 	}
-	from, err := before(token)
+	from, err := paging.Start(token)
 	if err != nil {
 		return nil, "", err
 	}
@@ -54,10 +39,7 @@ func (s *Service) Own(ctx context.Context, size int, token string) (keys []OwnKe
 	if err != nil {
 		return nil, "", err
 	}
-	if len(found) > size {
-		found = found[:size]
-		next = publicid.Format(pagePrefix, found[size-1].id)
-	}
+	found, next = paging.Cut(found, size, func(row *ownRow) int64 { return row.id })
 	for _, row := range found {
 		keys = append(keys, row.shown(caller.KeyID, s.now()))
 	}

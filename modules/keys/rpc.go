@@ -9,6 +9,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -18,7 +19,7 @@ func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "Reissue", s.Codes.reissue, func(_ context.Context, req *pb.ReissueRequest) error { return checkEmail(req.GetEmail()) })
 	api.Unary(m, "CreateSessionKey", s.createSessionKey, s.checkSession)
 	api.Unary(m, "ListKeys", s.listKeys, func(_ context.Context, req *pb.ListKeysRequest) error {
-		_, err := before(req.GetPageToken())
+		_, err := paging.Start(req.GetPageToken())
 		return err
 	})
 	api.Unary(m, "RevokeKey", s.revokeKey)

@@ -5,25 +5,21 @@ import (
 	"fmt"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
-	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 )
 
 const (
 	// defaultPage is the length of a list of versions when the caller names none.
 	defaultPage = 25
-	pagePrefix  = "page"
 )
 
 // before returns the version that the page of a token begins below; 0 for the first page.
 func before(token string) (int, error) {
-	if token == "" {
-		return 0, nil
+	version, err := paging.Start(token)
+	if err == nil && version > 1<<31-1 {
+		err = apierr.Invalid("pageToken", "is not a value that this list returned")
 	}
-	version, ok := publicid.Parse(pagePrefix, token)
-	if !ok || version > 1<<31-1 {
-		return 0, apierr.Invalid("pageToken", "is not a value that this list returned")
-	}
-	return int(version), nil
+	return int(version), err
 }
 
 // Versions returns a page of the tenant's rulesets, newest first. next is empty at the
@@ -37,10 +33,7 @@ func (s *Service) Versions(ctx context.Context, size int, token string) (version
 	if err != nil || len(versions) == 0 {
 		return nil, "", err
 	}
-	if len(versions) > size {
-		versions = versions[:size]
-		next = publicid.Format(pagePrefix, int64(versions[size-1].Version))
-	}
+	versions, next = paging.Cut(versions, size, func(r Rules) int64 { return int64(r.Version) })
 	id, _, err := s.workspace.ID(ctx)
 	if err != nil {
 		return nil, "", fmt.Errorf("workspace of rules: %w", err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -309,7 +310,7 @@ type TemplateStage struct {
 // Templates returns a page of the templates that a caller may name, by name. next is
 // empty at the end.
 func (s *Service) Templates(ctx context.Context, size int, token string) (page []NamedTemplate, next string, err error) {
-	after, err := before(token)
+	after, err := paging.Start(token)
 	if err != nil {
 		return nil, "", err
 	}
@@ -317,7 +318,7 @@ func (s *Service) Templates(ctx context.Context, size int, token string) (page [
 	names = names[min(int(after), len(names)):]
 	if len(names) > size {
 		names = names[:size]
-		next = publicid.Format(pagePrefix, after+int64(size))
+		next = paging.Token(after + int64(size))
 	}
 	stages, end, err := s.needs.Stages.Session(ctx)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/plugins/stage"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
@@ -41,12 +42,12 @@ func (r *rpc) checkCreate(_ context.Context, req *scrolleryv1.CreateScrollReques
 }
 
 func (r *rpc) checkList(_ context.Context, req *scrolleryv1.ListScrollsRequest) error {
-	_, err := before(req.GetPageToken())
+	_, err := paging.Start(req.GetPageToken())
 	return err
 }
 
 func (r *rpc) checkVerdicts(_ context.Context, req *scrolleryv1.ListVerdictsRequest) error {
-	_, err := before(req.GetPageToken())
+	_, err := paging.Start(req.GetPageToken())
 	return err
 }
 
@@ -146,7 +147,7 @@ func (r *rpc) schedule(ctx context.Context, _ *scrolleryv1.GetScheduleRequest) (
 }
 
 func (r *rpc) checkTemplates(_ context.Context, req *scrolleryv1.ListTemplatesRequest) error {
-	_, err := before(req.GetPageToken())
+	_, err := paging.Start(req.GetPageToken())
 	return err
 }
 

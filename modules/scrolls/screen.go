@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -302,7 +303,7 @@ type VerdictFilter struct {
 // Verdicts returns a page of the tenant's verdicts, the videos that were first judged
 // most recently first. next is empty at the end.
 func (s *Service) Verdicts(ctx context.Context, filter VerdictFilter, size int, token string) (verdicts []Verdict, next string, err error) {
-	from, err := before(token)
+	from, err := paging.Start(token)
 	if err != nil {
 		return nil, "", err
 	}
@@ -317,10 +318,7 @@ func (s *Service) Verdicts(ctx context.Context, filter VerdictFilter, size int, 
 	if err != nil {
 		return nil, "", fmt.Errorf("list verdicts: %w", err)
 	}
-	if len(verdicts) > size {
-		verdicts = verdicts[:size]
-		next = publicid.Format(pagePrefix, verdicts[size-1].ID)
-	}
+	verdicts, next = paging.Cut(verdicts, size, func(v Verdict) int64 { return v.ID })
 	return verdicts, next, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/fair"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -276,7 +277,7 @@ func (s *Service) Get(ctx context.Context, id string) (*Scroll, error) {
 
 // List returns a page of the tenant's scrolls, newest first. next is empty at the end.
 func (s *Service) List(ctx context.Context, size int, token string) (scrolls []*Scroll, next string, err error) {
-	from, err := before(token)
+	from, err := paging.Start(token)
 	if err != nil {
 		return nil, "", err
 	}
@@ -284,25 +285,8 @@ func (s *Service) List(ctx context.Context, size int, token string) (scrolls []*
 	if err != nil {
 		return nil, "", fmt.Errorf("list scrolls: %w", err)
 	}
-	if len(scrolls) > size {
-		scrolls = scrolls[:size]
-		next = publicid.Format(pagePrefix, scrolls[size-1].ID)
-	}
+	scrolls, next = paging.Cut(scrolls, size, func(s *Scroll) int64 { return s.ID })
 	return scrolls, next, nil
-}
-
-const pagePrefix = "page"
-
-// before returns the id that the page of a token begins below; 0 for the first page.
-func before(token string) (int64, error) {
-	if token == "" {
-		return 0, nil
-	}
-	id, ok := publicid.Parse(pagePrefix, token)
-	if !ok {
-		return 0, apierr.Invalid("pageToken", "This is not a token that a list returned.")
-	}
-	return id, nil
 }
 
 // Cancel cancels a scroll that has not ended, and returns it as it is then; nil if

@@ -5,23 +5,20 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-const (
-	// defaultPage is the length of a list if none is asked for.
-	defaultPage = 25
-	// pagePrefix begins the tokens of pages.
-	pagePrefix = "page"
-)
+// defaultPage is the length of a list if none is asked for.
+const defaultPage = 25
 
 // Mount mounts the operations on every protocol.
 func (s *Service) Mount(m *api.Mux) {
 	api.Unary(m, "CreateShare", s.createShare, checkCreate)
 	api.Unary(m, "ListShares", s.listShares, func(_ context.Context, req *pb.ListSharesRequest) error {
-		_, err := before(req.GetPageToken())
+		_, err := paging.Start(req.GetPageToken())
 		return err
 	})
 	api.Unary(m, "RevokeShare", s.revokeShare)
@@ -50,18 +47,6 @@ func checkCreate(ctx context.Context, req *pb.CreateShareRequest) error {
 		return apierr.InvalidIssues(issues...)
 	}
 	return nil
-}
-
-// before returns the id that the page of a token begins below; 0 for the first page.
-func before(token string) (int64, error) {
-	if token == "" {
-		return 0, nil
-	}
-	id, ok := publicid.Parse(pagePrefix, token)
-	if !ok {
-		return 0, apierr.Invalid("pageToken", "is not a value that this list returned")
-	}
-	return id, nil
 }
 
 // message is the share as the API shows it; nil for nil.
@@ -93,7 +78,7 @@ func (s *Service) listShares(ctx context.Context, req *pb.ListSharesRequest) (*p
 	if req.PageSize != nil {
 		size = int(req.GetPageSize())
 	}
-	from, err := before(req.GetPageToken())
+	from, err := paging.Start(req.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +87,8 @@ func (s *Service) listShares(ctx context.Context, req *pb.ListSharesRequest) (*p
 		return nil, err
 	}
 	answer := &pb.ListSharesResponse{}
-	if len(all) > size {
-		all = all[:size]
-		next := publicid.Format(pagePrefix, all[size-1].ID)
+	all, next := paging.Cut(all, size, func(s *Share) int64 { return s.ID })
+	if next != "" {
 		answer.NextPageToken = &next
 	}
 	for _, share := range all {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/paging"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/library/videos"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
@@ -13,8 +14,6 @@ import (
 const (
 	// defaultPage is the length of a list if none is asked for.
 	defaultPage = 25
-	// pagePrefix begins the tokens of pages.
-	pagePrefix = "page"
 )
 
 // Operations mounts the deletions on every protocol.
@@ -22,7 +21,7 @@ func (s *Service) Operations(m *api.Mux) {
 	api.Unary(m, "DeleteFromLibrary", s.deleteFromLibrary)
 	api.Unary(m, "UndoLibraryDeletion", s.undoLibraryDeletion)
 	api.Unary(m, "ListLibraryDeletions", s.listLibraryDeletions, func(_ context.Context, req *pb.ListLibraryDeletionsRequest) error {
-		_, err := before(req.GetPageToken())
+		_, err := paging.Start(req.GetPageToken())
 		return err
 	})
 }
@@ -88,24 +87,12 @@ func (s *Service) undoLibraryDeletion(ctx context.Context, req *pb.UndoLibraryDe
 	return &pb.UndoLibraryDeletionResponse{Found: d != nil, Deletion: d.message()}, nil
 }
 
-// before returns the id that the page of a token begins below; 0 for the first page.
-func before(token string) (int64, error) {
-	if token == "" {
-		return 0, nil
-	}
-	id, ok := publicid.Parse(pagePrefix, token)
-	if !ok {
-		return 0, apierr.Invalid("pageToken", "is not a value that this list returned")
-	}
-	return id, nil
-}
-
 func (s *Service) listLibraryDeletions(ctx context.Context, req *pb.ListLibraryDeletionsRequest) (*pb.ListLibraryDeletionsResponse, error) {
 	size := defaultPage
 	if req.PageSize != nil {
 		size = int(*req.PageSize)
 	}
-	from, err := before(req.GetPageToken())
+	from, err := paging.Start(req.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -114,9 +101,8 @@ func (s *Service) listLibraryDeletions(ctx context.Context, req *pb.ListLibraryD
 		return nil, err
 	}
 	answer := &pb.ListLibraryDeletionsResponse{}
-	if len(all) > size {
-		all = all[:size]
-		next := publicid.Format(pagePrefix, all[size-1].ID)
+	all, next := paging.Cut(all, size, func(d *Deletion) int64 { return d.ID })
+	if next != "" {
 		answer.NextPageToken = &next
 	}
 	for _, d := range all {
