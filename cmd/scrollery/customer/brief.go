@@ -20,11 +20,7 @@ func (p *program) briefGet() *cobra.Command {
 		use: "get", short: "Show the brief", answer: &pb.GetWorkspaceResponse{},
 		long: "Shows the brief of the workspace.", example: "  scrollery brief get\n  scrollery brief get --jq .workspace.competitors",
 		run: func(c *call, _ []string) error {
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.GetWorkspaceResponse](c.ctx, client, &pb.GetWorkspaceRequest{})
+			got, err := askOnce[*pb.GetWorkspaceResponse](c, &pb.GetWorkspaceRequest{})
 			if err != nil {
 				return err
 			}

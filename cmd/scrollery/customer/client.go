@@ -57,6 +57,15 @@ func ask[A proto.Message](ctx context.Context, c *client, request proto.Message)
 	return got.Msg.Message.(A), nil
 }
 
+// askOnce is ask with the account that is signed in, for a command that asks once.
+func askOnce[A proto.Message](c *call, request proto.Message) (answer A, err error) {
+	client, err := c.client()
+	if err != nil {
+		return answer, err
+	}
+	return ask[A](c.ctx, client, request)
+}
+
 // sendable refuses a request that cannot be written, as one with a text that is not UTF-8.
 // Connect's client would send an empty one in its place before it fails, which starts a
 // scroll or makes a key all the same.

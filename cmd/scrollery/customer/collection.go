@@ -84,11 +84,7 @@ func (p collections) create() *cobra.Command {
 		long:    "Creates an empty collection. A name that is taken returns that collection as it is.",
 		example: "  scrollery collection create \"Openings to try\" --note \"for spring\"",
 		run: func(c *call, args []string) error {
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.CreateCollectionResponse](c.ctx, client, &pb.CreateCollectionRequest{Name: &args[0], Note: &note})
+			got, err := askOnce[*pb.CreateCollectionResponse](c, &pb.CreateCollectionRequest{Name: &args[0], Note: &note})
 			if err != nil {
 				return err
 			}
@@ -117,11 +113,7 @@ func (p collections) set() *cobra.Command {
 			if request.Name == nil && request.Note == nil {
 				return wrongUse("nothing to set")
 			}
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.UpdateCollectionResponse](c.ctx, client, request)
+			got, err := askOnce[*pb.UpdateCollectionResponse](c, request)
 			if err != nil {
 				return err
 			}
@@ -156,11 +148,7 @@ func (p collections) add() *cobra.Command {
 			if command.Flags().Changed("note") {
 				request.Note = &note
 			}
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.AddToCollectionResponse](c.ctx, client, request)
+			got, err := askOnce[*pb.AddToCollectionResponse](c, request)
 			if err != nil {
 				return err
 			}
@@ -185,11 +173,7 @@ func (p collections) remove() *cobra.Command {
 		long:    "Takes up to 100 videos out of a collection. They stay in the library.",
 		example: "  scrollery collection remove col_… vid_…",
 		run: func(c *call, args []string) error {
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.RemoveFromCollectionResponse](c.ctx, client, &pb.RemoveFromCollectionRequest{Id: &args[0], VideoIds: args[1:]})
+			got, err := askOnce[*pb.RemoveFromCollectionResponse](c, &pb.RemoveFromCollectionRequest{Id: &args[0], VideoIds: args[1:]})
 			if err != nil {
 				return err
 			}
@@ -224,11 +208,7 @@ func (p collections) move() *cobra.Command {
 			default:
 				request.After = &after
 			}
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.MoveInCollectionResponse](c.ctx, client, request)
+			got, err := askOnce[*pb.MoveInCollectionResponse](c, request)
 			if err != nil {
 				return err
 			}
@@ -248,11 +228,7 @@ func (p collections) delete() *cobra.Command {
 		use: "delete ID", short: "Delete a collection", answer: &pb.DeleteCollectionResponse{}, args: oneArg("the id of a collection"),
 		long: "Deletes a collection. Its videos stay in the library.", example: "  scrollery collection delete col_…",
 		run: func(c *call, args []string) error {
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.DeleteCollectionResponse](c.ctx, client, &pb.DeleteCollectionRequest{Id: &args[0]})
+			got, err := askOnce[*pb.DeleteCollectionResponse](c, &pb.DeleteCollectionRequest{Id: &args[0]})
 			if err != nil {
 				return err
 			}

@@ -32,11 +32,7 @@ func (p *program) libraryDelete() *cobra.Command {
 					*field = text
 				}
 			}
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.DeleteFromLibraryResponse](c.ctx, client, request)
+			got, err := askOnce[*pb.DeleteFromLibraryResponse](c, request)
 			if err != nil {
 				return err
 			}
@@ -65,11 +61,7 @@ func (p *program) libraryUndelete() *cobra.Command {
 		long:    "Brings back what a deletion deleted, within 24 hours. Later, it only lets scrolls and imports bring it again.",
 		example: "  scrollery library undelete del_…",
 		run: func(c *call, args []string) error {
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.UndoLibraryDeletionResponse](c.ctx, client, &pb.UndoLibraryDeletionRequest{Id: &args[0]})
+			got, err := askOnce[*pb.UndoLibraryDeletionResponse](c, &pb.UndoLibraryDeletionRequest{Id: &args[0]})
 			if err != nil {
 				return err
 			}

@@ -51,11 +51,7 @@ func (p *program) keyRevoke() *cobra.Command {
 		long:    "Ends a key, and with it its session keys.",
 		example: "  scrollery key revoke key_…",
 		run: func(c *call, args []string) error {
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.RevokeKeyResponse](c.ctx, client, &pb.RevokeKeyRequest{Id: &args[0]})
+			got, err := askOnce[*pb.RevokeKeyResponse](c, &pb.RevokeKeyRequest{Id: &args[0]})
 			if err != nil {
 				return err
 			}

@@ -24,11 +24,7 @@ func (p rulesets) get() *cobra.Command {
 		use: "get", short: "Print the rules in force", answer: &pb.GetRulesResponse{},
 		long: "Prints the text of the rules in force, as `rules put` takes it.", example: "  scrollery rules get > rules.txt",
 		run: func(c *call, _ []string) error {
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.GetRulesResponse](c.ctx, client, &pb.GetRulesRequest{})
+			got, err := askOnce[*pb.GetRulesResponse](c, &pb.GetRulesRequest{})
 			if err != nil {
 				return err
 			}
@@ -62,11 +58,7 @@ func (p rulesets) put() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			put, err := ask[*pb.PutRulesResponse](c.ctx, client, &pb.PutRulesRequest{Text: &text})
+			put, err := askOnce[*pb.PutRulesResponse](c, &pb.PutRulesRequest{Text: &text})
 			if err != nil {
 				return err
 			}
@@ -88,11 +80,7 @@ func (p rulesets) preview() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.PreviewRulesResponse](c.ctx, client, &pb.PreviewRulesRequest{Text: &text, Sample: &sample})
+			got, err := askOnce[*pb.PreviewRulesResponse](c, &pb.PreviewRulesRequest{Text: &text, Sample: &sample})
 			if err != nil {
 				return err
 			}

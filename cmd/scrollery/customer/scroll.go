@@ -176,11 +176,7 @@ func (p *program) scrollCancel() *cobra.Command {
 		long:    "Cancels a scroll. What it has archived stays in the library.",
 		example: "  scrollery scroll cancel scr_…",
 		run: func(c *call, args []string) error {
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.CancelScrollResponse](c.ctx, client, &pb.CancelScrollRequest{Id: &args[0]})
+			got, err := askOnce[*pb.CancelScrollResponse](c, &pb.CancelScrollRequest{Id: &args[0]})
 			if err != nil {
 				return err
 			}

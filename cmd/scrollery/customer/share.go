@@ -37,11 +37,7 @@ func shareCreate(p *program) *cobra.Command {
 				end := float64(time.Now().AddDate(0, 0, days).UnixMilli())
 				request.ExpiresAt = &end
 			}
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.CreateShareResponse](c.ctx, client, request)
+			got, err := askOnce[*pb.CreateShareResponse](c, request)
 			if err != nil {
 				return err
 			}
@@ -82,11 +78,7 @@ func shareRevoke(p *program) *cobra.Command {
 		use: "revoke ID", short: "End a public page at once", answer: &pb.RevokeShareResponse{}, args: oneArg("the id of a share"),
 		long: "Ends a public page at once and deletes what it showed.", example: "  scrollery share revoke shr_…",
 		run: func(c *call, args []string) error {
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.RevokeShareResponse](c.ctx, client, &pb.RevokeShareRequest{Id: &args[0]})
+			got, err := askOnce[*pb.RevokeShareResponse](c, &pb.RevokeShareRequest{Id: &args[0]})
 			if err != nil {
 				return err
 			}

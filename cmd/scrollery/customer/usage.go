@@ -13,11 +13,7 @@ func (p *program) usage() *cobra.Command {
 		long:    "Shows the state of the subscription, and how much of the budgets of the day and of the month (UTC) is spent.",
 		example: "  scrollery usage\n  scrollery usage --jq .usage.daily.usedPct",
 		run: func(c *call, _ []string) error {
-			client, err := c.client()
-			if err != nil {
-				return err
-			}
-			got, err := ask[*pb.GetUsageResponse](c.ctx, client, &pb.GetUsageRequest{})
+			got, err := askOnce[*pb.GetUsageResponse](c, &pb.GetUsageRequest{})
 			if err != nil {
 				return err
 			}
