@@ -51,7 +51,7 @@ type Mux struct {
 	// The open streams of each key, and of all keys of each account: an account makes as
 	// many session keys as it likes.
 	keyStreams, accountStreams fair.Counts[int64]
-	computing                  *fair.Places
+	running, computing         *fair.Places // their calls that run, and their computations
 	// streams ends when the process stops; see EndStreams.
 	streams    context.Context
 	endStreams context.CancelFunc
@@ -89,7 +89,7 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 		document:   sync.OnceValue(func() page.Fixed { return describe(cfg.BaseURL) }),
 		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
 		rest:       map[string]*route{}, rpc: map[string]*binding{},
-		computing: fair.NewEach(computations, 1),
+		running: fair.NewEach(cfg.MaxInFlight, turns), computing: fair.NewEach(computations, 1),
 	}
 	m.streams, m.endStreams = context.WithCancel(context.Background())
 	m.buffers.New = func() any { return new(bytes.Buffer) }
@@ -125,8 +125,12 @@ func (m *Mux) list() []*operation {
 
 // add registers a binding for every protocol.
 func (m *Mux) add(b *binding) {
-	if b.op.computes() {
+	switch {
+	case b.invoke == nil: // a stream
+	case b.op.computes():
 		b.invoke = m.computed(b.invoke)
+	default:
+		b.invoke = inTurn(b.invoke)
 	}
 	m.rpc[b.op.procedure] = b
 	b.rpc = b.rpcHandler()

@@ -1,11 +1,15 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/netip"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // place is what a call takes of the room for calls: a place among those that are served, one
@@ -21,6 +25,8 @@ type place struct {
 	// has the account's place of the agent's request that carries it.
 	ofAccount, lent bool
 	carriedBy       *carried // nil for a call that no agent's request carries
+	// turn gives the call's turn to run back; nil: it has none.
+	turn func()
 	// address is the client's, invalid until it is asked for; proxied is whether it is that of a
 	// trusted proxy.
 	address netip.Addr
@@ -65,9 +71,10 @@ func (p *place) served() error {
 	return nil
 }
 
-// end is leave, and gives back the place among the account's.
+// end is leave, and gives back the place among the account's and the turn to run.
 func (p *place) end() {
 	p.leave()
+	p.endTurn()
 	if p.lent {
 		p.lent = false
 		p.carriedBy.giveBack()
@@ -115,6 +122,53 @@ func (p *place) enterAccount(account int64) error {
 	}
 	p.account, p.ofAccount = account, true
 	return nil
+}
+
+// turns is how many calls of one account run at once in one process. The others wait: an
+// account that sends all it may at once would else take the processors from everyone.
+const turns = 2
+
+// enterTurn waits until the call may run, in the order in which the account's calls came, as long
+// as a call waits for the database. A task
+// waits for a place of its module's, and a computation for one of computed.
+func (p *place) enterTurn(ctx context.Context) error {
+	c := callFrom(ctx)
+	switch {
+	case !p.mux.config.RateLimit || c.viewer == nil || c.op.public():
+		return nil
+	case c.op.Class == scrolleryv1.Class_CLASS_TASK || c.op.computes():
+		return nil
+	}
+	waiting, stop := context.WithTimeoutCause(ctx, p.mux.config.MaxWait, errTurns)
+	defer stop()
+	leave, err := p.mux.running.Enter(waiting, c.viewer.AccountID)
+	if errors.Is(err, errTurns) {
+		return apierr.Busy(err)
+	}
+	p.turn = leave
+	return err
+}
+
+var errTurns = errors.New("the account's calls before this one have not ended")
+
+// endTurn lets the next call of the account run.
+func (p *place) endTurn() {
+	if p.turn != nil {
+		p.turn()
+		p.turn = nil
+	}
+}
+
+// inTurn gives the handler of an operation its turn.
+func inTurn(invoke func(context.Context, proto.Message) (answer, error)) func(context.Context, proto.Message) (answer, error) {
+	return func(ctx context.Context, request proto.Message) (answer, error) {
+		p := &callFrom(ctx).place
+		if err := p.enterTurn(ctx); err != nil {
+			return answer{}, err
+		}
+		defer p.endTurn()
+		return invoke(ctx, request)
+	}
 }
 
 // underWay is after how long a caller with too many calls under way should ask again.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/fair"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 	"github.com/scrollery/scrollery/proto/gen/scrollery/v1/scrolleryv1connect"
 )
@@ -137,6 +139,64 @@ func TestBodiesThatComeTogetherAreServedInBounds(t *testing.T) {
 	}
 	close(release)
 	check(t, "refused calls", calls-most, busy)
+}
+
+// TestCallsOfAnAccountTakeTurns: two run at once, the others after them, and others' beside them.
+// One that waits for an event gives its turn back.
+func TestCallsOfAnAccountTakeTurns(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) {
+		c.RateLimit, c.AccountRate, c.AccountBurst, c.MaxWait = true, 1e6, 1e6, 300*time.Millisecond
+	})
+	running, release, waits := make(chan string, 20), make(chan struct{}), make(chan struct{})
+	b.fake.do = func(ctx context.Context, request proto.Message) (proto.Message, error) {
+		switch request.(type) {
+		case *scrolleryv1.GetPricingRequest:
+			return nil, nil
+		case *scrolleryv1.GetUsageRequest:
+			return nil, api.Waiting(ctx, func(context.Context) error {
+				waits <- struct{}{}
+				<-release
+				return nil
+			})
+		}
+		running <- viewer.FromContext(ctx).Plan
+		<-release
+		return nil, nil
+	}
+	end := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(end)
+	statuses := make(chan int, 20)
+	next := func() int {
+		select {
+		case status := <-statuses:
+			return status
+		case <-time.After(10 * time.Second):
+			t.Fatal("no call is answered")
+			return 0
+		}
+	}
+	send := func(path, key string) { go func() { statuses <- b.call(t, "GET", path, key, "").status }() }
+	for range 3 { // more than may run
+		send("/v1/usage", "good")
+		<-waits
+	}
+	for range 5 {
+		send("/v1/workspace", "good")
+	}
+	for range 3 { // those beyond the two wait for as long as a call may
+		check(t, "status of a call whose turn does not come", 503, next())
+	}
+	check(t, "calls that run", 2, len(running))
+	send("/v1/workspace", "pro")
+	check(t, "plan of the third call that runs", "pro", []string{<-running, <-running, <-running}[2])
+	check(t, "status of a call that anyone may make", 200, b.call(t, "GET", "/v1/pricing", "good", "").status)
+	send("/v1/workspace", "good")
+	time.Sleep(20 * time.Millisecond) // until it waits
+	end()
+	for range 7 {
+		check(t, "status of a call that had its turn", 200, next())
+	}
 }
 
 // TestCarriedCallsGiveTheirPlacesBack: those of an agent's requests, one after the other.
