@@ -525,6 +525,7 @@ func (u *understanding) leaveSaved() {
 	}
 	name, reason := foldName(u.header[at]), ""
 	after, compared := u.after(at)
+	after = after && u.idsTell()
 	switch {
 	case !strings.HasPrefix(name, "creat") && name != "datecreated" || strings.Contains(name, "time"):
 		return
@@ -569,6 +570,8 @@ func (u *understanding) takeTimes() {
 			u.take("postedAt", plain, "the times in the ids")
 		case -1:
 			u.take("observedAt", plain, "later than the times in the ids")
+		case -2:
+			u.columns[plain].Reason = "later than the times in the ids: it is not that of the post"
 		default:
 			u.take("postedAt", plain, fmt.Sprintf("named %q, and nothing else is the time of the post", name))
 		}
@@ -633,13 +636,31 @@ func (u *understanding) recurs(column int) bool {
 	return false
 }
 
+// idsTell reports ids of TikTok whose times differ. Invented ids have the same, and so have those
+// that a spreadsheet has rounded: they say nothing of other times.
+func (u *understanding) idsTell() bool {
+	first := int64(0)
+	for i := range u.columns[0].all {
+		if by := u.postedByID(i); by > 0 && first > 0 && by != first {
+			return true
+		} else if by > 0 {
+			first = by
+		}
+	}
+	return false
+}
+
 // agrees compares a column of times with those in TikTok's ids: 1 if they are the same day,
-// -1 if they are later, 0 if there is nothing to compare.
+// -1 if they are later and of a few days, -2 if they are later, 0 if there is nothing to compare.
 func (u *understanding) agrees(column int) int {
+	if !u.idsTell() {
+		return 0
+	}
 	same, later, days := 0, 0, map[int64]bool{}
+	order := cmp.Or(u.orderOf(column, 0), "dmy")
 	for i, value := range u.columns[column].all {
 		by := u.postedByID(i)
-		style := timeStyle{layouts: u.layouts, order: "dmy"}
+		style := timeStyle{layouts: u.layouts, order: order}
 		at, ok := style.read(value)
 		if by == 0 || !ok {
 			continue
@@ -657,6 +678,8 @@ func (u *understanding) agrees(column int) int {
 		return 1
 	case later > same && later >= 20 && 5*len(days) <= later: // a few days of collecting for all videos
 		return -1
+	case later > same:
+		return -2
 	}
 	return 0
 }

@@ -40,9 +40,25 @@ func (u *understanding) check(style numberStyle) {
 		u.doubt("a row has columns of several platforms (%s): make a row of each video", strings.Join(several, ", "))
 	}
 	u.checkViews(style)
+	if id, ok := u.at["externalId"]; ok && u.tool == nil && studioWords[foldName(u.header[id])] && u.has("postedAt") && u.dated() {
+		u.doubt("it has the views of single days, not those of the videos: export the table, which has no column of days")
+	}
 	if u.falls(style) {
 		u.doubt("the counts in %q often fall where a video recurs: they may be those of single days", u.columns[u.at["views"]].Name)
 	}
+}
+
+// studioWords name the column of ids in what YouTube Studio exports.
+var studioWords = wordSet("content inhalt inhalte contenido conteudo contenu contenuto contenuti inhoud treść konten içerik innehåll indhold obsah контент вміст コンテンツ 콘텐츠 内容 內容")
+
+// dated reports a column of plain times beside that of the posts.
+func (u *understanding) dated() bool {
+	for i, c := range u.columns {
+		if posted, ok := u.at["postedAt"]; ok && i != posted && c.known && c.meaning.field == meansTime && len(c.values) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // rival reports a column that is as good as another one of the same count, and has other numbers.

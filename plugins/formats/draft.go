@@ -123,9 +123,10 @@ func (d *draft) posted(times ...text) {
 }
 
 // exactly is the time that a video's id gives instead of a date without a time of day;
-// that date where it gives none.
+// that date if it gives none, or, as invented ids do, one of another season.
 func exactly(ref stage.Ref, date *int64) *int64 {
-	if at := stage.PostedByID(ref); at != nil {
+	const days = 24 * 3600 * 1000
+	if at := stage.PostedByID(ref); at != nil && abs(*at-*date) <= 60*days { // it may have been uploaded long before
 		return at
 	}
 	return date

@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -159,11 +160,25 @@ func (t *rowTable) kindTexts(yield func(string) bool) {
 // notVideoWords are kinds of posts that are no videos; liveWords are running streams.
 var (
 	notVideoWords = wordSet("photo photos image images picture carousel carouselalbum album sidecar graphsidecar graphimage xdtgraphimage xdtgraphsidecar story stories slideshow igimage igphoto " +
-		"igcarousel igstory igalbum text link links status article poll imagepost photopost foto fotos bild bilder imagen imagem immagine afbeelding karussell carrusel carrossel channel playlist " +
-		"instagramimage instagramcarousel instagramphoto instagramstory postimage postcarousel feedimage imagecarousel 写真 画像 图片 사진 фото resim zdjecie")
+		"igcarousel igstory igalbum text link links status article poll imagepost photopost foto fotos fotografia bild bilder imagen imagenes imagem imagens immagine immagini afbeelding channel playlist " +
+		"carosello karussell carrusel carrossel karuzela карусель カルーセル 캐러셀 diaporama storia historia historie история сторис ストーリーズ 스토리 快拍 " +
+		"imagecarousel 写真 画像 图片 图文 圖片 이미지 사진 фото фотография resim gorsel zdjecie صورة صور")
 	liveWords     = wordSet("live islive livestream")
 	upcomingWords = wordSet("upcoming isupcoming premiere scheduled")
 )
+
+// kindNoise are words beside that of the kind: IG-Karussell, Carrusel de IG.
+var kindNoise = wordSet("ig instagram facebook fb tiktok post posts feed graph xdt single de di da do du sur auf in на beitrag publicacion publicacao publication")
+
+// notVideoKind reports the name of a kind of post that is no video.
+func notVideoKind(text string) bool {
+	if notVideoWords[foldName(text)] {
+		return true
+	}
+	tokens := nameTokens(text)
+	kind := slices.DeleteFunc(slices.Clone(tokens), func(token string) bool { return kindNoise[token] })
+	return len(kind) > 0 && len(kind) < len(tokens) && notVideoWords[strings.Join(kind, "")]
+}
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}
@@ -179,10 +194,10 @@ func (t *rowTable) kindFault(platform string) *fault {
 		if platform == "instagram" && (text == "1" || text == "8" || text == "1.0" || text == "8.0") {
 			return &fault{NotVideo, "a photo or an album, by Instagram's number of its kind"}
 		}
-		switch kind := foldName(text); {
-		case notVideoWords[kind]:
+		switch {
+		case notVideoKind(text):
 			return &fault{NotVideo, fmt.Sprintf("a post of the kind %.30q", text)}
-		case upcomingWords[kind]:
+		case upcomingWords[foldName(text)]:
 			return &fault{Unavailable, "not published yet"}
 		}
 	}

@@ -140,7 +140,10 @@ func (r *reading) recover(f *frames, err error, line, lead int) error {
 var listNames = []string{"entries", "items", "videos", "data", "itemList", "latestPosts", "aweme_list", "results", "posts"}
 
 // nestNames are the members under which an object holds the list, or one video.
-var nestNames = []string{"data", "business_discovery", "media", "node", "itemInfo", "itemStruct"}
+var nestNames = []string{"data", "business_discovery", "media", "node", "_source", "itemInfo", "itemStruct"}
+
+// deepNames are those of lists whose objects, in no known form, may be videos too, if they have views.
+var deepNames = append([]string{"hits", "edges", "nodes", "docs", "documents", "rows", "records", "list", "reels", "shorts", "tiktoks", "output"}, listNames...)
 
 // object reads an object member by member, so that a list in it streams; what
 // is before the list is inherited by what is in it.

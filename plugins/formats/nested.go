@@ -31,6 +31,8 @@ type scope struct {
 	// listed says that the object is in a list of a name that lists of videos have: if it is
 	// in no known form, its members may be understood.
 	listed bool
+	// viewed says that it is no video without views: the list's name may be that of anything.
+	viewed bool
 }
 
 // inside is the scope of the list in an object whose other members are raw.
@@ -326,7 +328,8 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 		}
 		inner, at := c, line+bytes.Count(raw[:min(m.at, len(raw))], []byte("\n"))
 		inner.business = inner.business || m.name == "business_discovery"
-		inner.listed = m.value[0] == '[' && slices.Contains(listNames, m.name)
+		inner.listed = m.value[0] == '[' && slices.Contains(deepNames, m.name) || c.listed && m.value[0] == '{' && slices.Contains(nestNames, m.name)
+		inner.viewed = !slices.Contains(listNames, m.name) && (inner.listed || c.viewed)
 		r.out.path = append(r.out.path, m.name)
 		var err error
 		if m.value[0] == '[' {

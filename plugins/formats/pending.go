@@ -9,6 +9,8 @@ import (
 type pendingObject struct {
 	raw  []byte
 	line int
+	// viewed says that it is no video without views.
+	viewed bool
 }
 
 // maxPending bounds how many objects are held before they are understood as a table, and
@@ -25,7 +27,7 @@ func (r *reading) unknown(o *object, c scope, line int) error {
 		r.out.skip(UnknownForm, line, "an object in no known format")
 		return nil
 	}
-	r.pending = append(r.pending, pendingObject{bytes.Clone(o.raw), line})
+	r.pending = append(r.pending, pendingObject{bytes.Clone(o.raw), line, c.viewed})
 	size := 0
 	for _, p := range r.pending {
 		size += len(p.raw)
@@ -92,7 +94,7 @@ func (r *reading) guess(pending []pendingObject) *objectTable {
 		}
 	}
 	u := r.tables.understand(paths, sample)
-	if !u.has("externalId") && !u.has("sourceUrl") {
+	if !u.has("externalId") && !u.has("sourceUrl") || !u.has("views") && !slices.ContainsFunc(pending, func(p pendingObject) bool { return !p.viewed }) {
 		return nil
 	}
 	t, err := r.tables.lay(nil, paths, sample)

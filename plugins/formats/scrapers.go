@@ -1,6 +1,9 @@
 package formats
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Posts as Bright Data delivers them, of three platforms.
 
@@ -11,7 +14,7 @@ func fitsBrightData(o *object) bool {
 
 func readBrightData(d *draft, o *object) error {
 	page := readLink(string(o.text("url")))
-	if kind := first(o.text("content_type"), o.text("post_type")); notVideoWords[foldName(kind)] || page.kind == photoLink {
+	if kind := first(o.text("content_type"), o.text("post_type")); notVideoKind(kind) || page.kind == photoLink {
 		return skipped(NotVideo, "a post of the kind %.30q", kind)
 	}
 	l := layout{
@@ -29,14 +32,15 @@ func readBrightData(d *draft, o *object) error {
 		l.handle, l.creator, l.duration, l.views = "account_id profile_username", "profile_id", "video_duration", "play_count"
 	default:
 		platform, id = "youtube", o.first("video_id")
-		l.handle, l.creator, l.duration, l.caption = "handle_name youtuber", "youtuber_id channel_id", "video_length", "title"
+		l.handle, l.creator, l.duration, l.caption = "youtuber handle_name", "youtuber_id channel_id", "video_length", "title"
 	}
 	if err := d.ref(platform, text(id)); err != nil {
 		return err
 	}
 	d.fill(o, l)
-	if page.handle != "" && !handleForm(o.first(l.handle)) { // the name that is shown
-		d.handle(page.handle)
+	channel := readLink(string(o.text("channel_url")))
+	if known := cmp.Or(page.handle, channel.handle); known != "" && !handleForm(o.first(l.handle)) { // the name that is shown
+		d.handle(known)
 	}
 	d.rec.Metrics.ObservedAt = instant(o.first("timestamp"))
 	return nil

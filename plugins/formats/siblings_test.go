@@ -7,6 +7,10 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -24,6 +28,15 @@ func brief(rec stage.Record) string {
 		day = fmt.Sprint(*rec.PostedAt / (24 * 3600 * 1000))
 	}
 	return strings.Join([]string{rec.ExternalID, count(rec.Metrics.Views), count(rec.Metrics.Likes), count(rec.Metrics.Followers), day}, " ")
+}
+
+func encoded(t *testing.T, by encoding.Encoding, text string) string {
+	t.Helper()
+	out, err := by.NewEncoder().String(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // TestTablesThatPeopleHave reads invented tables in the ways of tools and spreadsheets. What
@@ -62,8 +75,8 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		},
 		{
 			"a row that was created after the video", "a.csv",
-			"link,views,created\n" + tiktok + "0001,500,2026-03-01\n" + tiktok + "0002,600,2026-03-02\n",
-			[]string{"7521900000000000001 500 - - -", "7521900000000000002 600 - - -"},
+			"link,views,created\n" + tiktok + "0001,500,2026-03-01\nhttps://www.tiktok.com/@a.example/video/7521990000000000002,600,2026-03-02\n",
+			[]string{"7521900000000000001 500 - - -", "7521990000000000002 600 - - -"},
 			"later than the times in the ids",
 		},
 		{
@@ -110,6 +123,7 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"thousands by the other columns", "a.csv", "Link,Views,Likes\n" + tiktok + "0042,\"88,000\",12\n", []string{"7521900000000000042 88000 12 - -"}, ""},
 		{"accounts with ids of as many digits", "a.csv", "id,unique_id,follower_count,heart_count,video_count\n6800000000000000001,a.example,1000,9999,80\n", nil, "may be an account"},
 		{"comments by their times", "a.csv", "aweme_id,nickname,text,likes,create_time\n7521900000000000019,A,nice,5,1761335371\n7521900000000000020,B,wow,1,1761335372\n", nil, "may be a comment"},
+		{"when a row was written, beside ids that tell the time", "a.csv", "Date,link,views\n2026-03-01 10:00," + tiktok + "0001,500\n2026-03-02 11:00,https://www.tiktok.com/@a.example/video/7521990000000000002,600\n", []string{"7521900000000000001 500 - - -", "7521990000000000002 600 - - -"}, "not that of the post"},
 		{"comments of one word", "a.csv", "videoId,author,comment,likes\nAAAAAAAAS03,a,nice,5\nAAAAAAAAS04,b,wow,1\n", nil, "a column of comments"},
 		{"rounded ids beside addresses are not the same video", "a.csv", "video_id,url,caption,collected,views\n7.5219E+18," + tiktok + "0043,a,2025-07-01,50\n7.5219E+18," + tiktok + "0044,b,2025-07-02,40\n7.5219E+18," + tiktok + "0045,c,2025-07-03,30\n7.5219E+18," + tiktok + "0046,d,2025-07-04,20\n", []string{"7521900000000000043 50 - - -", "7521900000000000044 40 - - -", "7521900000000000045 30 - - -", "7521900000000000046 20 - - -"}, ""},
 		{"two addresses in a cell", "a.csv", "url,views\n" + tiktok + "0047 " + tiktok + "0048,5\n" + tiktok + "0049,6\n", []string{"7521900000000000049 6 - - -"}, "two addresses"},
@@ -152,6 +166,16 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"ids in quotes", "a.csv", "video_id,views\n'7521900000000000072',5\n7521900000000000073,6\n", []string{"7521900000000000072 5 - - -", "7521900000000000073 6 - - -"}, ""},
 		{"days of the week behind dates", "a.csv", "url,views,发布时间\nhttps://youtu.be/AAAAAAAAS05,5,2025年7月13日 星期日\n", []string{"AAAAAAAAS05 5 - - 20282"}, ""},
 		{"a quote that is never closed", "a.csv", "platform,video_id,caption,views\ntiktok,7521900000000000074,\"open,5\n", nil, "never closed"},
+		{"days of YouTube Studio in Portuguese", "a.csv", "Data,Conteúdo,Título do vídeo,Horário de publicação do vídeo,Visualizações\n2025-07-01,AAAAAAAAS05,A,1 de jul. de 2025,111\n2025-07-02,AAAAAAAAS05,A,1 de jul. de 2025,222\n", nil, "views of single days"},
+		{"a carousel in German", "a.csv", "Permalink,Beitragstyp,Aufrufe\nhttps://www.instagram.com/reel/DMETA000001/,IG Reel,88000\nhttps://www.instagram.com/p/DMETA000002/,IG Karussell,500\nhttps://www.instagram.com/p/DMETA000003/,Carrusel de IG,500\n", []string{"DMETA000001 88000 - - -"}, "not_a_video Count:2"},
+		{"a format that is told as a story", "a.csv", "Link,Format,Views\nhttps://www.instagram.com/reel/DMETA000001/,Story time,5\n", []string{"DMETA000001 5 - - -"}, ""},
+		{"hits of a search", "a.json", `{"hits":{"total":{"value":1},"hits":[{"_index":"posts","_id":"a1","_source":{"url":"` + tiktok + `0075","views":5}}]}}`, []string{"7521900000000000075 5 - - -"}, ""},
+		{"edges without views may be anything", "a.json", `{"q":{"edges":[{"node":{"id":"7521900000000000076","text":"nice"}}]}}`, nil, "unknown_format"},
+		{"Chinese of Excel", "a.csv", encoded(t, simplifiedchinese.GB18030, "视频链接,播放量,点赞数\n"+tiktok+"0077,1.2万,5\n"), []string{"7521900000000000077 12000 5 - -"}, ""},
+		{"Japanese of Excel", "a.csv", encoded(t, japanese.ShiftJIS, "リンク,再生数,いいね\n"+tiktok+"0077,1.2万,5\n"), []string{"7521900000000000077 12000 5 - -"}, ""},
+		{"Polish of Excel", "a.csv", encoded(t, charmap.Windows1250, "Link;Wyświetlenia;Polubienia\n"+tiktok+"0077;12;5\n"), []string{"7521900000000000077 12 5 - -"}, ""},
+		{"Russian of Excel", "a.csv", encoded(t, charmap.Windows1251, "Ссылка;Просмотры;Лайки\n"+tiktok+"0077;12;5\n"), []string{"7521900000000000077 12 5 - -"}, ""},
+		{"another encoding under English names", "a.csv", encoded(t, simplifiedchinese.GB18030, "url,note,views\n"+tiktok+"0077,拿铁拉花真好看,5\n"), nil, "in no other encoding"},
 		{"accounts", "a.csv", "Rank,Username,Followers\n1,a.example,1000\n", nil, "no column has ids or addresses of videos"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -241,6 +265,14 @@ func TestCreatorsAndTextsOfTables(t *testing.T) {
 		{
 			"Bright Data's name that is shown is no handle", "a.json", `[{"url":"` + tiktok + `","post_id":"7521900000000000051","profile_username":"An Example","play_count":5,"digg_count":2}]`,
 			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5,"likes":2}}`,
+		},
+		{
+			"a date that is not that of an invented id", "a.csv", "link,views,Created at\n" + tiktok + ",5,2022-07-01\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","postedAt":1656633600000,"source":{"handle":"a.example"},"metrics":{"views":5}}`,
+		},
+		{
+			"the handle of Bright Data's channel", "a.json", `[{"url":"https://www.youtube.com/watch?v=AAAAAAAAS03","video_id":"AAAAAAAAS03","date_posted":"2025-07-01T00:00:00Z","youtuber":"@slow.example","handle_name":"Slow Bar","video_length":31,"views":5}]`,
+			`{"platform":"youtube","externalId":"AAAAAAAAS03","sourceUrl":"https://www.youtube.com/watch?v=AAAAAAAAS03","postedAt":1751328000000,"source":{"handle":"slow.example"},"metadata":{"durationSeconds":31},"metrics":{"views":5}}`,
 		},
 		{
 			"insights of the Graph API", "a.json", `{"data":[{"id":"1801","media_type":"VIDEO","media_product_type":"REELS","permalink":"https://www.instagram.com/reel/DMETA000001/","like_count":4,"insights":{"data":[{"name":"views","values":[{"value":88}]},{"name":"saved","values":[{"value":3}]},{"name":"reach","values":[{"value":70}]}]}}]}`,

@@ -12,7 +12,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 )
 
 // sampled is how much of a table is looked at before the first row is read.
@@ -147,22 +152,73 @@ func (r *tables) decode(in *bufio.Reader, start []byte, whole bool) (*bufio.Read
 		return in, start, nil
 	}
 	if !r.marked && !validText(start, whole) {
-		if !western(start) {
-			return nil, nil, errors.New("the text is neither UTF-8, UTF-16 nor Windows-1252: save the file as UTF-8")
+		by := r.encodingOf(start, whole)
+		if by == nil {
+			return nil, nil, errors.New("the text is not UTF-8, and in no other encoding are its columns known: save the file as UTF-8")
 		}
-		r.out.report.form("Windows-1252, since it is no UTF-8")
+		r.out.report.form("%s, since it is no UTF-8", by.name)
 		var err error
-		if in, start, err = again(charmap.Windows1252.NewDecoder().Reader(in)); err != nil {
+		if in, start, err = again(by.NewDecoder().Reader(in)); err != nil {
 			return nil, nil, err
-		}
-		if otherEncoding(string(start)) {
-			return nil, nil, errors.New("the text is not UTF-8, and in Windows-1252 its words have signs in them: save the file as UTF-8")
 		}
 	}
 	if bytes.IndexByte(start, '\n') < 0 && bytes.IndexByte(start, '\r') >= 0 {
 		return again(&lineFeeds{in})
 	}
 	return in, start, nil
+}
+
+// textEncoding is one that spreadsheets write.
+type textEncoding struct {
+	name string
+	encoding.Encoding
+}
+
+// textEncodings are those that spreadsheets write where UTF-8 is not asked for.
+func textEncodings() []textEncoding {
+	return []textEncoding{
+		{"Windows-1252", charmap.Windows1252},
+		{"GB 18030", simplifiedchinese.GB18030},
+		{"Shift JIS", japanese.ShiftJIS},
+		{"EUC-KR", korean.EUCKR},
+		{"Big5", traditionalchinese.Big5},
+		{"Windows-1250", charmap.Windows1250},
+		{"Windows-1251", charmap.Windows1251},
+		{"Windows-1254", charmap.Windows1254},
+		{"Windows-1253", charmap.Windows1253},
+		{"Windows-1255", charmap.Windows1255},
+		{"Windows-1256", charmap.Windows1256},
+		{"Mac Roman", charmap.Macintosh},
+	}
+}
+
+// encodingOf is the encoding in which the most names of columns are known; nil if none is.
+// Without a name in other letters it is Windows-1252, if that makes words of the text.
+func (r *tables) encodingOf(start []byte, whole bool) (found *textEncoding) {
+	const enough = 64 << 10
+	start, whole = start[:min(len(start), enough)], whole && len(start) <= enough
+	best := -1
+	for _, by := range textEncodings() {
+		text, err := by.NewDecoder().Bytes(start)
+		western := by.Encoding == charmap.Windows1252
+		if err != nil || western && (!western1252(start) || otherEncoding(string(text))) {
+			continue
+		}
+		_, header, _ := r.layout(text, whole, 0, "", nil)
+		if header == nil || !western && !slices.ContainsFunc(header.names, r.foreign) {
+			continue
+		}
+		if header.score > best {
+			best, found = header.score, &by
+		}
+	}
+	return found
+}
+
+// foreign reports a known name in letters beyond ASCII.
+func (r *tables) foreign(name string) bool {
+	_, known := r.words().of(name)
+	return known && strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // lineFeeds makes line feeds of carriage returns.
@@ -208,9 +264,9 @@ func validText(start []byte, whole bool) bool {
 	return good > bad
 }
 
-// western reports text whose letters are mostly ASCII, so that the others may be those of
+// western1252 reports text whose letters are mostly ASCII, so that the others may be those of
 // Windows-1252.
-func western(start []byte) bool {
+func western1252(start []byte) bool {
 	high, letters, runs := 0, 0, 0
 	for i, c := range start {
 		switch {
