@@ -57,6 +57,8 @@ type Condition struct {
 	// Not turns the condition round.
 	Not bool
 
+	// scale is how many seconds the unit of a Duration has; 0 for other fields.
+	scale float64
 	// forms are how texts say the values.
 	forms map[string][]phrase
 }
@@ -72,7 +74,7 @@ const (
 	Hook     Part = "hook"
 )
 
-func (c Condition) numeric() bool { return c.Op != "" }
+func (c Condition) numeric() bool { return len(c.Values) == 0 && c.Field != Question }
 
 // String is the condition as people read it.
 func (c Condition) String() string {

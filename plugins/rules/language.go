@@ -46,10 +46,10 @@ func (l *lexicon) foreign(tokens []token) bool {
 		if t.kind != word || len([]rune(t.text)) < 3 {
 			continue
 		}
-		switch languages := l.common[t.text]; {
-		case slices.Contains(languages, "en") && len(languages) == 1:
+		switch languages := l.key("common", t.text); {
+		case languages == "en":
 			english++
-		case len(languages) > 0 && !slices.Contains(languages, "en") && !l.knows(t.text):
+		case languages != "" && !strings.Contains(languages, "en") && !l.knows(t.text):
 			foreign++
 		}
 	}
@@ -58,12 +58,7 @@ func (l *lexicon) foreign(tokens []token) bool {
 
 // knows reports a word that some section of the lexicon has, beside the commonest and names in other languages.
 func (l *lexicon) knows(text string) bool {
-	for name, words := range l.sets {
-		if name != "common" && name != "meaning" && (words[text] || words[text+","]) {
-			return true
-		}
-	}
-	return false
+	return l.known[text]
 }
 
 // code is the two letters of a declared language: `en-US` is en.
@@ -204,7 +199,7 @@ func latin(text string) []string {
 			continue // a word counts once
 		}
 		seen[w] = true
-		for _, language := range known.common[w] {
+		for _, language := range strings.Split(known.key("common", w), ";") {
 			scores[language] += 2
 		}
 	}

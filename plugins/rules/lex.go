@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -31,105 +32,102 @@ type token struct {
 	times float64
 	// plus marks a number with a + behind it, million one written with a bare m,
 	// which may also mean minutes.
-	plus, million bool
-	percent       bool
-	at            time.Time
+	plus, million, percent bool
+	at                     time.Time
 	// from and to are its place in the rule.
 	from, to int
 }
 
-// lex splits a rule into tokens. It takes any text.
-func lex(text string) []token {
-	var tokens []token
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if unicode.IsSpace(r) {
-			i += size
-			continue
-		}
-		t, n := one(text[i:], i == 0 || !wordRune(lastRune(text[:i])))
-		if n == 0 {
-			i += size
-			continue
-		}
-		t.from, t.to = i, i+n
-		if t.kind != word || t.text != "" {
-			tokens = append(tokens, t)
-		}
-		i += n
-	}
-	return tokens
+// longestToken is the most bytes of a token that is not in quotes.
+const longestToken = 200
+
+// shapes are what tokens look like, the first that fits. A group is the text of the token.
+var shapes = []struct {
+	kind tokenKind
+	re   *regexp.Regexp
+}{
+	{date, regexp.MustCompile(`^(20\d\d-\d\d-\d\d)\b`)},
+	{length, regexp.MustCompile(`^(\d{1,4}:\d\d)\b`)},
+	{number, regexp.MustCompile(`^\$?(\d{1,3}(?: \d{3})+\b|\.?\d+(?:[.,]\d+)*)((?i:k|mn?|mio|mil|bn?)\b)?(\+?)(%?)`)},
+	{hashtag, regexp.MustCompile(`^[#＃]([\pL\pN\pM_]+)`)},
+	{handle, regexp.MustCompile(`^@([\pL\pN\pM_](?:[\pL\pN\pM_.-]*[\pL\pN\pM_])?)(?:['’]s)?`)},
+	{quoted, regexp.MustCompile(`^(?:"([^"”]*)["”]|“([^”"“]*)[”"“]|„([^“”"]*)[“”"]|«([^»]*)»|['‘` + "`" + `]((?:[^'’]|['’][\pL\pN])*)['’])`)},
+	{word, regexp.MustCompile(`^((?i:w/o\b|w/)|(?i:min|max|approx)\.|[\pL\pN\pM_][\pL\pN\pM_'’]*)`)},
+	{mark, regexp.MustCompile(`^(>=|<=|=>|=<|->|.)`)},
 }
 
-func lastRune(s string) rune {
-	r, _ := utf8.DecodeLastRuneInString(s)
-	return r
+// signs are other forms of marks, and words that are written as marks.
+var signs = map[string]string{"=>": ">=", "=<": "<=", "–": "-", "—": "-", "≥": ">=", "≤": "<=", "min.": "min", "max.": "max", "approx.": "approx", "w/": "with", "w/o": "without"}
+
+// lex splits a rule into tokens. It takes any text.
+func lex(text string) (tokens []token) {
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		switch {
+		case r == '\n' && len(tokens) > 0:
+			tokens = append(tokens, token{kind: mark, text: ".", from: at, to: at + 1})
+			at++
+		case unicode.IsSpace(r), r == '-' && wordRune(before) && len(text) > at+1 && !strings.ContainsRune(" 0123456789>", rune(text[at+1])):
+			at += size // a hyphen within a word is a space
+		default:
+			t := shaped(text[at:])
+			t.from, t.to = at, at+t.to
+			if t.kind != word || t.text != "" {
+				tokens = append(tokens, t)
+			}
+			at = t.to
+		}
+	}
+	return tokens
 }
 
 func wordRune(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// one reads the token at the start of s; 0 for none. fresh says that no word ends there.
-func one(s string, fresh bool) (token, int) {
-	r, size := utf8.DecodeRuneInString(s)
-	switch {
-	case r == '#' || r == '＃':
-		n := runLength(s[size:], wordRune)
-		return token{kind: hashtag, text: strings.ToLower(s[size : size+n])}, keep(n, size)
-	case r == '@':
-		n := runLength(s[size:], func(r rune) bool { return wordRune(r) || r == '.' || r == '-' })
-		name := strings.TrimRight(s[size:size+n], ".-")
-		n = keep(len(name), size)
-		for _, owner := range []string{"'s", "’s"} {
-			if strings.HasPrefix(s[n:], owner) {
-				n += len(owner)
+// shaped reads the token at the start of s.
+func shaped(s string) token {
+	for _, shape := range shapes {
+		head := s
+		if shape.kind != quoted {
+			head = s[:min(len(s), longestToken)]
+		}
+		found := shape.re.FindStringSubmatch(head)
+		if found == nil {
+			continue
+		}
+		t := token{kind: shape.kind, text: strings.ToLower(strings.Join(found[1:], "")), to: len(found[0])}
+		if sign, ok := signs[t.text]; ok {
+			t.text = sign
+		}
+		switch t.kind {
+		case word:
+			t.text = strings.TrimSuffix(strings.Trim(strings.ReplaceAll(t.text, "’", "'"), "'"), "'s")
+		case quoted:
+			t.text = strings.TrimSpace(t.text)
+		case date:
+			at, err := time.Parse(time.DateOnly, t.text)
+			if t.at = at; err != nil {
+				continue
+			}
+		case length:
+			minutes, seconds, _ := strings.Cut(t.text, ":")
+			t.value = 60*decimal(minutes) + decimal(seconds)
+		case number:
+			t.text, t.value = found[1], decimal(found[1])
+			t.million, t.plus, t.percent = found[2] == "m", found[3] != "", found[4] != ""
+			if t.times = map[string]float64{"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "mil": 1e6, "b": 1e9, "bn": 1e9}[strings.ToLower(found[2])]; t.million {
+				t.times = 0
+			} else if t.times > 0 {
+				t.value *= t.times
 			}
 		}
-		return token{kind: handle, text: strings.ToLower(name)}, n
-	case strings.ContainsRune(`"“”„«`, r) || (fresh && strings.ContainsRune("'‘`", r)):
-		if inner, n := quotation(s, r, size); n > 0 {
-			return token{kind: quoted, text: strings.ToLower(inner)}, n
-		}
-		return token{}, size
-	case r >= '0' && r <= '9', (r == '$' || r == '.') && len(s) > size && isDigit(s[size]):
-		return numeral(s)
-	case wordRune(r):
-		n := runLength(s, func(r rune) bool { return wordRune(r) || r == '\'' || r == '’' })
-		text := strings.ReplaceAll(strings.ToLower(s[:n]), "’", "'")
-		text = strings.TrimSuffix(strings.Trim(text, "'"), "'s")
-		if (text == "min" || text == "max" || text == "approx") && strings.HasPrefix(s[n:], ".") {
-			n++ // an abbreviation, not the end of a sentence
-		}
-		return token{kind: word, text: text}, n
+		return t
 	}
-	for _, sign := range []string{">=", "<=", "=>", "=<"} {
-		if strings.HasPrefix(s, sign) {
-			return token{kind: mark, text: sign}, len(sign)
-		}
-	}
-	if r == '-' && !fresh && len(s) > 1 && !isDigit(s[1]) && s[1] != ' ' {
-		return token{}, size // a hyphen within a word
-	}
-	switch r {
-	case '–', '—':
-		return token{kind: mark, text: "-"}, size
-	case '≥':
-		return token{kind: mark, text: ">="}, size
-	case '≤':
-		return token{kind: mark, text: "<="}, size
-	}
-	return token{kind: mark, text: string(r)}, size
+	_, size := utf8.DecodeRuneInString(s)
+	return token{to: size}
 }
-
-func keep(n, size int) int {
-	if n == 0 {
-		return 0
-	}
-	return n + size
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func runLength(s string, in func(rune) bool) int {
 	for i, r := range s {
@@ -140,88 +138,20 @@ func runLength(s string, in func(rune) bool) int {
 	return len(s)
 }
 
-// quotation reads a quoted text up to its closing mark.
-func quotation(s string, open rune, size int) (inner string, n int) {
-	closing := map[rune]string{'"': `"”`, '“': `”"“`, '”': `”"`, '„': `“”"`, '«': "»", '\'': "'’", '‘': "’'", '`': "`'"}[open]
-	for i, r := range s[size:] {
-		if !strings.ContainsRune(closing, r) {
-			continue
-		}
-		end := size + i + utf8.RuneLen(r)
-		after, _ := utf8.DecodeRuneInString(s[end:])
-		if open == '\'' && end < len(s) && wordRune(after) {
-			continue // an apostrophe
-		}
-		return strings.TrimSpace(s[size : size+i]), end
-	}
-	return "", 0
-}
-
-// numeral reads 10k, 1.5M, 10,000, 5%, 10+, 1:30, 2026-03-01.
-func numeral(s string) (token, int) {
-	if len(s) >= 10 {
-		if at, err := time.Parse("2006-01-02", s[:10]); err == nil {
-			return token{kind: date, at: at, text: s[:10]}, 10
-		}
-	}
-	start := 0
-	if s[0] == '$' {
-		start = 1
-	}
-	n := start
-	for n < len(s) && (isDigit(s[n]) || ((s[n] == '.' || s[n] == ',') && n+1 < len(s) && isDigit(s[n+1]))) {
-		n++
-	}
-	for n-start <= 3+4 && n+3 < len(s) && s[n] == ' ' && isDigit(s[n+1]) && isDigit(s[n+2]) && isDigit(s[n+3]) && (n+4 == len(s) || !isDigit(s[n+4])) && strings.Trim(s[start:n], "0123456789 ") == "" && n-start != 4 {
-		n += 4 // 10 000
-	}
-	if n+2 < len(s) && s[n] == ':' && isDigit(s[n+1]) && isDigit(s[n+2]) {
-		minutes, err := strconv.Atoi(s[start:n])
-		if err == nil {
-			seconds := int(s[n+1]-'0')*10 + int(s[n+2]-'0')
-			return token{kind: length, value: float64(minutes*60 + seconds), text: s[:n+3]}, n + 3
-		}
-	}
-	t := token{kind: number, value: decimal(s[start:n]), text: s[start:n]}
-	letters := runLength(s[n:], unicode.IsLetter)
-	switch suffix := s[n : n+letters]; {
-	case suffix == "m":
-		t.million = true
-		n += letters
-	default:
-		if t.times = map[string]float64{"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "mil": 1e6, "b": 1e9, "bn": 1e9}[strings.ToLower(suffix)]; t.times > 0 {
-			t.value *= t.times
-			n += letters
-		}
-	}
-	if n < len(s) && s[n] == '+' {
-		t.plus = true
-		n++
-	}
-	if n < len(s) && s[n] == '%' {
-		t.percent = true
-		n++
-	}
-	return t, n
-}
-
 // decimal reads digits with points and commas: groups of three are thousands,
 // else the last sign is the decimal point.
 func decimal(s string) float64 {
-	s = strings.ReplaceAll(s, " ", "")
-	parts := strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == '.' })
-	groups := len(parts) > 1 && len(parts[0]) <= 3 && parts[0] != "0"
-	for _, part := range parts[1:] {
-		groups = groups && len(part) == 3
+	parts := strings.FieldsFunc(strings.ReplaceAll(s, " ", ""), func(r rune) bool { return r == ',' || r == '.' })
+	last := len(parts) - 1
+	whole, rest := strings.Join(parts[:last], ""), parts[last]
+	if last > 0 && len(parts[0]) <= 3 && parts[0] != "0" && thousands.MatchString(s) || last == 0 && s[0] != '.' {
+		whole, rest = whole+rest, ""
 	}
-	text := strings.Join(parts, "")
-	if !groups && len(parts) > 1 {
-		last := parts[len(parts)-1]
-		text = strings.Join(parts[:len(parts)-1], "") + "." + last
-	}
-	value, err := strconv.ParseFloat(text, 64)
+	value, err := strconv.ParseFloat(whole+"."+rest, 64)
 	if err != nil {
 		return 0
 	}
 	return value
 }
+
+var thousands = regexp.MustCompile(`^\d+(?:[.,]\d{3})+$`)

@@ -2,6 +2,7 @@ package rules
 
 import (
 	_ "embed"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,70 +12,43 @@ import (
 //go:embed english.txt
 var englishText string
 
-// english is the lexicon; it is only read.
-var english = sync.OnceValue(func() *lexicon { return newLexicon(englishText) })
+//go:embed grammar.txt
+var grammarText string
 
-// lexicon is the English that the compiler knows; see english.txt.
+// english is the lexicon; it is only read.
+var english = sync.OnceValue(func() *lexicon { return newLexicon(englishText + "\n" + grammarText) })
+
+// lexicon is the English that the compiler knows, and the grammar that it reads; see
+// english.txt and grammar.txt.
 type lexicon struct {
-	// sets are the lists of words by their sections; noise, place, judgement and
-	// stop are the most used of them.
-	sets                          map[string]map[string]bool
-	noise, place, judgement, stop map[string]bool
-	platforms, formats            map[string]string
-	languages, after              map[string]string
-	metrics, fields               map[string]Field
-	units                         map[string]unit
-	numbers                       map[string]float64
-	months                        map[string]int
-	comparisons                   map[string]comparison
-	leads                         map[string][]lead
-	tails, welcomes, passing      map[string][][]string
-	asides, reasons               map[string][][]string
-	parts                         []partNames
-	// verdicts are verbs that refuse what was said before them.
-	verdicts map[string]bool
+	// keys give the keys of a word or phrase by its section, ; between those of two lines; longest is how many words the longest phrase of a section has.
+	keys    map[string]map[string]string
+	longest map[string]int
+	// known are all words of the grammar and of everyday rules.
+	known map[string]bool
 	// adverts are what rules call advertising, in stems.
 	adverts map[string]bool
 	// misspelt gives the words of rules by how they are mistyped, and ? for those of subjects.
 	misspelt map[string]string
 	// meanings are what a subject, in stems, is also called.
 	meanings map[string][]string
-	// common gives the languages in which a word is among the commonest.
-	common map[string][]string
 	// letters give the languages that some letters are of.
-	letters []entry
+	letters  []entry
+	rewrites []rewrite
+	// bounds and clauses are the rows of the grammar, the first that fits is taken.
+	bounds, cuts, heads, clauses []row
 }
 
-type unit struct {
-	field Field
-	// seconds of a duration; name of an age.
-	seconds float64
-	name    string
+// rewrite is another way to write what a pattern finds.
+type rewrite struct {
+	re *regexp.Regexp
+	to string
 }
 
-// mode is how a clause is meant.
-type mode int
-
-const (
-	plain  mode = iota // no verb: "under 60 seconds"
-	want               // "find …", "show me …"
-	soft               // "prefer …"
-	must               // "only …"
-	never              // "skip …"
-	except             // "… except …"
-	unless             // "… unless …"
-	flip               // "not", "without": what it means depends on what it follows
-	stray              // what cannot be judged from a record: "rank by …"
-)
-
-var modes = []string{"plain", "want", "soft", "must", "never", "except", "unless", "flip", "stray"}
-
-// lead is a phrase that says how what follows is meant.
-type lead struct {
-	words []string
-	mode  mode
-	// start holds verbs to the start of a clause: elsewhere they are content.
-	start bool
+// row is a pattern of the grammar and what is made of it.
+type row struct {
+	name string
+	re   *regexp.Regexp
 }
 
 // entry is one line of the lexicon behind the name of its section.
@@ -92,106 +66,95 @@ func sections(text string) map[string][]entry {
 	return all
 }
 
-// each gives the words of entries with their keys.
-func each[V any](entries []entry, value func(key string) V) map[string]V {
-	out := map[string]V{}
-	for _, e := range entries {
-		for _, w := range strings.Fields(e.text) {
-			out[w] = value(e.key)
-		}
+// split takes words apart, or phrases with commas between them.
+func split(text string) []string {
+	if !strings.Contains(text, ",") {
+		return strings.Fields(text)
 	}
-	return out
+	return mapped(strings.Split(strings.TrimSuffix(text, ","), ", "), strings.TrimSpace)
 }
 
 func newLexicon(text string) *lexicon {
 	all := sections(text)
-	same := func(key string) string { return key }
-	field := func(key string) Field { return Field(key) }
-	number := func(key string) float64 {
-		n, _ := strconv.ParseFloat(key, 64) // a test reads them all
-		return n
+	l := &lexicon{keys: map[string]map[string]string{"subject": {}}, longest: map[string]int{}, known: map[string]bool{}, adverts: map[string]bool{}, meanings: map[string][]string{}, letters: all["letters"]}
+	for _, e := range all["verb-lead"] {
+		for _, lead := range split(e.text) {
+			all["cell"] = append(all["cell"], entry{"T end", lead + " " + strings.ReplaceAll(all["verb"][0].text, ", ", ", "+lead+" ")})
+		}
 	}
-	l := &lexicon{
-		sets: map[string]map[string]bool{}, platforms: each(all["platform"], same), languages: each(all["language"], same), after: each(all["after"], same), formats: each(all["format"], same),
-		metrics: each(all["metric"], field), fields: each(all["field"], field), numbers: each(all["number"], number),
-		months: each(all["month"], func(key string) int { return int(number(key)) }),
-		units: each(all["unit"], func(key string) unit {
-			parts := strings.Split(key, "/")
-			return unit{Field(parts[0]), number(parts[1]), parts[2]}
-		}),
-		comparisons: map[string]comparison{}, adverts: map[string]bool{}, meanings: map[string][]string{}, common: map[string][]string{}, letters: all["letters"],
-		welcomes: phrases(split(all["welcome"][0].text)), passing: phrases(split(all["passing"][0].text)),
-		asides: phrases(split(all["aside"][0].text)), reasons: phrases(split(all["reason"][0].text)), verdicts: map[string]bool{},
-	}
-	for name, entries := range all {
-		l.sets[name] = each(entries, func(string) bool { return true })
-	}
-	l.noise, l.place, l.judgement, l.stop = l.sets["noise"], l.sets["place"], l.sets["judgement"], l.sets["stop"]
-	for _, e := range all["compare"] {
-		op, age, _ := strings.Cut(e.key, " ")
-		for _, phrase := range split(e.text) {
-			l.comparisons[phrase] = comparison{op: op, age: age != ""}
+	for section, entries := range all {
+		l.keys[section] = map[string]string{}
+		for _, e := range entries {
+			for _, phrase := range split(e.text) {
+				if len(phrase) > 1 {
+					phrase = strings.ReplaceAll(phrase, "-", " ")
+				}
+				l.keys[section][phrase] = strings.TrimPrefix(l.keys[section][phrase]+";"+e.key, ";")
+				l.longest[section] = max(l.longest[section], len(strings.Fields(phrase)))
+				for w := range strings.FieldsSeq(phrase) {
+					l.known[w] = l.known[w] || !strings.Contains(tables, section)
+				}
+			}
 		}
 	}
 	for _, phrase := range split(all["advert"][0].text) {
 		l.adverts[stems(phrase)] = true
 	}
-	for _, phrase := range split(all["verdict"][0].text) {
-		l.verdicts[phrase] = true
-	}
-	tails := split(all["tail"][0].text)
-	for verb := range l.sets["tail-verb"] {
-		for _, lead := range split(all["tail-lead"][0].text) {
-			tails = append(tails, lead+" "+verb)
-		}
-	}
-	l.tails, l.leads = phrases(tails), leads(all["lead"])
-	for _, e := range all["part"] {
-		l.parts = append(l.parts, partNames{Part(strings.ReplaceAll(e.key, "_", " ")), phrases(split(e.text))})
-	}
 	for _, e := range all["meaning"] {
-		for _, name := range split(e.key) {
+		for _, name := range strings.Split(e.key, ", ") {
 			l.meanings[stems(name)] = split(e.text)
+			l.keys["subject"][name], l.known[name] = "", true
 		}
 	}
-	for _, e := range all["common"] {
-		for w := range each([]entry{e}, same) {
-			l.common[w] = append(l.common[w], e.key)
-		}
+	for _, e := range all["rewrite"] {
+		from, to, _ := strings.Cut(e.text, " => ")
+		l.rewrites = append(l.rewrites, rewrite{regexp.MustCompile("(?i)" + from), strings.ReplaceAll(to, "@", " ")})
 	}
+	l.bounds, l.clauses = rows("^", all["bound"], all["macro"]), rows("^", all["clause"], all["macro"])
+	l.cuts, l.heads = rows("", all["cut"], all["macro"]), rows("", all["scope"], all["macro"])
 	l.misspelt = l.mistyped()
 	return l
 }
 
-// in reports whether a word is in a section.
-func (l *lexicon) in(section, word string) bool { return l.sets[section][word] }
-
-// split takes phrases with commas between them apart.
-func split(text string) []string { return strings.Split(text, ", ") }
-
-// leads gives the leads by their first word, the longest first.
-func leads(entries []entry) map[string][]lead {
-	byWord := map[string][]lead{}
-	for _, e := range entries {
-		name, start, _ := strings.Cut(e.key, " ")
-		for _, phrase := range split(e.text) {
-			words := strings.Fields(phrase)
-			byWord[words[0]] = append(byWord[words[0]], lead{words, mode(slices.Index(modes, name)), start != ""})
+// rows are the patterns of a table, with their macros written out.
+func rows(start string, table, macros []entry) (out []row) {
+	for _, e := range table {
+		pattern := e.text
+		for _, macro := range slices.Backward(macros) { // a macro has those before it
+			pattern = strings.ReplaceAll(pattern, "<"+macro.key+">", macro.text)
 		}
+		out = append(out, row{e.key, regexp.MustCompile(start + pattern)})
 	}
-	for _, all := range byWord {
-		slices.SortStableFunc(all, func(a, b lead) int { return len(b.words) - len(a.words) })
-	}
-	return byWord
+	return out
 }
 
-// phrases gives phrases by their first word, the longest first.
-func phrases(all []string) map[string][][]string {
-	slices.SortStableFunc(all, func(a, b string) int { return len(b) - len(a) })
-	byWord := map[string][][]string{}
-	for _, phrase := range all {
-		words := strings.Fields(phrase)
-		byWord[words[0]] = append(byWord[words[0]], words)
+// tables are the sections of other languages' words, and of patterns.
+const tables = "common meaning letters rewrite macro bound cut scope clause"
+
+// in reports whether a word or phrase is in a section.
+func (l *lexicon) in(section, phrase string) bool {
+	_, in := l.keys[section][phrase]
+	return in
+}
+
+// key is the key of a word or phrase in a section; empty without one.
+func (l *lexicon) key(section, phrase string) string { return l.keys[section][phrase] }
+
+// find is the longest phrase of a section at a place: its key, and how many tokens it has.
+func (l *lexicon) find(section string, tokens []token, at int) (key string, n int) {
+	words := make([]string, 0, 8)
+	for i := at; i < len(tokens) && len(words) < l.longest[section] && (tokens[i].kind == word || tokens[i].kind == mark); i++ {
+		words = append(words, tokens[i].text)
 	}
-	return byWord
+	for n := len(words); n > 0; n-- {
+		if key, ok := l.keys[section][strings.Join(words[:n], " ")]; ok {
+			return key, n
+		}
+	}
+	return "", 0
+}
+
+func factor(key string) float64 {
+	n, _ := strconv.ParseFloat(key, 64) // a test reads them all
+	return n
 }

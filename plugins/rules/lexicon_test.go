@@ -9,7 +9,7 @@ import (
 
 func TestLexicon(t *testing.T) {
 	t.Parallel()
-	all := sections(englishText)
+	all := sections(englishText + "\n" + grammarText)
 	number := func(t *testing.T, text string) {
 		t.Helper()
 		if _, err := strconv.ParseFloat(text, 64); err != nil {
@@ -29,11 +29,11 @@ func TestLexicon(t *testing.T) {
 			number(t, parts[1])
 		}
 	})
-	t.Run("leads name a mode", func(t *testing.T) {
+	t.Run("cells have a letter", func(t *testing.T) {
 		t.Parallel()
-		for _, e := range all["lead"] {
-			if name, _, _ := strings.Cut(e.key, " "); !slices.Contains(modes, name) {
-				t.Errorf("got mode %q, want one of %q", name, modes)
+		for _, e := range all["cell"] {
+			if letter, when, _ := strings.Cut(e.key, " "); len(letter) != 1 || when != "" && when != "start" && when != "end" {
+				t.Errorf("got cell %q, want a letter, and start or end or neither", e.key)
 			}
 		}
 	})

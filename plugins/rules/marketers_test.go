@@ -42,7 +42,9 @@ func dropped(reading string) string {
 // 7, 4, 3 and 5. The last 794 came in eight lots, of registers, languages and typing errors
 // that the earlier lots lack, and with traps: of 149, 106, 112, 86, 90, 98, 94 and 64 it
 // misread 10, 12, 5, 10, 5, 5, 8 and 4. Two lots of 60, of agencies' briefs and lists, and of
-// people who speak, or write in German or in an English of their own, had 5 and 2; of two more of 60, in all these styles, 4 and 4. One person labelled them; 50 of them, drawn at random and labelled
+// people who speak, or write in German or in an English of their own, had 5 and 2; of two more of 60, in all these styles, 4 and 4. Then
+// 120 were written before the grammar became a table, of which the old one misread 5; the table
+// misread 2 of 60 more. One person labelled them; 50 of them, drawn at random and labelled
 // again apart from the first labels, had the same reading or one that they allow, but for one.
 func TestMarketersSentences(t *testing.T) {
 	t.Parallel()
@@ -70,7 +72,7 @@ func TestMarketersSentences(t *testing.T) {
 			t.Errorf("%q is read as\n%s, want\n%s", sentence, explained(p), labels)
 		}
 	}
-	const least, most = 1489, 14
+	const least, most = 1669, 5
 	if len(all) < least || refused > most {
 		t.Errorf("%d of %d clear sentences are refused, want %d at most of %d", refused, len(all), most, least)
 	}

@@ -79,19 +79,3 @@ func (f *facts) size(by Field, of Part) (n float64, known bool) {
 	}
 	return float64(utf8.RuneCountInString(text)), known
 }
-
-// partAt reads the name of a part: "speech", "on-screen text", "the hook".
-func (l *lexicon) partAt(tokens []token, at int) (of Part, next int) {
-	for _, p := range l.parts {
-		if n := longest(tokens, at, p.names); n > 0 {
-			return p.part, at + n
-		}
-	}
-	return "", at
-}
-
-// partNames are what a part is called.
-type partNames struct {
-	part  Part
-	names map[string][][]string
-}

@@ -28,7 +28,7 @@ func (c *compiler) terms(run stage.Run) []term {
 	add := func(text string, weight float64) {
 		for _, w := range strings.FieldsFunc(strings.ToLower(text), apart) {
 			s := stem(w)
-			if len([]rune(w)) < 3 || c.stop[w] || c.noise[w] || c.judgement[w] || c.stop[s] || strings.Trim(w, "0123456789") == "" {
+			if len([]rune(w)) < 3 || c.in("stop", w) || c.in("noise", w) || c.in("judgement", w) || c.in("stop", s) || strings.Trim(w, "0123456789") == "" {
 				continue
 			}
 			weight := weight * min(1, float64(len([]rune(s)))/6)

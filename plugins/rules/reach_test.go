@@ -57,14 +57,14 @@ func TestNegationsReachNounsAndNoBounds(t *testing.T) {
 		{"must", "no giveaways and must have at least 500 views", giveaways + views},
 		{"must with a subject", "no giveaways and YouTube videos must be under 60 seconds", giveaways + "\tdrop if platform is youtube and not duration < 60 s\n"},
 		// It may mean either.
-		{"or at least", "no giveaways or at least 500 views", "\t? no giveaways or at least 500 views (not understood: at least 500 views)\n"},
-		{"or under, behind a noun", "no giveaways or under 500 views", "\t? no giveaways or under 500 views (not understood: under 500 views)\n"},
-		{"under, behind a verb", "skip giveaways, under 60 seconds", "\t? skip giveaways, under 60 seconds (not understood: under 60 seconds)\n"},
-		{"a list with or", "no giveaways, over 3 minutes or in French", "\t? no giveaways, over 3 minutes or in French (not understood: over 3 minutes or in French)\n"},
-		{"a noun behind the bound", "no giveaways, at least 500 views and unboxings", "\t? no giveaways, at least 500 views and unboxings (not understood: unboxings)\n"},
+		{"or at least", "no giveaways or at least 500 views", "\t? no giveaways or at least 500 views\n"},
+		{"or under, behind a noun", "no giveaways or under 500 views", "\t? no giveaways or under 500 views\n"},
+		{"under, behind a verb", "skip giveaways, under 60 seconds", "\t? skip giveaways, under 60 seconds\n"},
+		{"a list with or", "no giveaways, over 3 minutes or in French", "\t? no giveaways, over 3 minutes or in French\n"},
+		{"a noun behind the bound", "no giveaways, at least 500 views and unboxings", "\t? no giveaways, at least 500 views and unboxings\n"},
 		{"both or each", "skip videos that mention giveaways and have at least 500 views", "\t? skip videos that mention giveaways and have at least 500 views\n"},
 		{"a bound behind an exception", "no giveaways except from @foo, and at least 500 views", "\t? no giveaways except from @foo, and at least 500 views\n"},
-		{"what only is of", "no giveaways, politics and English only", "\t? no giveaways, politics and English only (not understood: politics and English)\n"},
+		{"what only is of", "no giveaways, politics and English only", "\t? no giveaways, politics and English only\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

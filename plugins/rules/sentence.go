@@ -111,7 +111,7 @@ func named(field Field, value string) string {
 		return map[string]string{"own": "your own", "competitor": "competitors", "niche": "the niche"}[value]
 	}
 	if field == Language {
-		for name, code := range english().languages {
+		for name, code := range english().keys["language"] {
 			if code == value && name != "mandarin" {
 				return strings.ToUpper(name[:1]) + name[1:]
 			}

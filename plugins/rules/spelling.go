@@ -10,28 +10,24 @@ const (
 )
 
 // mistyped gives words of rules by forms with two letters swapped, one doubled, one of a
-// pair missing, any one missing in a long word, or without the apostrophe. What stands for two words, or for that of
-// a subject, is not set right, as it may be another: it gives ?.
+// pair missing, any one missing in a long word, or without the apostrophe. What stands for
+// two words, or for that of a subject, is not set right, as it may be another: it gives ?.
 func (l *lexicon) mistyped() map[string]string {
-	all, known := map[string]string{}, map[string]bool{}
-	for _, words := range l.sets {
-		for w := range words {
-			known[strings.Trim(w, ",s")] = true
-		}
-	}
-	for _, section := range []string{"metric", "field", "platform", "language", "unit", "object", "compare", "lead", "topic", "advert"} {
-		for w := range l.sets[section] {
-			w = strings.TrimSuffix(w, ",")
-			forms, right := mistypings(w), w
-			if section == "topic" || section == "advert" {
-				forms, right = append(forms, mistypings(w+"s")...), "?"
-			}
-			for _, wrong := range forms {
-				if had, twice := all[wrong]; twice && had != right {
-					right = "?"
+	all := map[string]string{}
+	for _, section := range []string{"metric", "field", "platform", "language", "unit", "piece", "cell", "topic", "advert"} {
+		for phrase := range l.keys[section] {
+			for w := range strings.FieldsSeq(phrase) {
+				forms, right := mistypings(w), w
+				if section == "topic" || section == "advert" {
+					forms, right = append(forms, mistypings(w+"s")...), "?"
 				}
-				if !known[strings.Trim(wrong, "s")] {
-					all[wrong] = right
+				for _, wrong := range forms {
+					if had, twice := all[wrong]; twice && had != right {
+						right = "?"
+					}
+					if !l.knows(wrong) && !l.knows(strings.Trim(wrong, "s")) {
+						all[wrong] = right
+					}
 				}
 			}
 		}
@@ -39,30 +35,13 @@ func (l *lexicon) mistyped() map[string]string {
 	return all
 }
 
-// abbreviated writes out w/ and w/o.
-func abbreviated(tokens []token) (out []token) {
-	for i := 0; i < len(tokens); i++ {
-		t := tokens[i]
-		if t.kind == word && t.text == "w" && i+1 < len(tokens) && isMark(tokens[i+1], "/") {
-			t.text, t.to = "with", tokens[i+1].to
-			if i++; i+1 < len(tokens) && tokens[i+1].text == "o" && tokens[i+1].from == t.to {
-				i++
-				t.text, t.to = "without", tokens[i].to
-			}
-		}
-		out = append(out, t)
-	}
-	return out
-}
-
 // nearly reports a word that is a letter more or less than that of a subject, and none itself.
 func (l *lexicon) nearly(text string) bool {
 	if len(text) < shortestMistyped || l.knows(text) || l.knows(strings.TrimSuffix(text, "s")) {
 		return false
 	}
-	for _, section := range []string{"topic", "advert", "people", "metric"} {
-		for w := range l.sets[section] {
-			w = strings.TrimSuffix(w, ",")
+	for _, section := range []string{"topic", "subject", "advert", "metric"} {
+		for w := range l.keys[section] {
 			for _, form := range []string{w, w + "s"} {
 				if len(w) >= shortestMistyped && (lacks(text, form) || lacks(form, text) || len(w) >= shortestLacking && differs(text, form)) {
 					return true
@@ -115,22 +94,15 @@ func mistypings(w string) (all []string) {
 	return all
 }
 
-// spelled sets mistyped words of rules right, "less then", and "talking about".
-func (l *lexicon) spelled(tokens []token) []token {
-	tokens = abbreviated(tokens)
-	for i := range tokens {
-		t := &tokens[i]
+// spelled is the rule with mistyped words of rules set right.
+func (l *lexicon) spelled(text string) string {
+	var out strings.Builder
+	from := 0
+	for _, t := range lex(text) {
 		if right := l.misspelt[t.text]; t.kind == word && right != "" && right != "?" {
-			t.text = right
-		}
-		if t.text == "talking" && i+1 < len(tokens) && tokens[i+1].text == "about" { // unlike "talking heads"
-			t.text = "about"
-		}
-		if i > 0 && t.kind == word && t.text == "then" {
-			if _, compares := l.comparisons[tokens[i-1].text+" than"]; compares {
-				t.text = "than"
-			}
+			out.WriteString(text[from:t.from] + right)
+			from = t.to
 		}
 	}
-	return tokens
+	return out.String() + text[from:]
 }

@@ -1,0 +1,200 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+// mode is how a clause is meant.
+type mode int
+
+const (
+	plain mode = iota // no verb: "under 60 seconds"
+	want              // "find …", "show me …"
+	soft              // "prefer …"
+	must              // "only …"
+	never             // "skip …"
+)
+
+// part is what is between two conjunctions, as conditions.
+type part struct {
+	found []Condition
+	// lost are words that no condition could be made of.
+	lost []string
+	// or and and mark a part behind such a word.
+	or, and bool
+	// on marks "… on TikTok", named a part that names where words are, people one about
+	// creators, noun one that says "videos", relative one with "that" or "if", and both
+	// one with that word.
+	on, named, people, noun, relative, both bool
+}
+
+// listed is what the parts of a clause have in common.
+type listed struct {
+	*compiler
+	mode mode
+	// saying: what follows is what a video says, and strict: it must.
+	saying, strict bool
+	// in is the part of the text that the clause is about.
+	in Part
+}
+
+// parts makes conditions of the parts of a list.
+func (x *listed) parts(list []node) (all []part) {
+	or, and := false, false
+	for _, n := range list {
+		if strings.IndexByte(",&|", n.class) >= 0 {
+			or, and = or || n.class == '|', and || n.class == '&'
+			continue
+		}
+		in := x.in
+		one := x.part(n)
+		if one.or, one.and = or, and; one.named && in == "" && x.in == "" && slices.ContainsFunc(all, part.worded) { // "no giveaways in speech or captions"
+			one.lost = append(one.lost, "where the words before are")
+		}
+		all, or, and = append(all, one), false, false
+	}
+	for i := range slices.Backward(all) {
+		for j := range all[i].found {
+			if c := &all[i].found[j]; c.numeric() && (c.Field == "" || c.Op == "") && !x.complete(c, all, i) {
+				all[i].lost, c.Op = append(all[i].lost, "a number without a unit"), ""
+			}
+		}
+		all[i].found = slices.DeleteFunc(all[i].found, func(c Condition) bool { return c.numeric() && c.Op == "" })
+	}
+	return all
+}
+
+// complete gives a bound the unit or the comparison of one beside it: "under 15 or over 60
+// seconds", "10k views and 500 likes".
+func (x *listed) complete(c *Condition, all []part, at int) bool {
+	var before, behind []Condition
+	for _, p := range all[:at] {
+		before = append(before, p.found...)
+	}
+	before = slices.DeleteFunc(append(before, all[at].found...), func(b Condition) bool { return !b.numeric() || b.Op == "" || b.Field == Posted || b.Field == "" })
+	if at+1 < len(all) {
+		behind = all[at+1].found
+	}
+	take := func(from Condition) { c.Field, c.Unit, c.Number = from.Field, from.Unit, c.Number*max(1, from.scale) }
+	switch last := len(before) - 1; {
+	case c.Op == "" && last >= 0 && (before[last].Field != Age || c.Field == Age):
+		if c.Op = before[last].Op; c.Field == "" { // "10k views on TikTok and 5k on YouTube"
+			take(before[last])
+		}
+	case c.Op == "" && x.mode != never && (c.Field == Views || c.Field == Likes || c.Field == Comments || c.Field == Shares || c.Field == Saves):
+		c.Op = ">="
+	case c.Op == "":
+		return false
+	case slices.ContainsFunc(behind, func(b Condition) bool { return b.numeric() && b.Field != "" && b.Field != Posted }):
+		take(behind[slices.IndexFunc(behind, func(b Condition) bool { return b.numeric() && b.Field != "" && b.Field != Posted })])
+	case all[at].people && c.Number >= fewestFollowers:
+		c.Field = Followers // "creators under 100k", unlike "creators over 30"
+	case last >= 0 && before[last].Op[0] != c.Op[0]: // "at least 30 seconds, at most 90"
+		take(before[last])
+	default:
+		return false
+	}
+	return c.Field != Engagement && c.Field != LikeRate
+}
+
+// fewestFollowers is the least bare number beside creators that is no age.
+const fewestFollowers = 500
+
+// part makes the conditions of one part.
+func (x *listed) part(n node) (out part) {
+	in := x.in
+	texts := slices.IndexFunc(n.cells, func(c cell) bool { return strings.IndexByte("twz", c.class) >= 0 })
+	letters := letters(n.cells)
+	out.people, out.noun, out.relative, out.both = peopled.MatchString(letters), strings.Contains(letters, "o"), strings.ContainsAny(letters, "rC"), strings.Contains(letters, "b")
+	for i, c := range n.cells {
+		switch c.class {
+		case 'H':
+			if in, out.named = c.part, true; i < texts {
+				x.in = in
+			}
+		case 'a':
+			x.saying = true
+		case 'B', 'G':
+			if len(out.found) > 0 && out.found[0].numeric() && (c.found[0].Field == Age || c.found[0].Field == Duration) && (c.tokens[0].text == "within" || c.tokens[0].text == "in" && c.found[0].Op != "<=") {
+				out.lost = append(out.lost, "a count in a time") // "10k views within a day"
+			}
+			out.found = append(out.found, slices.Clone(c.found)...)
+		case '@', '#', 'P', 'L', 'I', 'Z', 'Q':
+			out.on = out.on || c.class == 'P' && i > 0 && n.cells[i-1].class == 's'
+			out.take(c.found[0])
+		case 'y':
+			out.lost = append(out.lost, "a judgement")
+		}
+	}
+	x.saying = x.saying || x.in != "" && strings.Contains(letters, "v")
+	exact := slices.ContainsFunc(out.found, func(c Condition) bool { return c.numeric() || c.Field == Creator })
+	for _, c := range n.cells {
+		if strings.IndexByte("twz", c.class) >= 0 {
+			x.phrase(c, exact, &out)
+		}
+	}
+	if out.people && !out.noun && slices.ContainsFunc(out.found, func(c Condition) bool { return c.Field == Age }) {
+		out.lost = append(out.lost, "the age of an account") // "accounts under 6 months old"
+	}
+	if in == "" && slices.ContainsFunc(out.found, func(c Condition) bool { return c.Field == Words }) {
+		out.lost = append(out.lost, "words of what") // "at least 20 words spoken"
+	}
+	slices.SortStableFunc(out.found, func(a, b Condition) int { return min(1, len(a.Values)) - min(1, len(b.Values)) }) // bounds first
+	for i := range out.found {
+		if c := &out.found[i]; x.mode != want && x.mode != soft && (c.Field == Text || c.Field == Words || c.Field == Characters) { // "find hooks about …" means videos
+			c.In = in
+		}
+	}
+	return out
+}
+
+// take adds a name; two of a kind are alternatives.
+func (o *part) take(c Condition) {
+	for i := range o.found {
+		had := &o.found[i]
+		if had.Field == c.Field && had.Not == c.Not && len(had.Values) > 0 {
+			if c.Field == Language || c.Field == Platform { // "English captions on German videos"
+				o.lost = append(o.lost, "two in one")
+			}
+			had.Values = append(slices.Clone(had.Values), c.Values...)
+			return
+		}
+	}
+	o.found = append(o.found, c)
+}
+
+// phrase makes words what a text mentions, if they may be its subject. exact says that the
+// part has a bound or a creator.
+func (x *listed) phrase(c cell, exact bool, out *part) {
+	quote := c.tokens[0].kind == quoted
+	most := 2
+	if x.mode == plain || x.saying && x.mode == never && !x.strict {
+		most = 3
+	}
+	soften := x.mode == want || x.mode == soft
+	guess := (x.mode != never || x.strict || exact) && !x.saying && c.class != 't'
+	switch {
+	case soften && !c.hard:
+		words := Condition{Field: Text}
+		for _, t := range c.tokens {
+			if t.kind == quoted || !x.lexicon.in("noise", t.text) && !x.lexicon.in("stop", t.text) && !x.lexicon.in("judgement", t.text) && !x.lexicon.in("idle", t.text) {
+				words.Values = append(words.Values, t.text)
+			}
+		}
+		if len(words.Values) > 0 {
+			out.take(words)
+		}
+	case c.class == 'z' || !quote && (c.content > most || guess):
+		out.lost = append(out.lost, c.text())
+	case x.adverts[stems(c.text())] && !quote: // what advertising calls itself
+		out.found = append(out.found, Condition{Field: Text, Values: []string{"#ad", "#ads", "#sponsored", "sponsored", "paid partnership", "advertisement"}})
+	default:
+		out.found = append(out.found, Condition{Field: Text, Values: []string{c.text()}})
+	}
+}
+
+// worded reports a part that searches texts.
+func (p part) worded() bool {
+	return slices.ContainsFunc(p.found, func(c Condition) bool { return c.Field == Text })
+}
