@@ -18,6 +18,7 @@ type account struct {
 		ExpiresAt       *float64
 	}
 	Plan, Status         string
+	AccountID            string
 	BillingInterval      *string
 	Credits, CreditsHeld float64
 	Daily, Monthly       struct{ Budget, Left, RenewsAt float64 }
@@ -53,8 +54,16 @@ func TestAnAccountKnowsItself(t *testing.T) {
 		if spent := after.Daily.Left - many.Daily.Left; spent != 3 {
 			t.Errorf("21 videos by their ids took %v units, want 3", spent)
 		}
-		made := owner.Do(t, `POST /v1/api_keys/sessions {"scopes":["account:read","library:read"],"ttlSeconds":600}`, "").JSON(t)["apiKey"].(string)
-		owner.WithKey(made).Get(t, "GET /v1/account", &session)
+		made := owner.Do(t, `POST /v1/api_keys/sessions {"scopes":["account:read","library:read"],"ttlSeconds":600}`, "").JSON(t)
+		owner.WithKey(made["apiKey"].(string)).Get(t, "GET /v1/account", &session)
+		if id := before.AccountID; !strings.HasPrefix(id, "acct_") || session.AccountID != id || made["accountId"] != id {
+			t.Errorf("the key, its session and the answer that made it name the accounts %q, %q and %v, want one", id, session.AccountID, made["accountId"])
+		}
+		var other account
+		running.Account(t, "pro").Get(t, "GET /v1/account", &other)
+		if other.AccountID == before.AccountID {
+			t.Errorf("two accounts have the id %q", other.AccountID)
+		}
 		if !session.Key.Session || session.Key.ExpiresAt == nil || len(session.Key.Scopes) != 2 || !slices.Contains(session.Key.Scopes, "account:read") || session.Key.KeyID == before.Key.KeyID {
 			t.Errorf("got %+v, want the session key with its two scopes and its end", session.Key)
 		}

@@ -386,6 +386,8 @@ func contractCases() []contractCase {
 		bad("share with texts too long", `POST /v1/shares/create {"kind":"finding","title":`+quoted(201)+`,"sentences":[`+quoted(1001)+`]}`, "title", "sentences[0]"),
 		bad("share that has ended", `POST /v1/shares/create {"kind":"finding","title":"a","sentences":["b"],"expiresAt":1}`, "expiresAt"),
 		{name: "share of an unknown video", call: `POST /v1/shares/create {"kind":"video","id":"vid_x","title":"a"}`, want: 200, has: map[string]any{"found": false, "share": nil}},
+		{name: "share of a report", call: `POST /v1/shares/create {"kind":"report","title":"a","sentences":["b"]}`, want: 200, has: map[string]any{"found": true}},
+		bad("share of a report with an id", `POST /v1/shares/create {"kind":"report","title":"a","id":"col_a","sentences":["b"]}`, "id"),
 		{name: "share of a finding", call: `POST /v1/shares/create {"kind":"finding","title":"a","sentences":["b"]}`, want: 200, has: map[string]any{"found": true}},
 		{name: "shares of a new account", call: `GET /v1/shares/list`, want: 200, has: map[string]any{"nextCursor": nil}},
 		bad("shares with a bad cursor", `GET /v1/shares/list?cursor=x&limit=101`, "cursor", "limit"),

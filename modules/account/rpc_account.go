@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
@@ -28,6 +29,7 @@ func (s *Service) getAccount(ctx context.Context, _ *scrolleryv1.GetAccountReque
 	answer := &scrolleryv1.GetAccountResponse{
 		Key: callingKey(key), Status: caller.Status, Credits: float64(free), CreditsHeld: float64(held),
 		Daily: unitBudget(daily), Monthly: unitBudget(monthly), Limits: s.cfg.Limits.message(),
+		AccountId: publicid.Format(publicid.Account, caller.AccountID),
 	}
 	if answer.Status == "" {
 		answer.Status = statusNone

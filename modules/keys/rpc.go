@@ -10,6 +10,8 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/paging"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
@@ -82,7 +84,7 @@ func (s *Service) createSessionKey(ctx context.Context, req *pb.CreateSessionKey
 	}
 	return &pb.CreateSessionKeyResponse{
 		ApiKey: session.Secret, KeyId: session.ID, Scopes: session.Scopes,
-		ExpiresAt: float64(session.ExpiresAt.UnixMilli()),
+		ExpiresAt: float64(session.ExpiresAt.UnixMilli()), AccountId: publicid.Format(publicid.Account, viewer.FromContext(ctx).AccountID),
 	}, nil
 }
 

@@ -24,7 +24,7 @@ func (s *Service) Mount(m *api.Mux) {
 	api.Unary(m, "RevokeShare", s.revokeShare)
 }
 
-// checkCreate: a video and a collection have an id, a finding and a brief have sentences.
+// checkCreate: a video and a collection have an id, a finding, a brief and a report have sentences.
 func checkCreate(ctx context.Context, req *pb.CreateShareRequest) error {
 	if api.Faulty(ctx, "kind", "id", "sentences", "videoIds") {
 		return nil
@@ -39,9 +39,9 @@ func checkCreate(ctx context.Context, req *pb.CreateShareRequest) error {
 	}
 	switch {
 	case hasID && len(req.GetSentences())+len(req.GetVideoIds()) > 0:
-		issues = append(issues, apierr.Issue{Path: "sentences", Message: "and videoIds go with a finding or a brief"})
+		issues = append(issues, apierr.Issue{Path: "sentences", Message: "and videoIds go with a finding, a brief or a report"})
 	case !hasID && len(req.GetSentences()) == 0:
-		issues = append(issues, apierr.Issue{Path: "sentences", Message: "is required for a finding and a brief"})
+		issues = append(issues, apierr.Issue{Path: "sentences", Message: "is required for a finding, a brief and a report"})
 	}
 	if len(issues) > 0 {
 		return apierr.InvalidIssues(issues...)

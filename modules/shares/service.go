@@ -68,7 +68,7 @@ type Share struct {
 // Order is what to share.
 type Order struct {
 	Kind, ID, Title string
-	// Sentences are those of a finding or a brief, which rest on Videos.
+	// Sentences are those of a finding, a brief or a report, which rest on Videos.
 	Sentences, Videos []string
 	ExpiresAt         int64 // 0 for the usual time
 }

@@ -77,7 +77,9 @@ type GetAccountResponse struct {
 	// Units of the calendar month, in UTC.
 	Monthly *UnitBudget `protobuf:"bytes,8,opt,name=monthly" json:"monthly,omitempty"`
 	// What bounds the account's calls.
-	Limits        *AccountLimits `protobuf:"bytes,9,opt,name=limits" json:"limits,omitempty"`
+	Limits *AccountLimits `protobuf:"bytes,9,opt,name=limits" json:"limits,omitempty"`
+	// Id of the account.
+	AccountId     string `protobuf:"bytes,10,opt,name=account_id,json=accountId" json:"account_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -173,6 +175,13 @@ func (x *GetAccountResponse) GetLimits() *AccountLimits {
 		return x.Limits
 	}
 	return nil
+}
+
+func (x *GetAccountResponse) GetAccountId() string {
+	if x != nil {
+		return x.AccountId
+	}
+	return ""
 }
 
 // CallingKey is the key that made a call.
@@ -861,7 +870,7 @@ var File_scrollery_v1_account_service_proto protoreflect.FileDescriptor
 const file_scrollery_v1_account_service_proto_rawDesc = "" +
 	"\n" +
 	"\"scrollery/v1/account_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\x13\n" +
-	"\x11GetAccountRequest\"\xc5\x03\n" +
+	"\x11GetAccountRequest\"\xe4\x03\n" +
 	"\x12GetAccountResponse\x122\n" +
 	"\x03key\x18\x01 \x01(\v2\x18.scrollery.v1.CallingKeyB\x06\xbaH\x03\xc8\x01\x01R\x03key\x12\x19\n" +
 	"\x04plan\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\x04plan\x120\n" +
@@ -871,7 +880,10 @@ const file_scrollery_v1_account_service_proto_rawDesc = "" +
 	"\fcredits_held\x18\x06 \x01(\x01R\vcreditsHeld\x126\n" +
 	"\x05daily\x18\a \x01(\v2\x18.scrollery.v1.UnitBudgetB\x06\xbaH\x03\xc8\x01\x01R\x05daily\x12:\n" +
 	"\amonthly\x18\b \x01(\v2\x18.scrollery.v1.UnitBudgetB\x06\xbaH\x03\xc8\x01\x01R\amonthly\x12;\n" +
-	"\x06limits\x18\t \x01(\v2\x1b.scrollery.v1.AccountLimitsB\x06\xbaH\x03\xc8\x01\x01R\x06limits\"\xb7\x01\n" +
+	"\x06limits\x18\t \x01(\v2\x1b.scrollery.v1.AccountLimitsB\x06\xbaH\x03\xc8\x01\x01R\x06limits\x12\x1d\n" +
+	"\n" +
+	"account_id\x18\n" +
+	" \x01(\tR\taccountId\"\xb7\x01\n" +
 	"\n" +
 	"CallingKey\x12\x15\n" +
 	"\x06key_id\x18\x01 \x01(\tR\x05keyId\x12\x1b\n" +

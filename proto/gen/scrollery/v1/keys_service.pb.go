@@ -292,7 +292,9 @@ type CreateSessionKeyResponse struct {
 	// The scopes that it has.
 	Scopes []string `protobuf:"bytes,3,rep,name=scopes" json:"scopes,omitempty"`
 	// Unix milliseconds.
-	ExpiresAt     float64 `protobuf:"fixed64,4,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	ExpiresAt float64 `protobuf:"fixed64,4,opt,name=expires_at,json=expiresAt" json:"expires_at,omitempty"`
+	// Id of the account.
+	AccountId     string `protobuf:"bytes,5,opt,name=account_id,json=accountId" json:"account_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -353,6 +355,13 @@ func (x *CreateSessionKeyResponse) GetExpiresAt() float64 {
 		return x.ExpiresAt
 	}
 	return 0
+}
+
+func (x *CreateSessionKeyResponse) GetAccountId() string {
+	if x != nil {
+		return x.AccountId
+	}
+	return ""
 }
 
 type ListKeysRequest struct {
@@ -705,13 +714,15 @@ const file_scrollery_v1_keys_service_proto_rawDesc = "" +
 	"\x17CreateSessionKeyRequest\x12*\n" +
 	"\x06scopes\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\f\x10 \x18\x01\"\x06r\x04\x10\x01\x18@R\x06scopes\x12,\n" +
 	"\vttl_seconds\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\x80\xa3\x05(\x01R\n" +
-	"ttlSeconds\"\x9a\x01\n" +
+	"ttlSeconds\"\xc0\x01\n" +
 	"\x18CreateSessionKeyResponse\x12\"\n" +
 	"\aapi_key\x18\x01 \x01(\tB\t\xf0\xda\x18\x01\xaa\x01\x02\b\x02R\x06apiKey\x12\x1c\n" +
 	"\x06key_id\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\x05keyId\x12\x16\n" +
 	"\x06scopes\x18\x03 \x03(\tR\x06scopes\x12$\n" +
 	"\n" +
-	"expires_at\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x02R\texpiresAt\"u\n" +
+	"expires_at\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x02R\texpiresAt\x12$\n" +
+	"\n" +
+	"account_id\x18\x05 \x01(\tB\x05\xaa\x01\x02\b\x02R\taccountId\"u\n" +
 	"\x0fListKeysRequest\x12/\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\x12\xbaH\x06\x1a\x04\x18d(\x01\xea\xda\x18\x05limitR\bpageSize\x121\n" +
 	"\n" +

@@ -27,7 +27,7 @@ type Share struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Public id.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// `video`, `collection`, `finding` or `brief`.
+	// `video`, `collection`, `finding`, `brief` or `report`.
 	Kind string `protobuf:"bytes,2,opt,name=kind" json:"kind,omitempty"`
 	// The heading of the page.
 	Title string `protobuf:"bytes,3,opt,name=title" json:"title,omitempty"`
@@ -121,7 +121,7 @@ type CreateShareRequest struct {
 	Id *string `protobuf:"bytes,2,opt,name=id" json:"id,omitempty"`
 	// The heading of the page: everyone with the address reads it.
 	Title *string `protobuf:"bytes,3,opt,name=title" json:"title,omitempty"`
-	// The sentences of a finding or a brief.
+	// The sentences of a finding, a brief or a report.
 	Sentences []string `protobuf:"bytes,4,rep,name=sentences" json:"sentences,omitempty"`
 	// The videos that the sentences rest on, which the page shows: the sentences leave it with the first one that is deleted.
 	VideoIds []string `protobuf:"bytes,6,rep,name=video_ids,json=videoIds" json:"video_ids,omitempty"`
@@ -468,20 +468,20 @@ var File_scrollery_v1_shares_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_shares_service_proto_rawDesc = "" +
 	"\n" +
-	"!scrollery/v1/shares_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\xee\x01\n" +
+	"!scrollery/v1/shares_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"\xf8\x01\n" +
 	"\x05Share\x12\x15\n" +
-	"\x02id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x02id\x12D\n" +
-	"\x04kind\x18\x02 \x01(\tB0\xfa\xda\x18\x05video\xfa\xda\x18\n" +
-	"collection\xfa\xda\x18\afinding\xfa\xda\x18\x05brief\xaa\x01\x02\b\x02R\x04kind\x12\x1f\n" +
+	"\x02id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x02id\x12N\n" +
+	"\x04kind\x18\x02 \x01(\tB:\xfa\xda\x18\x05video\xfa\xda\x18\n" +
+	"collection\xfa\xda\x18\afinding\xfa\xda\x18\x05brief\xfa\xda\x18\x06report\xaa\x01\x02\b\x02R\x04kind\x12\x1f\n" +
 	"\x05title\x18\x03 \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x02R\x05title\x12\x1b\n" +
 	"\x05views\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x02R\x05views\x12$\n" +
 	"\n" +
 	"created_at\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x02R\tcreatedAt\x12$\n" +
 	"\n" +
-	"expires_at\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x02R\texpiresAt\"\xad\x02\n" +
-	"\x12CreateShareRequest\x12?\n" +
-	"\x04kind\x18\x01 \x01(\tB+\xbaH(\xc8\x01\x01r#R\x05videoR\n" +
-	"collectionR\afindingR\x05briefR\x04kind\x12\x19\n" +
+	"expires_at\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x02R\texpiresAt\"\xb5\x02\n" +
+	"\x12CreateShareRequest\x12G\n" +
+	"\x04kind\x18\x01 \x01(\tB3\xbaH0\xc8\x01\x01r+R\x05videoR\n" +
+	"collectionR\afindingR\x05briefR\x06reportR\x04kind\x12\x19\n" +
 	"\x02id\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\x02id\x12#\n" +
 	"\x05title\x18\x03 \x01(\tB\r\xbaH\n" +
 	"\xc8\x01\x01r\x05\x10\x01\x18\xc8\x01R\x05title\x12/\n" +

@@ -46,7 +46,8 @@ const (
 
 // SharesServiceClient is a client for the scrollery.v1.SharesService service.
 type SharesServiceClient interface {
-	// Freezes videos, a collection, a finding or a brief on a public page; an account may have 200. Its address is shown once.
+	// Freezes videos, a collection, a finding, a brief or a report on a public page; an account may have 200. Its address is
+	// shown once.
 	CreateShare(context.Context, *v1.CreateShareRequest) (*v1.CreateShareResponse, error)
 	// Lists the shares that have not ended, newest first.
 	ListShares(context.Context, *v1.ListSharesRequest) (*v1.ListSharesResponse, error)
@@ -123,7 +124,8 @@ func (c *sharesServiceClient) RevokeShare(ctx context.Context, req *v1.RevokeSha
 
 // SharesServiceHandler is an implementation of the scrollery.v1.SharesService service.
 type SharesServiceHandler interface {
-	// Freezes videos, a collection, a finding or a brief on a public page; an account may have 200. Its address is shown once.
+	// Freezes videos, a collection, a finding, a brief or a report on a public page; an account may have 200. Its address is
+	// shown once.
 	CreateShare(context.Context, *v1.CreateShareRequest) (*v1.CreateShareResponse, error)
 	// Lists the shares that have not ended, newest first.
 	ListShares(context.Context, *v1.ListSharesRequest) (*v1.ListSharesResponse, error)
