@@ -104,7 +104,7 @@ func TestASessionThatEndedGoesOn(t *testing.T) {
 	b := launch(t).tab(t, running.BaseURL)
 	b.signIn(account.Key, true)
 	b.prompt("latte art")
-	id := eval[string](b, `JSON.parse(sessionStorage.getItem('scrollery.session')).keyId`)
+	id := eval[string](b, current+`.keyId`)
 	if got := account.Do(t, `POST /v1/api_keys/revoke {"id":"`+id+`"}`, "").Status; got != http.StatusOK {
 		t.Fatalf("ending the session answers %d, want %v", got, http.StatusOK)
 	}

@@ -85,7 +85,7 @@ func TestJourney(t *testing.T) {
 	b.sees("Nothing was sent yet")
 	b.check("webhook")
 
-	session := eval[string](b, `JSON.parse(sessionStorage.getItem('scrollery.session')).token`)
+	session := eval[string](b, current+`.token`)
 	caller := running.Anonymous().WithKey(session)
 	if got := caller.Do(t, "GET /v1/usage", "").Status; got != http.StatusOK {
 		t.Errorf("before signing out the session answers %d, want 200", got)

@@ -115,7 +115,7 @@ func TestRulesKeepWhatWasTyped(t *testing.T) {
 	b.open("/console/rules")
 	b.sees("What the next scroll would do") // the preview has its answer: the save alone meets the ended session
 	b.sees("Not saved yet")
-	id := eval[string](b, `JSON.parse(sessionStorage.getItem('scrollery.session')).keyId`)
+	id := eval[string](b, current+`.keyId`)
 	if got := account.Do(t, `POST /v1/api_keys/revoke {"id":"`+id+`"}`, "").Status; got != http.StatusOK {
 		t.Fatalf("ending the session answers %d, want %v", got, http.StatusOK)
 	}

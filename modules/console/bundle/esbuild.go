@@ -21,7 +21,7 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	languages, err := messages(ctx, folder)
+	texts, err := messages(ctx, folder)
 	if err != nil {
 		return nil, fmt.Errorf("read the messages: %w", err)
 	}
@@ -45,7 +45,7 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 		LegalComments:     api.LegalCommentsNone, // licenses.txt has them
 		Metafile:          true,
 		LogLevel:          api.LogLevelWarning,
-		Plugins:           []api.Plugin{builtIn(languages)},
+		Plugins:           []api.Plugin{builtIn(texts)},
 	}
 	result := api.Build(options)
 	if len(result.Errors) > 0 {
@@ -61,9 +61,9 @@ func bundle(ctx context.Context) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for language, texts := range languages {
+	for language, all := range texts.languages {
 		if language != firstLanguage {
-			files["messages."+language+".json"] = texts
+			files["messages."+language+".json"] = all
 		}
 	}
 	for _, output := range slices.Concat(result.OutputFiles, operator.OutputFiles) {

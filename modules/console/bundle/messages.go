@@ -5,9 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -15,9 +16,16 @@ import (
 // firstLanguage is in the script; the others are files that are loaded when they are chosen.
 const firstLanguage = "en"
 
-// messages returns the texts of each language as JSON, by the keys of src/i18n/messages.ts.
-// Node evaluates the file: a text may be built from others.
-func messages(ctx context.Context, folder string) (map[string][]byte, error) {
+// texts are those of the pages as JSON objects.
+type texts struct {
+	// languages are all texts by language, but for the first: those that the first script has.
+	languages map[string][]byte
+	// later are texts of the first language by the name of the script that brings them.
+	later map[string][]byte
+}
+
+// messages returns the texts by the keys of src/i18n/messages.ts. Node evaluates the file: a text may be built from others.
+func messages(ctx context.Context, folder string) (*texts, error) {
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir: folder,
 		EntryPoints:   []string{"src/i18n/messages.ts"},
@@ -29,7 +37,7 @@ func messages(ctx context.Context, folder string) (map[string][]byte, error) {
 	if len(result.Errors) > 0 || len(result.OutputFiles) != 1 {
 		return nil, errors.New("esbuild reported errors")
 	}
-	script := append(result.OutputFiles[0].Contents, "\nprocess.stdout.write(JSON.stringify(module.exports.messages))"...)
+	script := append(result.OutputFiles[0].Contents, "\nprocess.stdout.write(JSON.stringify([module.exports.messages, module.exports.later]))"...)
 	command := exec.CommandContext(ctx, "node", "-")
 	command.Stdin, command.Stderr = bytes.NewReader(script), os.Stderr
 	answer, err := command.Output()
@@ -37,10 +45,11 @@ func messages(ctx context.Context, folder string) (map[string][]byte, error) {
 		return nil, err
 	}
 	var entries map[string]map[string]any
-	if err := json.Unmarshal(answer, &entries); err != nil {
+	var later map[string]map[string]any
+	if err := json.Unmarshal(answer, &[]any{&entries, &later}); err != nil {
 		return nil, err
 	}
-	languages := map[string]map[string]any{}
+	languages, parts := map[string]map[string]any{}, map[string]map[string]any{}
 	for key, entry := range entries {
 		for language, text := range entry {
 			if languages[language] == nil {
@@ -49,25 +58,43 @@ func messages(ctx context.Context, folder string) (map[string][]byte, error) {
 			languages[language][key] = text
 		}
 	}
-	files := map[string][]byte{}
+	for part, keys := range later {
+		parts[part] = map[string]any{}
+		for key := range keys {
+			parts[part][key] = languages[firstLanguage][key]
+			delete(languages[firstLanguage], key)
+		}
+	}
+	all := &texts{languages: map[string][]byte{}, later: map[string][]byte{}}
 	for language, texts := range languages {
-		if files[language], err = json.Marshal(texts); err != nil {
+		if all.languages[language], err = json.Marshal(texts); err != nil {
 			return nil, err
 		}
 	}
-	return files, nil
+	for part, texts := range parts {
+		if all.later[part], err = json.Marshal(texts); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
-// builtIn answers the import `messages:first` with the texts of the first language.
-func builtIn(languages map[string][]byte) api.Plugin {
-	const name = "messages:first"
+// builtIn answers the import `messages:first` with the texts of the first language that the first script has, and
+// `messages:` with the name of a script with those that it brings.
+func builtIn(t *texts) api.Plugin {
 	return api.Plugin{Name: "messages", Setup: func(build api.PluginBuild) {
-		build.OnResolve(api.OnResolveOptions{Filter: "^" + name + "$"}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
-			return api.OnResolveResult{Path: name, Namespace: "messages"}, nil
+		build.OnResolve(api.OnResolveOptions{Filter: "^messages:"}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: strings.TrimPrefix(args.Path, "messages:"), Namespace: "messages"}, nil
 		})
-		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "messages"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
-			contents := string(languages[firstLanguage])
-			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJSON, ResolveDir: filepath.Dir(name)}, nil
+		build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "messages"}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+			contents, ok := string(t.later[args.Path]), t.later[args.Path] != nil
+			if args.Path == "first" {
+				contents, ok = string(t.languages[firstLanguage]), true
+			}
+			if !ok {
+				return api.OnLoadResult{}, fmt.Errorf("no texts are kept for %q", args.Path)
+			}
+			return api.OnLoadResult{Contents: &contents, Loader: api.LoaderJSON}, nil
 		})
 	}}
 }

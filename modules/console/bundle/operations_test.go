@@ -14,7 +14,6 @@ import (
 
 // withoutPage are the operations that no page calls, each with the reason.
 var withoutPage = map[string]string{
-	"getAccount":           "the pages read what they need from the session, the keys and the usage",
 	"exportAccount":        "missing: an export is made with `scrollery export`",
 	"getPolicy":            "a page of the documentation has the table",
 	"eraseAccount":         "missing: an account is erased with `scrollery account erase`",

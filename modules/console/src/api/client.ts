@@ -11,7 +11,7 @@ import { ScrollsService } from "../../gen/scrollery/v1/scrolls_service_pb";
 import { WorkspaceService } from "../../gen/scrollery/v1/workspace_service_pb";
 import { ask, notice, type Notice } from "./ask";
 import { Failure, problemOf } from "./problem";
-import { accountScopes, has, keep, readScopes, researchScopes, session } from "./session";
+import { accountScopes, forget, has, readScopes, researchScopes, session, sessionOf } from "./session";
 
 /** The longest wait for a rate limit, in seconds. A spent budget takes hours: that is shown, not waited for. */
 const longestWait = 90;
@@ -24,8 +24,11 @@ let writes = 0;
 export const written = () => writes;
 
 const recover: Interceptor = (next) => async (request) => {
+  // A call is for the client it began for, however often it is repeated and whoever is chosen meanwhile.
+  let account = session.value?.account;
   for (let pause = firstPause; ; ) {
-    const used = session.value?.token;
+    const used = account === undefined ? undefined : sessionOf(account)?.token;
+    if (account !== undefined && !used) throw new DOMException("The client was signed out", "AbortError");
     if (used) request.header.set("Authorization", `Bearer ${used}`);
     if (!readsOnly(request) && !["EstimateScroll", "PreviewImport"].includes(request.method.name)) writes++;
     try {
@@ -39,9 +42,12 @@ const recover: Interceptor = (next) => async (request) => {
       switch (problem.kind) {
         case "unauthorized":
         case "auth_required":
-          if (session.value && session.value.token !== used) continue; // another call signed in again
-          if (await ask({ why: "expired", scopes: session.value?.scopes ?? readScopes })) continue;
-          keep(null);
+          if (account !== undefined && sessionOf(account)?.token !== used) continue; // another call signed in again
+          if (await ask({ why: "expired", scopes: session.value?.scopes ?? readScopes })) {
+            account ??= session.value?.account;
+            continue;
+          }
+          if (account !== undefined) forget(account);
           throw new Failure(problem);
         case "forbidden":
           if (problem.requiredScope && (await ask({ why: "scopes", scopes: widened(problem.requiredScope) }))) continue;

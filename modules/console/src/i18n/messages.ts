@@ -1,8 +1,9 @@
 // Every text of the console, in every language: the only file that a translator edits, with
-// messages-library.ts for the pages of what was collected and messages-collections.ts.
+// messages-library.ts for the pages of what was collected, messages-collections.ts and messages-clients.ts.
 // A text with `one` and `other` chooses by its value {n}. Keep a section a page, in the
 // order of the navigation.
 
+import { clientMessages } from "./messages-clients";
 import { collectionMessages } from "./messages-collections";
 import { libraryMessages } from "./messages-library";
 
@@ -11,16 +12,24 @@ type Text = string | { one: string; other: string };
 export const messages = {
   ...libraryMessages,
   ...collectionMessages,
+  ...clientMessages,
 
   // Frame
   "nav.skip": { en: "Skip to the content", de: "Zum Inhalt springen" },
   "nav.label": { en: "Pages", de: "Seiten" },
   "nav.start": { en: "Start", de: "Start" },
   "nav.scroll": { en: "Scrolls", de: "Scrolls" },
+  "nav.report": { en: "Report", de: "Bericht" },
   "nav.account": { en: "Account", de: "Konto" },
   "session.reads": { en: "Signed in until {until}, read only", de: "Angemeldet bis {until}, nur lesend" },
   "session.writes": { en: "Signed in until {until}, with changes", de: "Angemeldet bis {until}, mit Änderungen" },
   "session.end": { en: "Sign out", de: "Abmelden" },
+  "clients.unnamed": { en: "Unnamed client", de: "Kunde ohne Namen" },
+  "clients.choose": { en: "Choose a client", de: "Kunden wählen" },
+  "clients.title": { en: "Clients", de: "Kunden" },
+  "clients.button": { en: "Client: {name}", de: "Kunde: {name}" },
+  "clients.now": { en: "This is {name} now.", de: "Das ist jetzt {name}." },
+  "session.endAll": { en: "Sign out of all {n}", de: "Alle {n} abmelden" },
   "preferences.theme": { en: "Colours", de: "Farben" },
   "preferences.auto": { en: "Auto", de: "Auto" },
   "preferences.light": { en: "Light", de: "Hell" },
@@ -45,6 +54,7 @@ export const messages = {
   "problem.offline": { en: "The server did not answer. What you typed is still here.", de: "Der Server hat nicht geantwortet. Ihre Eingaben sind noch da." },
   "problem.script": { en: "This part of the page did not load. It may need the network, or the server has a newer version.", de: "Dieser Teil der Seite wurde nicht geladen. Vielleicht fehlt das Netz, oder der Server hat eine neuere Version." },
   "problem.unauthorized": { en: "This key is not valid. It may have been ended, or the session is over.", de: "Dieser Schlüssel ist nicht gültig. Er wurde beendet, oder die Sitzung ist vorbei." },
+  "problem.other_account": { en: "This key is not of the client that this page shows. Add it under Clients instead.", de: "Dieser Schlüssel gehört nicht zu dem Kunden, den diese Seite zeigt. Fügen Sie ihn unter „Kunden“ hinzu." },
   "problem.auth_required": { en: "Sign in first.", de: "Melden Sie sich zuerst an." },
   "problem.forbidden": { en: "This key does not allow that.", de: "Dieser Schlüssel erlaubt das nicht." },
   "problem.subscription_required": { en: "This needs an active subscription.", de: "Dafür ist ein aktives Abonnement nötig." },
@@ -516,3 +526,6 @@ export const messages = {
   "delivery.blocked": { en: "Address is not public", de: "Adresse ist nicht öffentlich" },
   "delivery.expired": { en: "Change is no longer kept", de: "Änderung ist nicht mehr gespeichert" },
 } as const satisfies Record<string, { en: Text; de: Text }>;
+
+/** The texts that a script brings which is loaded later, by its name: the first one is smaller without them. */
+export const later = { clients: clientMessages };

@@ -25,6 +25,7 @@ export function ShareForm({ of, close }: { of: Shared; close: () => void }) {
   const [title, setTitle] = useState(of.title.slice(0, 200));
   const [life, setLife] = useState<number>(0);
   const [made, setMade] = useState<CreateShareResponse | null>(null);
+  const [copied, setCopied] = useState(false);
   const make = useAction(async () => {
     if (!(await allow(researchScopes))) return;
     const { kind, title: _, ...what } = of;
@@ -34,6 +35,8 @@ export function ShareForm({ of, close }: { of: Shared; close: () => void }) {
     });
     setMade(answer);
     announce(t(answer.found ? "share.made" : "share.missing"));
+    // A report is made to be sent. Where the browser does not allow it, the button copies.
+    if (of.kind === "report" && answer.url) await navigator.clipboard.writeText(answer.url).then(() => setCopied(true), () => undefined);
   });
   const end = useAction(async () => {
     await more.shares.revokeShare({ id: made?.share?.id ?? "" });
@@ -44,7 +47,7 @@ export function ShareForm({ of, close }: { of: Shared; close: () => void }) {
     return (
       <>
         <p class="secret"><code>{made.url}</code></p>
-        <p>{t("share.once")} {t("share.until", { at: dateTime(made.share.expiresAt) })}</p>
+        <p>{copied && <strong>{t("report.copied")} </strong>}{t("share.once")} {t("share.until", { at: dateTime(made.share.expiresAt) })}</p>
         {end.problem && <ProblemView problem={end.problem} />}
         <div class="row">
           <Copy text={made.url} label={t("share.copy")} />
@@ -59,9 +62,9 @@ export function ShareForm({ of, close }: { of: Shared; close: () => void }) {
     <form onSubmit={(event) => { event.preventDefault(); void make.run(); }}>
       <p>{t("share.seen")}</p>
       <ul class="bullets">
-        {"sentences" in of && of.sentences.map((one) => <li key={one}><bdi>{one}</bdi></li>)}
+        {of.kind === "report" ? <li>{t("report.seen")}</li> : "sentences" in of && of.sentences.map((one) => <li key={one}><bdi>{one}</bdi></li>)}
         <li>{of.kind === "collection" ? t("share.collection", { n: Math.min(of.videos, most), of: of.videos }) : t("share.videos", { n: "videoIds" in of ? of.videoIds.length : 1 })}</li>
-        <li>{t("share.unseen")}</li>
+        <li>{t(of.kind === "report" ? "report.unseen" : "share.unseen")}</li>
       </ul>
       <Field label={t("share.heading")} hint={t("share.headingHint")}>{(ids) => <Input value={title} onText={setTitle} required maxLength={200} {...ids} />}</Field>
       <Field label={t("share.life")} {...(life === 0 ? { hint: t("share.usualHint") } : {})}>

@@ -27,4 +27,10 @@ export const Collections = lazy(async () => (await collections()).Collections, {
 export const SaveTo = lazy(async () => (await collections()).SaveTo);
 export const ShareForm = lazy(async () => (await collections()).ShareForm);
 
+const clients = () => import("../clients");
+
+/** Stands in a dialog. */
+export const Clients = lazy(async () => (await clients()).Clients);
+export const Report = lazy(async () => (await clients()).Report, { title: "nav.report" });
+
 export const Account = lazy(async () => (await import("./account")).Account, { title: "nav.account" });

@@ -10,6 +10,9 @@ function cell(value: string | number | undefined): string {
   return `"${harmless.replaceAll('"', '""')}"`;
 }
 
+/** Rows as the text of a file, the head first. */
+export const rowsOf = (rows: (string | number | undefined)[][]) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+
 type Row = { video: Entry["video"]; archived?: boolean };
 
 /** The rows as text; `notes`, by id, are a column of their own if there are any. */
@@ -21,13 +24,18 @@ export function csvOf(entries: Row[], notes?: Map<string, string>): string {
       video.id, video.platform, video.source?.kind, video.source?.handle, posted === undefined ? undefined : new Date(posted).toISOString(),
       textOf(video.metadata, "title"), textOf(video.metadata, "caption"), ...(["views", "likes", "comments", "shares", "saves"] as const).map((name) => video.metrics?.[name]),
       archived === undefined ? undefined : String(archived), video.sourceUrl, ...(notes ? [notes.get(video.id)] : []),
-    ].map(cell).join(",");
+    ];
   });
-  return [head.join(","), ...rows].join("\r\n") + "\r\n";
+  return `${head.join(",")}\r\n${rowsOf(rows)}`;
 }
 
 export function saveCsv(entries: Row[], name: string, notes?: Map<string, string>): void {
-  const address = URL.createObjectURL(new Blob(["\ufeff", csvOf(entries, notes)], { type: "text/csv;charset=utf-8" }));
+  saveText(csvOf(entries, notes), name);
+}
+
+/** Saves the text of a file of rows. */
+export function saveText(text: string, name: string): void {
+  const address = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = address;
   link.download = name;

@@ -1,6 +1,7 @@
 // Asks for the key again while a call waits: what is typed on the page stays.
 import { answer, question } from "../api/ask";
-import { signIn } from "../api/signin";
+import { renew } from "../api/signin";
+import { clients, session } from "../api/session";
 import { t } from "../i18n/t";
 import { Dialog } from "../ui/dialog";
 import { KeyForm } from "../ui/keyform";
@@ -12,8 +13,9 @@ export function KeyDialog() {
   const decline = () => answer(false);
   return (
     <Dialog title={t(asked.why === "expired" ? "ask.expired" : "ask.scopes")} onClose={decline}>
+      {clients.value.length > 1 && session.value?.name && <p class="strong"><bdi>{session.value.name}</bdi></p>}
       <p>{t(asked.why === "expired" ? "ask.expiredWhy" : "ask.scopesWhy")}</p>
-      <KeyForm submit={t("ask.go")} use={async (key) => { await signIn(key, asked.scopes); answer(true); }}>
+      <KeyForm submit={t("ask.go")} use={async (key) => { await renew(key, asked.scopes); answer(true); }}>
         <Button kind="quiet" onClick={decline}>{t("ask.decline")}</Button>
       </KeyForm>
     </Dialog>

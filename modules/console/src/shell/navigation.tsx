@@ -1,9 +1,12 @@
 // The navigation beside the page; above it on narrow screens.
+import { useState } from "preact/hooks";
 import { signOut } from "../api/signin";
-import { has, researchScopes, session, signedIn } from "../api/session";
+import { clients, has, researchScopes, session, signedIn } from "../api/session";
 import { time } from "../i18n/format";
 import { speak, t } from "../i18n/t";
 import { pages } from "../pages/index";
+import { Clients } from "../pages/later";
+import { Dialog } from "../ui/dialog";
 import { Button, Link } from "../ui/parts";
 import { announce } from "./announce";
 import { language, theme, type Language, type Theme } from "./preferences";
@@ -19,12 +22,28 @@ export function Navigation() {
         <svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" class="mark" /><path d="M7 22l6-6 4 4 8-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" /></svg>
         Scrollery
       </Link>
+      {clients.value.length > 0 && <Client />}
       {signedIn.value && <Pages />}
       <div class="side-foot">
-        {signedIn.value && <SessionState />}
+        {clients.value.length > 0 && <SessionState />}
         <Preferences />
       </div>
     </header>
+  );
+}
+
+/** The client that the pages are of. It opens the list of all, on every page. */
+function Client() {
+  const [open, setOpen] = useState(false);
+  const name = session.value ? session.value.name || t("clients.unnamed") : t("clients.choose");
+  return (
+    <>
+      <button type="button" class="button client" aria-haspopup="dialog" aria-label={t("clients.button", { name })} onClick={() => setOpen(true)}>
+        <bdi>{name}</bdi>
+        <svg viewBox="0 0 24 24" width="16" height="16" aria-hidden="true"><path d="M7 10l5 5 5-5" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" /></svg>
+      </button>
+      {open && <Dialog title={t("clients.title")} onClose={() => setOpen(false)}><Clients close={() => setOpen(false)} /></Dialog>}
+    </>
   );
 }
 
@@ -50,8 +69,8 @@ function SessionState() {
   const end = () => void signOut().then(() => navigate(to()));
   return (
     <div class="session">
-      <p>{t(has(researchScopes) ? "session.writes" : "session.reads", { until: time(session.value?.expiresAt ?? 0) })}</p>
-      <Button kind="quiet" onClick={end}>{t("session.end")}</Button>
+      {session.value && <p>{t(has(researchScopes) ? "session.writes" : "session.reads", { until: time(session.value.expiresAt) })}</p>}
+      <Button kind="quiet" onClick={end}>{clients.value.length > 1 ? t("session.endAll", { n: clients.value.length }) : t("session.end")}</Button>
     </div>
   );
 }

@@ -9,6 +9,9 @@ const place = signal(location.pathname + location.search);
 /** True once the person moved inside the console: from then on a new page takes the focus. */
 export const moved = signal(false);
 
+/** Whom the pages are about, for the title of the document: the client, where there are several. */
+export const subject = signal("");
+
 export const segments = computed(() => {
   const path = place.value.split("?")[0] ?? "";
   return path.slice(base.length).split("/").filter(Boolean).map(decode);

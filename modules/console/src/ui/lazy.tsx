@@ -64,7 +64,7 @@ export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>
 }
 
 /** Whether the server answers; what was typed stays where it does not. */
-async function answers(): Promise<boolean> {
+export async function answers(): Promise<boolean> {
   try {
     return (await fetch(location.pathname, { method: "HEAD", credentials: "omit" })).ok;
   } catch {

@@ -3,14 +3,14 @@ import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ComponentChildren } fr
 import { useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../i18n/t";
 import { announce } from "../shell/announce";
-import { moved, navigate } from "../shell/router";
+import { moved, navigate, subject } from "../shell/router";
 
 /** The heading of a page. It names the document and takes the focus when the person moved here. */
 export function PageHead({ title, lead, children }: { title: string; lead?: string; children?: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Scrollery`;
-  }, [title]);
+    document.title = [title, subject.value, "Scrollery"].filter(Boolean).join(" · ");
+  }, [title, subject.value]);
   useEffect(() => {
     if (moved.value) heading.current?.focus({ preventScroll: true });
   }, []);

@@ -9,7 +9,7 @@ import { Button } from "./parts";
 export type Shared =
   | { kind: "video"; id: string; title: string }
   | { kind: "collection"; id: string; title: string; videos: number }
-  | { kind: "finding" | "brief"; title: string; sentences: string[]; videoIds: string[] };
+  | { kind: "finding" | "brief" | "report"; title: string; sentences: string[]; videoIds: string[] };
 
 export function Share({ of, name, disabled }: { of: Shared; name?: string; disabled?: boolean }) {
   const [open, setOpen] = useState(false);
