@@ -65,7 +65,7 @@ func (r *reading) packed(file io.Reader, name string) (done bool, err error) {
 		return false, nil
 	}
 	magic := make([]byte, 4)
-	if _, err := at.ReadAt(magic, 0); err != nil || string(magic) != "PK\x03\x04" {
+	if _, err := at.ReadAt(magic, 0); err != nil || string(magic) != "PK\x03\x04" && string(magic) != "PK\x05\x06" {
 		return false, nil
 	}
 	info, err := sized.Stat()
@@ -91,6 +91,9 @@ func (r *reading) zip(at io.ReaderAt, size int64, name string) error {
 	}
 	if r.inZip {
 		return errors.New("a zip in a zip: unpack it first")
+	}
+	if len(archive.File) == 0 {
+		r.out.skip(Empty, 0, "a zip without files")
 	}
 	r.out.report.form("a zip of %d files", len(archive.File))
 	left := &budget{min(maxUnpacked, max(ratioFrom, maxRatio*size))}

@@ -196,7 +196,8 @@ func (u *understanding) takeTool() {
 		u.take(meansType, at, reason)
 	}
 	for _, name := range t.Ignore {
-		if at := columnAt(u.header, name); at >= 0 && u.columns[at].Field == "" {
+		at := columnAt(u.header, name)
+		if at >= 0 && u.columns[at].Field == "" && (u.columns[at].meaning.field != "postedAt" || u.has("postedAt")) {
 			u.columns[at].meaning, u.columns[at].known = meaning{field: meansIgnored}, true
 			u.columns[at].Reason = reason + ", not kept"
 		}
@@ -312,7 +313,7 @@ func (cs sampleColumns) best(field string, suits func(*sampleColumn) bool) int {
 		}
 		switch {
 		case !suits(c):
-			c.Reason = "its values are none of " + field
+			c.Reason = fmt.Sprintf("its values are none of %s, such as %.40q", field, c.values[0])
 		case best < 0 || c.better(&cs[best]):
 			best = i
 		}

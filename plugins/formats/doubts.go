@@ -17,7 +17,7 @@ func (u *understanding) check(style numberStyle) {
 		words := func(s string) bool {
 			return !u.isCount(s) && !hiddenWords[strings.ToLower(s)] && yesOrNo(s) == 0 && s[0] != '#'
 		}
-		if u.tool == nil && c.known && (c.meaning.field == meansComment || c.meaning.field == "comments" && len(c.values) > 0 && c.mostly(c.share(words))) {
+		if u.tool == nil && c.known && (c.meaning.field == meansComment && !(u.has("views") && foldName(c.Name) == "authordisplayname") || c.meaning.field == "comments" && len(c.values) > 0 && c.mostly(c.share(words))) {
 			u.doubt("%q is a column of comments, not of videos", c.Name)
 			break
 		}

@@ -11,20 +11,43 @@ import (
 // draft is a record while its format reads it.
 type draft struct {
 	rec stage.Record
-	// doubtful counts values that made no sense and were left out.
+	// doubtful counts values that made no sense and were left out; misread are those with a name.
 	doubtful int
-	meta     properties
-	now      int64
-	sample   bool
-	scope    scope
+	misread  []Misread
+	// rounded says that a count was written as text, such as 1.2M.
+	rounded bool
+	meta    properties
+	now     int64
+	sample  bool
+	scope   scope
 	// words is the vocabulary, for counts in words.
 	words func() *vocabulary
+}
+
+// counted reports whether any count was read.
+func (d *draft) counted() bool {
+	m := d.rec.Metrics
+	return m.Views != nil || m.Likes != nil || m.Comments != nil || m.Shares != nil || m.Saves != nil
 }
 
 // count is a count, null where there is none.
 func (d *draft) count(n number) *int64 {
 	if n.bad {
 		d.doubtful++
+	}
+	return n.value
+}
+
+// shown is a count of a member, also as text that people write, unless the form is strict. What
+// it cannot read is noted.
+func (d *draft) shown(o *object, path string, strict bool) *int64 {
+	n := o.number(path)
+	if n.bad && !n.hidden && !strict && d.words != nil {
+		c := (&numberStyle{words: d.words().count}).count(string(o.text(path)))
+		n, d.rounded = c.number, d.rounded || c.rounded
+	}
+	if n.bad && (strict || !n.hidden) {
+		d.misread = append(d.misread, Misread{Column: path, Text: string(o.at(path))})
 	}
 	return n.value
 }

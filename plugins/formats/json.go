@@ -142,8 +142,14 @@ var listNames = []string{"entries", "items", "videos", "data", "itemList", "late
 // nestNames are the members under which an object holds the list, or one video.
 var nestNames = []string{"data", "business_discovery", "media", "node", "_source", "itemInfo", "itemStruct"}
 
-// deepNames are those of lists whose objects, in no known form, may be videos too, if they have views.
-var deepNames = append([]string{"hits", "edges", "nodes", "docs", "documents", "rows", "records", "list", "reels", "shorts", "tiktoks", "output"}, listNames...)
+// deepNames end the names of lists whose objects, in no known form, may be videos too, if they have views.
+var deepNames = wordSet("hits edges nodes docs documents rows records list reels shorts tiktoks output results videos posts items entries data")
+
+// mayList reports the name of a list that may be one of videos.
+func mayList(name string) bool {
+	tokens := nameTokens(name)
+	return slices.Contains(listNames, name) || len(tokens) > 0 && deepNames[tokens[len(tokens)-1]]
+}
 
 // object reads an object member by member, so that a list in it streams; what
 // is before the list is inherited by what is in it.

@@ -35,10 +35,12 @@ func (d *draft) fill(o *object, l layout) {
 	d.rec.CreatorID = o.first(l.creator)
 	d.posted(every(o.text, l.posted)...)
 	count := func(paths string) *int64 {
-		if l.strict && !strings.Contains(paths, " ") {
-			return d.count(o.number(paths))
+		for path := range strings.FieldsSeq(paths) {
+			if value := d.shown(o, path, l.strict); value != nil {
+				return value
+			}
 		}
-		return d.first(every(o.number, paths)...)
+		return nil
 	}
 	d.rec.Metrics = stage.Metrics{
 		Views: count(l.views), Likes: count(l.likes), Comments: count(l.comments), Shares: count(l.shares), Saves: count(l.saves),
@@ -46,6 +48,9 @@ func (d *draft) fill(o *object, l layout) {
 	}
 	if l.followers != "" {
 		d.rec.Metrics.Followers = count(l.followers)
+	}
+	if d.rounded && l.semantics == "" {
+		d.rec.Metrics.Semantics = "rounded"
 	}
 	var tags []string
 	for path := range strings.FieldsSeq(l.tags) {

@@ -89,11 +89,29 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 		r.out.skip(known.reason, line, known.detail)
 		return nil
 	}
+	if !d.counted() && d.doubtful+len(d.misread) == 0 && r.options.Format == "" && c.format == "" && r.countsElsewhere(o) {
+		if r.objects.fits(o) {
+			return r.objects.object(r.tables, o, line)
+		}
+		return r.unknown(o, c, line)
+	}
 	name := form.Name
 	if c.format != "" {
 		name = c.format
 	}
 	return r.out.draft(&d, name, line)
+}
+
+// countsElsewhere reports counts under names that a form does not read: the object only looks like it.
+func (r *reading) countsElsewhere(o *object) (found bool) {
+	flatten(o, "", 0, func(path, value string) {
+		if found || value == "" || !allDigits(value) {
+			return
+		}
+		m, known := r.tables.words().of(path)
+		found = known && slices.Contains(countFields[:5], m.field)
+	})
+	return found
 }
 
 // maps reports whether the column map reads an object: one in no format that has a mark
@@ -328,7 +346,7 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 		}
 		inner, at := c, line+bytes.Count(raw[:min(m.at, len(raw))], []byte("\n"))
 		inner.business = inner.business || m.name == "business_discovery"
-		inner.listed = m.value[0] == '[' && slices.Contains(deepNames, m.name) || c.listed && m.value[0] == '{' && slices.Contains(nestNames, m.name)
+		inner.listed = m.value[0] == '[' && mayList(m.name) || c.listed && m.value[0] == '{' && slices.Contains(nestNames, m.name)
 		inner.viewed = !slices.Contains(listNames, m.name) && (inner.listed || c.viewed)
 		r.out.path = append(r.out.path, m.name)
 		var err error

@@ -171,6 +171,9 @@ func (r *results) draft(d *draft, name Format, line int) error {
 		d.rec.Metrics.ObservedAt = d.scope.observed
 	}
 	r.report.Doubtful += d.doubtful
+	for _, m := range d.misread {
+		r.unread(m.Column, line, m.Text)
+	}
 	return r.take(d.rec, name, line)
 }
 

@@ -175,6 +175,13 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"Japanese of Excel", "a.csv", encoded(t, japanese.ShiftJIS, "リンク,再生数,いいね\n"+tiktok+"0077,1.2万,5\n"), []string{"7521900000000000077 12000 5 - -"}, ""},
 		{"Polish of Excel", "a.csv", encoded(t, charmap.Windows1250, "Link;Wyświetlenia;Polubienia\n"+tiktok+"0077;12;5\n"), []string{"7521900000000000077 12 5 - -"}, ""},
 		{"Russian of Excel", "a.csv", encoded(t, charmap.Windows1251, "Ссылка;Просмотры;Лайки\n"+tiktok+"0077;12;5\n"), []string{"7521900000000000077 12 5 - -"}, ""},
+		{"a sheet's word for a date beside a known one", "a.csv", "Link,Weergaven,Datum geplaatst\nhttps://youtu.be/AAAAAAAAS05,5,13-7-2025\n", []string{"AAAAAAAAS05 5 - - 20282"}, ""},
+		{"values that are none are named", "a.csv", "Link,Views,Posted\nhttps://youtu.be/AAAAAAAAS05,5,Q3 2025\n", []string{"AAAAAAAAS05 5 - - -"}, `such as "Q3 2025"`},
+		{"Apify's older time", "a.csv", "authorMeta/name,text,diggCount,playCount,createTime,webVideoUrl\na.example,x,2,5,1751328000," + tiktok + "0078\n", []string{"7521900000000000078 5 2 - -"}, "createTime Field:postedAt"},
+		{"results of a search", "a.json", `{"video_results":[{"title":"pour","link":"https://www.youtube.com/watch?v=AAAAAAAAS05","published_date":"2 years ago","views":5,"length":"0:31"}]}`, []string{"AAAAAAAAS05 5 - - -"}, "2 years ago"},
+		{"half of a form", "a.json", `[{"id":"7521900000000000079","authorUsername":"a.example","authorFollowers":10,"playCount":5,"diggCount":2,"durationSeconds":14}]`, []string{"7521900000000000079 5 2 10 -"}, "authorUsername Field:handle"},
+		{"counts where the form has none", "a.json", `[{"aweme_id":"7521900000000000080","desc":"x","create_time":1751328000,"liked_count":"2345","comment_count":"67"}]`, []string{"7521900000000000080 - 2345 - -"}, "liked_count Field:likes"},
+		{"counts as text in the feed's own form", "a.jsonl", `{"platform":"tiktok","externalId":"7521900000000000081","metrics":{"views":"1.2M","likes":"many"}}` + "\n", []string{"7521900000000000081 1200000 - - -"}, "metrics.likes"},
 		{"another encoding under English names", "a.csv", encoded(t, simplifiedchinese.GB18030, "url,note,views\n"+tiktok+"0077,拿铁拉花真好看,5\n"), nil, "in no other encoding"},
 		{"accounts", "a.csv", "Rank,Username,Followers\n1,a.example,1000\n", nil, "no column has ids or addresses of videos"},
 	} {

@@ -44,7 +44,7 @@ func readTikTokWeb(d *draft, o *object) error {
 // took its form over and added to it.
 
 func fitsTikTokScraper(o *object) bool {
-	return o.has("id") && (o.kind("authorMeta") == '{' || o.has("webVideoUrl") || o.has("playCount", "diggCount")) ||
+	return o.has("id") && (o.kind("authorMeta") == '{' || o.has("webVideoUrl") || o.has("playCount", "diggCount") && o.any("videoMeta", "musicMeta", "authorMeta.name")) ||
 		o.has("webVideoUrl") && o.any("playCount", "diggCount", "authorMeta", "authorMeta.name")
 }
 

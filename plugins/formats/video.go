@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -35,8 +36,21 @@ func readOwn(d *draft, o *object) error {
 		own.PostedDaysAgo = nil
 	}
 	var err error
-	d.rec, d.doubtful, err = own.record(d.now)
-	return err
+	if d.rec, d.doubtful, err = own.record(d.now); err != nil || d.doubtful == 0 {
+		return err
+	}
+	m := &d.rec.Metrics
+	for i, to := range []**int64{&m.Views, &m.Likes, &m.Comments, &m.Shares, &m.Saves, &m.Followers} {
+		path := "metrics." + countFields[i]
+		if n := o.number(path); n.bad && !n.hidden {
+			d.doubtful--
+			*to = d.shown(o, path, false)
+		}
+	}
+	if d.rounded {
+		m.Semantics = cmp.Or(m.Semantics, "rounded")
+	}
+	return nil
 }
 
 // video is one video in the feed's own form.

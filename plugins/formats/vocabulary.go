@@ -150,6 +150,12 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 			return meaning{field: meansIgnored}, true
 		}
 	}
+	// A word of time beside one of posting: Datum geplaatst.
+	rest := slices.DeleteFunc(slices.Clone(tokens), func(token string) bool { return v.means[token].field == meansTime })
+	if m := v.means[v.core(rest)]; len(rest) < len(tokens) && (m.field == "postedAt" || m.field == "observedAt") {
+		m.rank += 70
+		return m, true
+	}
 	// Words that are written together: videoplaycount.
 	m, ok = v.means[together(foldName(name))]
 	if ok && noiseMay(m.field) {
