@@ -129,7 +129,7 @@ func graph(cfg Config, log *slog.Logger, db *store.DB) fx.Option {
 		admission.Module,
 		system,
 		observed,
-		fx.Provide(newOverview, newTracing, newMux, newAgents, newDrain, NewRoutes, NewServer),
+		fx.Provide(newReloader, newOverview, newTracing, newMux, newAgents, newDrain, NewRoutes, NewServer),
 		fx.Invoke(learnStages, runRoles),
 	)
 }
@@ -297,6 +297,8 @@ type Service struct {
 	drain   *drain
 	baseURL string
 	page    *overview
+	// reloader takes changed settings of plugins.
+	reloader *reloader
 }
 
 // Start opens the database, brings it to this version's schema and serves. While
@@ -328,7 +330,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	var removing *removal.Service
 	var accounts *account.Service
 	s.graph = fx.New(graph(cfg, log, db), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
-		fx.Populate(&kept, &removing, &accounts, &s.server, &s.routes, &s.plugins, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page))
+		fx.Populate(&kept, &removing, &accounts, &s.server, &s.routes, &s.plugins, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page, &s.reloader))
 	if err = cause(s.graph.Err()); err == nil && cfg.OpsPage {
 		err = s.page.mount(s.ops, s.console) // before anything runs that would have to end if it fails
 	}
@@ -369,6 +371,12 @@ func (s *Service) Stop() error {
 	return errors.Join(s.graph.Stop(ctx), s.ops.Close())
 }
 
+// serve is Wait of a server that reads its settings again at SIGHUP.
+func (s *Service) serve(ctx context.Context) error {
+	defer s.reloadOnHangup(ctx)()
+	return s.Wait(ctx)
+}
+
 // Wait returns when ctx has ended, or with the error of a server that failed.
 func (s *Service) Wait(ctx context.Context) error {
 	select {
@@ -406,7 +414,7 @@ func Serve(ctx context.Context, cfg Config, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	err = service.Wait(ctx)
+	err = service.serve(ctx)
 	log.Info("stopping")
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)

@@ -114,6 +114,9 @@ type Config struct {
 	// their variables without Prefix. In the file they are top-level keys in lower case.
 	StageValues map[string]string `yaml:"-"`
 
+	// again reads the configuration again from where it was read; nil if it was not read.
+	again func() (Config, error)
+
 	// Console has the files of the console; nil for those in the binary.
 	Console fs.FS `yaml:"-"`
 	// ClientDocuments fetches the metadata documents of agents that sign in, for tests; nil

@@ -42,6 +42,7 @@ type overview struct {
 	usage   *usage.Service
 	removal *removal.Service
 	metrics *ops.Metrics
+	reload  func(context.Context) (Reloaded, error)
 	log     *slog.Logger
 
 	mu      sync.Mutex
@@ -50,8 +51,8 @@ type overview struct {
 	keptAt  time.Time // of the last reading
 }
 
-func newOverview(cfg Config, db *store.DB, host *host.Host, quotas *quota.Service, s *scrolls.Service, u *usage.Service, r *removal.Service, m *ops.Metrics, log *slog.Logger) *overview {
-	return &overview{cfg: cfg, db: db, host: host, quotas: quotas, scrolls: s, usage: u, removal: r, metrics: m, log: log}
+func newOverview(cfg Config, db *store.DB, host *host.Host, quotas *quota.Service, s *scrolls.Service, u *usage.Service, r *removal.Service, m *ops.Metrics, again *reloader, log *slog.Logger) *overview {
+	return &overview{cfg: cfg, db: db, host: host, quotas: quotas, scrolls: s, usage: u, removal: r, metrics: m, reload: again.reload, log: log}
 }
 
 // mount serves the page on the operations port.
@@ -60,7 +61,8 @@ func (o *overview) mount(to *ops.Server, from *console.Console) error {
 	if err != nil {
 		return fmt.Errorf("the operator's page: %w", err)
 	}
-	page, err := from.Operator(console.NewOperators(key, o.log), func(r *http.Request) (any, error) { return o.read(r.Context()) })
+	page, err := from.Operator(console.NewOperators(key, o.log), func(r *http.Request) (any, error) { return o.read(r.Context()) },
+		func(r *http.Request) (any, error) { return o.reload(r.Context()) })
 	if err != nil {
 		return fmt.Errorf("the operator's page: %w", err)
 	}
@@ -87,6 +89,7 @@ type (
 		Disks       []diskPart      `json:"disks"`
 		Kept        []keptPart      `json:"kept"`
 		Troubles    []troublePart   `json:"troubles"`
+		Settings    []settingPart   `json:"settings"`
 	}
 	// hourPart is what this process did in an hour. Durations are rounded up by at most a half.
 	hourPart struct {
@@ -150,6 +153,21 @@ type (
 		State   string `json:"state"`
 		Builtin bool   `json:"builtin"`
 	}
+	// settingPart is a setting of a plugin. Value is empty for a secret.
+	settingPart struct {
+		Plugin   string   `json:"plugin"`
+		Name     string   `json:"name"`
+		Type     string   `json:"type"`
+		Min      string   `json:"min"`
+		Max      string   `json:"max"`
+		Values   []string `json:"values"`
+		Value    string   `json:"value"`
+		Set      bool     `json:"set"`
+		Secret   bool     `json:"secret"`
+		Required bool     `json:"required"`
+		Variable string   `json:"variable"`
+		Help     string   `json:"help"`
+	}
 	tenantPart struct {
 		Account string `json:"account"`
 		Units   int64  `json:"units"`
@@ -203,6 +221,9 @@ func (o *overview) read(ctx context.Context) (*overviewAnswer, error) {
 	}
 	for _, p := range o.host.Known() {
 		a.Plugins = append(a.Plugins, pluginPart{p.ID, string(p.Kind), p.Version, string(p.State), p.Builtin})
+	}
+	for _, v := range o.host.Values() {
+		a.Settings = append(a.Settings, settingPart{v.Plugin, v.Name, string(v.Type), v.Min, v.Max, v.Values, v.Text, v.Set, v.Secret, v.Required, v.Variable, v.Help})
 	}
 	busiest, err := o.usage.Busiest(ctx, now.UTC(), overviewRows)
 	if err != nil {

@@ -38,9 +38,14 @@ func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error
 	switch folder := cfg.StageValues["FEED_DIR"]; folder {
 	case feed.Sample:
 	case "":
-		cfg.SetStage("FEED_DIR", feed.Sample)
-		if err := cfg.Complete(); err != nil {
+		if err := cfg.showSample(); err != nil {
 			return err
+		}
+		if again := cfg.again; again != nil {
+			cfg.again = func() (Config, error) {
+				next, err := again()
+				return next, errors.Join(err, next.showSample())
+			}
 		}
 	default: // its scrolls would fail once all has started
 		if _, err := os.ReadDir(folder); err != nil {
@@ -54,12 +59,18 @@ func ServeSample(ctx context.Context, cfg Config, out, progress io.Writer) error
 	err = service.showSample(ctx, out, progress)
 	if err == nil {
 		level.Set(cfg.LogLevel)
-		err = service.Wait(ctx)
+		err = service.serve(ctx)
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = nil
 	}
 	return errors.Join(err, service.Stop())
+}
+
+// showSample has the feed give the sample.
+func (c *Config) showSample() error {
+	c.SetStage("FEED_DIR", feed.Sample)
+	return c.Complete()
 }
 
 func (s *Service) showSample(ctx context.Context, out, progress io.Writer) error {

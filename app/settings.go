@@ -63,6 +63,7 @@ func Load(environ func(string) (string, bool), flags map[string]string) (Config,
 	if err := errors.Join(faults...); err != nil {
 		return Config{}, err
 	}
+	cfg.again = func() (Config, error) { return Load(environ, flags) }
 	return cfg, cfg.Complete()
 }
 
@@ -94,7 +95,7 @@ func (c *Config) readFile(path string) error {
 	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return fmt.Errorf("read %s: %s", path, withoutText(err))
 	}
 	if len(file.Docs) == 0 || empty(file.Docs[0].Body) {
 		return nil
@@ -103,10 +104,13 @@ func (c *Config) readFile(path string) error {
 		return fmt.Errorf("read %s: it contains more than one document", path)
 	}
 	if err := errors.Join(renameDoor(file.Docs[0].Body), c.takeStageValues(file.Docs[0].Body), yaml.NodeToValue(file.Docs[0].Body, c, yaml.Strict())); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
+		return fmt.Errorf("read %s: %s", path, withoutText(err))
 	}
 	return nil
 }
+
+// withoutText is an error of YAML without the lines of the file around it, in which secrets are.
+func withoutText(err error) string { return yaml.FormatError(err, false, false) }
 
 // renameDoor reads the part `protocols` under its former name, `door`.
 func renameDoor(document ast.Node) error {

@@ -42,7 +42,7 @@ func TestOperatorPage(t *testing.T) {
 	once := link()
 	b.open("/readyz") // another document, so that the link is loaded
 	b.open(once)
-	b.sees("Nothing can be changed here.")
+	b.sees("What this installation does now.")
 	b.sees("should have been deleted in 1 accounts")
 	b.until(`[...document.querySelectorAll('caption')].filter((e) => /Requests by hour|What libraries keep|Calls of plugins/.test(e.textContent)).length === 3`)
 	b.sees(done.ID)
@@ -53,6 +53,8 @@ func TestOperatorPage(t *testing.T) {
 		t.Errorf(`the code stays in the address: %s, want without "code"`, at)
 	}
 	b.check("operator")
+	b.press("Read settings again")
+	b.sees("Nothing was changed: the configuration was not read from a file or the environment")
 	shown := eval[string](b, "document.documentElement.innerHTML")
 	for _, private := range []string{account.Key, account.Email, "hostile-brief", "hostile-prompt"} {
 		if strings.Contains(shown, private) {

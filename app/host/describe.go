@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/scrollery/scrollery/app/host/egress"
@@ -129,13 +130,26 @@ type given struct {
 }
 
 // grants are the settings and secrets of calls: those of the operator, and those of accounts.
-type grants struct{ config *Config }
+type grants struct {
+	config *Config
+	// set has what the operator set; Reload replaces it.
+	set atomic.Pointer[operatorValues]
+}
+
+// operatorValues are settings and secrets by plugin, then by name, as in Config.
+type operatorValues struct{ settings, secrets map[string]map[string]string }
+
+func newGrants(config *Config) *grants {
+	gs := &grants{config: config}
+	gs.set.Store(&operatorValues{config.Settings, config.Secrets})
+	return gs
+}
 
 // give picks the settings and secrets that the spec names. A manifest's settings
 // win over the config's, the template's over both, and without its grant a plugin
 // gets no secret. Secrets are all the account's own, or all the operator's. It returns
 // what is set even if something else is missing.
-func (gs grants) give(e *entry, spec stage.Spec, run stage.Run, own *Own) (given, error) {
+func (gs *grants) give(e *entry, spec stage.Spec, run stage.Run, own *Own) (given, error) {
 	var missing error
 	secrets := gs.secrets(e)
 	if own != nil {
@@ -218,7 +232,7 @@ func misnamed(spec stage.Spec, settings map[string]string) error {
 }
 
 // turnedOff is the error of a stage that the operator turned off.
-func (gs grants) turnedOff(e *entry, setting stage.Setting) error {
+func (gs *grants) turnedOff(e *entry, setting stage.Setting) error {
 	if variable := gs.config.Variables[e.id][setting.Name]; variable != "" {
 		return stage.Misconfiguredf("turned off by %s=%s", variable, setting.Off)
 	}
@@ -227,7 +241,7 @@ func (gs grants) turnedOff(e *entry, setting stage.Setting) error {
 
 // unset is the error of a setting or secret without a value, with the variable that sets it
 // unless an account does.
-func (gs grants) unset(e *entry, what, name string, own bool) error {
+func (gs *grants) unset(e *entry, what, name string, own bool) error {
 	if variable := gs.config.Variables[e.id][name]; e.builtin && variable != "" && !own {
 		return stage.Misconfiguredf("%s %q is missing: set %s", what, name, variable)
 	}

@@ -34,7 +34,7 @@ type Host struct {
 
 	config  *Config
 	log     *slog.Logger
-	grants  grants
+	grants  *grants
 	plugins *plugins
 
 	learning sync.WaitGroup
@@ -54,18 +54,11 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{
-		Processes: processes, config: &config, log: log, grants: grants{&config},
-		plugins: &plugins{config: &config, log: log, entries: map[string]*entry{}},
+		Processes: processes, config: &config, log: log, grants: newGrants(&config),
 	}
-	for _, spec := range config.Builtins {
-		h.plugins.add(&entry{id: spec.ID, builtin: true, spec: spec, described: true, enabled: true})
+	if h.plugins, err = find(&config, log); err != nil {
+		return nil, err
 	}
-	if config.Dir != "" {
-		if err := h.plugins.discover(config.Dir); err != nil {
-			return nil, err
-		}
-	}
-	h.plugins.readLate()
 	if config.Box == NoBox {
 		log.Warn("plugins run without a box: the author of one can read and change what this server can", "setting", "SCROLLERY_PLUGIN_BOX=none")
 	}

@@ -131,8 +131,8 @@ func (e *entry) handOver(g *given) {
 
 // settings are those of the operator, the last one in force: of files, of the configuration, of a
 // manifest and of the template.
-func (gs grants) settings(e *entry, run stage.Run) []map[string]string {
-	all := []map[string]string{gs.config.Settings[e.id], e.manifest.Settings, run.Settings[e.id]}
+func (gs *grants) settings(e *entry, run stage.Run) []map[string]string {
+	all := []map[string]string{gs.set.Load().settings[e.id], e.manifest.Settings, run.Settings[e.id]}
 	if e.late != nil {
 		return append([]map[string]string{e.late.Settings}, all...)
 	}
@@ -140,14 +140,15 @@ func (gs grants) settings(e *entry, run stage.Run) []map[string]string {
 }
 
 // secrets are those that the operator set for an entry.
-func (gs grants) secrets(e *entry) map[string]string {
+func (gs *grants) secrets(e *entry) map[string]string {
+	set := gs.set.Load().secrets[e.id]
 	if e.late == nil {
-		return gs.config.Secrets[e.id]
+		return set
 	}
 	all := maps.Clone(e.late.Secrets)
 	if all == nil {
 		all = map[string]string{}
 	}
-	maps.Copy(all, gs.config.Secrets[e.id])
+	maps.Copy(all, set)
 	return all
 }

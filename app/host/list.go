@@ -110,18 +110,22 @@ func (h *Host) Learn() {
 		} else if why := h.Processes.Ungrouped(); missing == nil && why != nil {
 			h.log.Info("no cgroup bounds the calls of plugins; the server counts what they use", "reason", why)
 		}
-		for {
-			h.list(h.ends)
-			if !h.wonders() {
-				return
-			}
-			select {
-			case <-h.ends.Done():
-				return
-			case <-time.After(h.config.CoolDown):
-			}
-		}
+		h.askUntilKnown()
 	})
+}
+
+func (h *Host) askUntilKnown() {
+	for {
+		h.list(h.ends)
+		if !h.wonders() {
+			return
+		}
+		select {
+		case <-h.ends.Done():
+			return
+		case <-time.After(h.config.CoolDown):
+		}
+	}
 }
 
 // wonders reports whether any plugin has yet to describe itself.
@@ -159,6 +163,41 @@ func (h *Host) Spec(id string) (spec stage.Spec, set []string) {
 	defer e.mu.Unlock()
 	given, _ := h.grants.give(e, e.spec, stage.Run{}, nil)
 	return e.spec, slices.Concat(slices.Sorted(maps.Keys(given.settings)), slices.Sorted(maps.Keys(given.secrets)))
+}
+
+// Value is a setting or a secret of a plugin and what it is set to.
+type Value struct {
+	Plugin string
+	stage.Setting
+	// Text is the value in force, a default too; of a secret only whether there is one.
+	Text        string
+	Secret, Set bool
+	// Variable is the environment variable that sets it; empty for one without.
+	Variable string
+}
+
+// Values are the settings and secrets of the plugins that described themselves, for those that
+// operators set.
+func (h *Host) Values() (all []Value) {
+	for _, id := range h.plugins.ids() {
+		e := h.plugins.entry(id)
+		if e == nil {
+			continue
+		}
+		e.mu.Lock()
+		spec := e.spec
+		e.mu.Unlock()
+		given, _ := h.grants.give(e, spec, stage.Run{}, nil)
+		variables := h.config.Variables[id]
+		for _, s := range spec.Settings {
+			text := given.settings[s.Name]
+			all = append(all, Value{Plugin: id, Setting: s, Text: text, Set: text != s.Default, Variable: variables[s.Name]})
+		}
+		for _, name := range spec.Secrets {
+			all = append(all, Value{Plugin: id, Setting: stage.Setting{Name: name, Required: slices.Contains(spec.RequiredSecrets, name)}, Secret: true, Set: given.secrets[name] != "", Variable: variables[name]})
+		}
+	}
+	return all
 }
 
 // Find shows one plugin; ok is false for an unknown id.
@@ -201,8 +240,8 @@ func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 		p.State, p.Reason = Refused, Printable(err.Error())
 	case unset != nil:
 		p.State, p.Reason = Unset, unset.Error()
-	case len(e.withheld(e.spec, h.config.Secrets[e.id])) > 0 && until.IsZero():
-		p.Reason = notGranted(e.withheld(e.spec, h.config.Secrets[e.id])[0])
+	case len(e.withheld(e.spec, h.grants.secrets(e))) > 0 && until.IsZero():
+		p.Reason = notGranted(e.withheld(e.spec, h.grants.secrets(e))[0])
 	case e.fault != "":
 		p.Reason = e.fault
 	case !until.IsZero():

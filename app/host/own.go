@@ -31,7 +31,7 @@ type Own struct {
 // Owned is [Accounts.Owned] of the configuration.
 func (h *Host) Owned(ctx context.Context) (map[string]*Own, error) { return h.grants.owned(ctx) }
 
-func (gs grants) owned(ctx context.Context) (map[string]*Own, error) {
+func (gs *grants) owned(ctx context.Context) (map[string]*Own, error) {
 	if gs.config.Accounts == nil {
 		return nil, nil
 	}
@@ -39,7 +39,7 @@ func (gs grants) owned(ctx context.Context) (map[string]*Own, error) {
 }
 
 // own is what the tenant of a call set for the stage; nil for the operator's.
-func (gs grants) own(ctx context.Context, e *entry) (*Own, error) {
+func (gs *grants) own(ctx context.Context, e *entry) (*Own, error) {
 	if e.spec.Kind != stage.SourceKind || len(e.spec.Secrets) == 0 {
 		return nil, nil
 	}

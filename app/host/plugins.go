@@ -23,6 +23,21 @@ type plugins struct {
 	lateStrays []Plugin
 }
 
+// find finds the plugins of a configuration. It starts none.
+func find(config *Config, log *slog.Logger) (*plugins, error) {
+	p := &plugins{config: config, log: log, entries: map[string]*entry{}}
+	for _, spec := range config.Builtins {
+		p.add(&entry{id: spec.ID, builtin: true, spec: spec, described: true, enabled: true})
+	}
+	if config.Dir != "" {
+		if err := p.discover(config.Dir); err != nil {
+			return nil, err
+		}
+	}
+	p.readLate()
+	return p, nil
+}
+
 func (p *plugins) add(e *entry) {
 	p.known.Lock()
 	defer p.known.Unlock()

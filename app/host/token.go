@@ -29,7 +29,7 @@ type tokens struct {
 
 // renewed replaces the operator's values by the newest ones, and returns what the call may
 // renew: the tokens of the spec that are set and granted.
-func (gs grants) renewed(ctx context.Context, e *entry, g given, own *Own) (tokens, error) {
+func (gs *grants) renewed(ctx context.Context, e *entry, g given, own *Own) (tokens, error) {
 	t := tokens{plugin: e.id, first: map[string]string{}, store: gs.config.Tokens}
 	if own != nil {
 		t.store = own

@@ -143,7 +143,7 @@ func (t *Trial) StartWith(ctx context.Context, settings, secrets map[string]stri
 		}
 	}
 	t.entry.manifest.Settings, t.entry.manifest.Secrets = settings, slices.Collect(maps.Keys(secrets))
-	t.host.config.Secrets = map[string]map[string]string{t.entry.id: secrets}
+	t.host.grants.set.Store(&operatorValues{secrets: map[string]map[string]string{t.entry.id: secrets}})
 	own, err := t.host.grants.give(t.entry, t.Spec, stage.Run{}, nil)
 	if err != nil {
 		return nil, err

@@ -41,8 +41,8 @@ func (h *Host) Usable(templates []Template) error {
 		}
 		faults = append(faults, h.unusable("template "+t.Name+": settings of", t.Settings)...)
 	}
-	faults = append(faults, h.unusable("plugins.settings:", h.config.Settings)...)
-	for _, id := range slices.Sorted(maps.Keys(h.config.Secrets)) {
+	faults = append(faults, h.unusable("plugins.settings:", h.grants.set.Load().settings)...)
+	for _, id := range slices.Sorted(maps.Keys(h.grants.set.Load().secrets)) {
 		if !h.plugins.has(id) {
 			faults = append(faults, fmt.Errorf("plugins.secrets: there is no plugin %q%s", id, nearest.Hint(id, h.plugins.ids())))
 		}

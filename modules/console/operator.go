@@ -120,9 +120,9 @@ func (o *Operators) leave(r *http.Request) {
 }
 
 // Operator serves the page of the operator below OperatorPath: its files to everyone, and
-// what overview returns, as JSON, to who is signed in. It fails in a binary without the
-// console.
-func (c *Console) Operator(operators *Operators, overview func(*http.Request) (any, error)) (http.Handler, error) {
+// what overview returns, as JSON, to who is signed in, who may also have reload called, whose
+// error they see. It fails in a binary without the console.
+func (c *Console) Operator(operators *Operators, overview, reload func(*http.Request) (any, error)) (http.Handler, error) {
 	if !c.Present() {
 		return nil, fmt.Errorf("this binary was built without the console: install npm and run `make build`")
 	}
@@ -137,11 +137,15 @@ func (c *Console) Operator(operators *Operators, overview func(*http.Request) (a
 		guarded(w)
 		w.WriteHeader(http.StatusNoContent)
 	})
-	mux.HandleFunc("GET "+OperatorPath+"status", func(w http.ResponseWriter, r *http.Request) {
-		if !operators.signedIn(r) {
-			refuse(w, http.StatusUnauthorized, "Sign in with a new link: scrollery console prints one.")
+	mux.HandleFunc("POST "+OperatorPath+"reload", operators.only(func(w http.ResponseWriter, r *http.Request) {
+		done, err := reload(r)
+		if err != nil {
+			refuse(w, http.StatusUnprocessableEntity, err.Error())
 			return
 		}
+		answer(w, done)
+	}))
+	mux.HandleFunc("GET "+OperatorPath+"status", operators.only(func(w http.ResponseWriter, r *http.Request) {
 		status, err := overview(r)
 		if err != nil {
 			operators.log.ErrorContext(r.Context(), "read the operator's overview", "error", err)
@@ -149,8 +153,19 @@ func (c *Console) Operator(operators *Operators, overview func(*http.Request) (a
 			return
 		}
 		answer(w, status)
-	})
+	}))
 	return mux, nil
+}
+
+// only serves who is signed in.
+func (o *Operators) only(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !o.signedIn(r) {
+			refuse(w, http.StatusUnauthorized, "Sign in with a new link: scrollery console prints one.")
+			return
+		}
+		serve(w, r)
+	}
 }
 
 // serveEnter takes `{"code":"…"}` from the page's own origin and answers `{"token":"…"}`.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -72,7 +73,7 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := NewOperators(operatorKey, log)
-	handler, err := c.Operator(o, func(*http.Request) (any, error) { return map[string]int{"queue": 7}, nil })
+	handler, err := c.Operator(o, func(*http.Request) (any, error) { return map[string]int{"queue": 7}, nil }, func(*http.Request) (any, error) { return nil, errors.New("no such setting") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +96,7 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 		{"with a wrong token", call("GET", "/operator/status", "", "Authorization", "Bearer x"), 401},
 		{"another site", call("POST", "/operator/enter", enter, "Content-Type", "application/json", "Sec-Fetch-Site", "cross-site"), 403},
 		{"a form", call("POST", "/operator/enter", enter, "Content-Type", "text/plain"), 415},
+		{"a reload without a token", call("POST", "/operator/reload", ""), 401},
 		{"a change", call("DELETE", "/operator/status", ""), 405},
 		{"another file", call("GET", "/operator/console.js", ""), 404},
 	} {

@@ -221,6 +221,16 @@ func (t *Table) replaced(file string) (*Table, error) {
 // Readings is how observations grow fewer.
 func (s *Service) Readings() Readings { return *s.table.Readings }
 
+// Agreements are the settings by which the operator accepts what rows of sources name.
+func (s *Service) Agreements() (names []string) {
+	for _, source := range s.table.Sources {
+		if source.Accepted != "" {
+			names = append(names, source.Accepted)
+		}
+	}
+	return names
+}
+
 // Ends are the rows of sources of which something is deleted for its age, with what it is.
 func (s *Service) Ends() (ends []Source) {
 	for _, source := range s.table.Sources {

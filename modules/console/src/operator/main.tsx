@@ -1,12 +1,12 @@
-// The page of the operator: it reads, and changes nothing.
+// The page of the operator: it reads, and has the server read its settings again.
 import { render, type ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { dateTime, duration, number, relative } from "../i18n/format";
 import { applyPreferences, language, preferred } from "../shell/preferences";
 import { takeCode } from "../shell/router";
 import { Badge, Button, Card, PageHead, type Tone } from "../ui/parts";
 import { Table, type Column } from "../ui/table";
-import { away, enter, follow, leave, overview, state, type Overview, type ScrollRow } from "./read";
+import { away, enter, follow, leave, overview, reload, state, type Overview, type Reloaded, type ScrollRow, type Setting } from "./read";
 import { isText, say } from "./texts";
 
 function List<T>({ title, empty, rows, id, columns }: { title: string; empty: string; rows: T[] | null; id: (row: T) => string; columns: Column<T>[] }) {
@@ -34,6 +34,46 @@ function Troubles({ of }: { of: Overview }) {
           ))}
         </ul>
       ) : <p class="muted">{say("noTroubles")}</p>}
+    </Card>
+  );
+}
+
+function form(of: Setting): string {
+  if (of.values?.length) return of.values.join(", ");
+  if (of.min || of.max) return say("bounds", { type: of.type, min: of.min || "…", max: of.max || "…" });
+  return of.secret ? say("secret") : of.type || say("none");
+}
+
+function SettingValue({ of }: { of: Setting }) {
+  if (of.secret ? of.set : of.value) return of.secret ? <Badge tone="good">{say("isSet")}</Badge> : <code>{of.value}</code>;
+  return of.required ? <Badge tone="warn">{say("missing")}</Badge> : <>{say("none")}</>;
+}
+
+function Settings({ of }: { of: Overview }) {
+  const [busy, setBusy] = useState(false);
+  const [done, setDone] = useState<Reloaded | Error | null>(null);
+  const again = async () => {
+    setBusy(true);
+    setDone(await reload());
+    setBusy(false);
+  };
+  const names = (list: string[] | null) => list?.join(", ") || say("none");
+  return (
+    <Card title={say("settings")}>
+      <p class="muted">{say("settingsText")}</p>
+      <Button onClick={() => void again()} disabled={busy}>{say("reload")}</Button>
+      <div role="status">
+        {done instanceof Error && <p class="notice bad">{say("notReloaded", { why: done.message })}</p>}
+        {done && !(done instanceof Error) && <p class="notice">{say("reloaded", { plugins: names(done.plugins) })}{done.restart?.length ? ` ${say("needsRestart", { names: names(done.restart) })}` : ""}</p>}
+      </div>
+      <Table caption={say("settings")} rows={of.settings ?? []} id={(row) => `${row.plugin} ${row.name}`} columns={[
+        { title: say("plugin"), cell: (row) => row.plugin },
+        { title: say("setting"), head: true, cell: (row) => <code>{row.name}</code> },
+        { title: say("value"), cell: (row) => <SettingValue of={row} /> },
+        { title: say("form"), cell: form },
+        { title: say("setBy"), cell: (row) => (row.variable ? <code>{row.variable}</code> : say("inFile")) },
+        { title: say("help"), cell: (row) => row.help },
+      ]} />
     </Card>
   );
 }
@@ -121,6 +161,7 @@ function Now({ of }: { of: Overview }) {
         { title: say("origin"), cell: (row) => say(row.builtin ? "builtin" : "external") },
         { title: say("state"), cell: (row) => <Badge tone={pluginTones[row.state] ?? "plain"}>{row.state}</Badge> },
       ]} />
+      <Settings of={of} />
     </>
   );
 }

@@ -3,6 +3,12 @@ import { signal } from "@preact/signals";
 
 export type ScrollRow = { id: string; account: string; step: string; failureCode: string; attempt: number; createdAt: number; heartbeatAt: number };
 
+/** A setting or secret of a plugin. `value` is empty for a secret; `variable` for one without. */
+export type Setting = {
+  plugin: string; name: string; type: string; min: string; max: string; values: string[] | null;
+  value: string; set: boolean; secret: boolean; required: boolean; variable: string; help: string;
+};
+
 /** Lists are null where they are empty. Times are Unix milliseconds, 0 for none. */
 export type Overview = {
   at: number;
@@ -21,6 +27,7 @@ export type Overview = {
   disks: { of: string; free: number }[] | null;
   kept: { source: string; accounts: number; readings: number; oldestAt: number; nextAt: number; overdue: number }[] | null;
   troubles: { kind: string; of: string; n: number }[] | null;
+  settings: Setting[] | null;
 };
 
 const tokenKey = "scrollery.operator";
@@ -50,6 +57,20 @@ export function leave(): void {
   const token = sessionStorage.getItem(tokenKey);
   if (token) void fetch("/operator/leave", { method: "POST", credentials: "omit", headers: { Authorization: `Bearer ${token}` } }).catch(() => undefined);
   forget();
+}
+
+export type Reloaded = { plugins: string[] | null; restart: string[] | null };
+
+/** Has the server read its settings again. The error is the server's own words. */
+export async function reload(): Promise<Reloaded | Error> {
+  try {
+    const answer = await fetch("/operator/reload", { method: "POST", credentials: "omit", headers: { Authorization: `Bearer ${sessionStorage.getItem(tokenKey) ?? ""}` } });
+    if (!answer.ok) return new Error(await answer.text());
+    void read();
+    return (await answer.json()) as Reloaded;
+  } catch (failure) {
+    return new Error(String(failure));
+  }
 }
 
 function forget(): void {
