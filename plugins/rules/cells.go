@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -61,9 +60,6 @@ type celler struct {
 // longestBound is the most pieces of a bound.
 const longestBound = 40
 
-// headed is what a sentence about a platform begins with.
-var headed = regexp.MustCompile(`^sP(?:[&|]?P)*o?$`)
-
 // cellsOf are the cells of a rule.
 func (c *compiler) cellsOf(tokens []token) []cell {
 	s := &celler{compiler: c, tokens: tokens}
@@ -100,9 +96,6 @@ func boundClass(found []Condition) byte {
 // emit puts a cell of some tokens behind the words before it.
 func (s *celler) emit(c cell, tokens int) {
 	s.flush()
-	if last := len(s.cells) - 1; last >= 0 && (s.cells[last].class == 'W' && strings.IndexByte("MNKAF", c.class) >= 0 || s.cells[last].class == 'S' && c.class == 'M') {
-		s.cells = s.cells[:last] // "I want only …"
-	}
 	if c.tokens == nil {
 		c.tokens = s.tokens[s.at : s.at+tokens]
 	}
@@ -117,19 +110,6 @@ func (s *celler) flush() {
 	}
 	s.cells = append(s.cells, s.heldCells...)
 	s.run, s.held, s.heldCells = nil, nil, nil
-}
-
-// last is the class of the last cell that says something; 0 at the start.
-func (s *celler) last() byte {
-	if len(s.run) > 0 {
-		return 'w'
-	}
-	for _, c := range slices.Backward(s.cells) {
-		if strings.IndexByte("oasiebvh", c.class) < 0 {
-			return c.class
-		}
-	}
-	return 0
 }
 
 func (s *celler) step() {
@@ -180,38 +160,21 @@ func (s *celler) step() {
 
 // phrase is the letter of the longest phrase of the grammar here.
 func (s *celler) phrase() (class byte, n int) {
-	if s.tokens[s.at].kind != word {
+	t := s.tokens[s.at]
+	if t.kind != word {
 		return 0, 0
 	}
-	words := []string{}
-	for i := s.at; i < len(s.tokens) && len(words) < s.longest["cell"] && s.tokens[i].kind == word; i++ {
-		words = append(words, s.tokens[i].text)
+	if key, n := s.find("cell", s.tokens, s.at+1); n > 0 && key == "T" && (t.text == "is" || t.text == "are") {
+		return 'i', 1 // "are not allowed" is no "are not"
 	}
-	if is := words[0] == "is" || words[0] == "are"; is && s.at+1 < len(s.tokens) {
-		s.at++ // "are not allowed" is no "are not"
-		class, _ := s.phrase()
-		if s.at--; class == 'T' {
-			return 'i', 1
-		}
+	key, n := s.find("cell", s.tokens, s.at)
+	for n > 0 && (key == "" || s.cuts(n)) {
+		key, n = s.find("cell", s.tokens[:s.at+n-1], s.at)
 	}
-	for n := len(words); n > 0; n-- {
-		key, ok := s.keys["cell"][strings.Join(words[:n], " ")]
-		if !ok || s.cuts(n) {
-			continue
-		}
-		for _, one := range strings.Split(key, ";") {
-			switch class, when, _ := strings.Cut(one, " "); {
-			case when == "start" && !s.starts(words[0], n, class), when == "end" && !s.ends(s.at+n):
-			case (when == "start" || class == "M") && s.led() && (class == "K" || class == "M" && strings.IndexByte("MWS", s.last()) < 0):
-				return 'Y', n // "don't skip …", "not only …"
-			case (when == "start" && class != "M" || class == "M" && s.last() == 'M') && s.led():
-				return 'v', n // "only show …"
-			default:
-				return class[0], n
-			}
-		}
+	if n == 0 {
+		return 0, 0
 	}
-	return 0, 0
+	return key[0], n
 }
 
 // cuts reports a phrase that ends within a comparison: "no more than".
@@ -220,44 +183,6 @@ func (s *celler) cuts(n int) bool {
 		if key, m := s.find("piece", s.tokens, i); strings.HasPrefix(key, "c ") && i+m > s.at+n {
 			return true
 		}
-	}
-	return false
-}
-
-// led reports that a verb of the grammar is right before.
-func (s *celler) led() bool { return strings.IndexByte(verbs, s.last()) >= 0 && s.last() != 0 }
-
-// starts reports whether a clause may begin here. In a list only strong verbs begin one.
-func (s *celler) starts(first string, n int, class string) bool {
-	last := s.last()
-	pronoun := s.behind(n).kind == word && s.in("pronoun", s.behind(n).text) && s.ends(s.at+n)
-	if last == 0 || strings.IndexByte(".:-?cCu(", last) >= 0 || s.led() && class != "h" || len(s.cells) < 8 && headed.MatchString(letters(s.cells)) || class == "K" && pronoun {
-		return true
-	}
-	if strings.IndexByte(",&|", last) < 0 {
-		return false
-	}
-	listed := false
-	for _, c := range slices.Backward(s.cells) {
-		if strings.IndexByte(".cNKAMWSEUFX", c.class) >= 0 {
-			break
-		}
-		listed = listed || strings.IndexByte("BG@#PLIZQHtwz", c.class) >= 0
-	}
-	return class == "h" && last == ',' || !listed || last != '|' && s.in("strong", first) || s.ends(s.at+n)
-}
-
-// ends reports whether a clause may end before a token.
-func (s *celler) ends(at int) bool {
-	for at < len(s.tokens) && s.tokens[at].kind == word && (s.in("pronoun", s.tokens[at].text) || s.in("aside", s.tokens[at].text)) {
-		at++
-	}
-	if at >= len(s.tokens) || s.tokens[at].kind == mark {
-		return true
-	}
-	switch s.tokens[at].text {
-	case "and", "or", "but", "unless", "except", "because", "since", "as":
-		return s.tokens[at].kind == word
 	}
 	return false
 }
@@ -397,14 +322,11 @@ func (s *celler) worded(run []token) cell {
 		if !s.in("noise", t.text) && !s.in("stop", t.text) {
 			c.content++
 		}
-		odd = odd || t.kind == word && (s.in("clausal", t.text) || s.in("counted", t.text) || s.in("vague", t.text) || len(t.text) == 1 || strings.HasSuffix(t.text, "ly") && !s.in("lynoun", t.text) || s.nearly(t.text))
+		odd = odd || t.kind == word && (s.in("clausal", t.text) || s.in("counted", t.text) || s.in("vague", t.text) || len(t.text) == 1 || s.in("place", t.text) || strings.HasSuffix(t.text, "ly") && !s.in("lynoun", t.text) || s.nearly(t.text))
 		key, _ := s.find("piece", run, i)
 		compares := strings.HasPrefix(key, "c ") && (i == 0 && (key == "c >" || key == "c <") || i+1 < len(run) && run[i+1].kind == number)
 		c.hard = c.hard || compares || s.misspelt[t.text] != "" || s.in("unbound", t.text) || t.text == "than" || factor(s.key("number", t.text)) > 2 || t.kind == number && len(run) == 1 || t.kind == length
 		other := s.key("common", t.text) // of another language
-		if key := s.key("cell", t.text); strings.HasSuffix(key, " start") && strings.Contains(verbs, key[:1]) {
-			c.class = 'z' // a verb in the middle
-		}
 		if s.in("judgement", t.text) || s.in("degree", t.text) || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.knows(t.text) {
 			c.class = 'z'
 		}

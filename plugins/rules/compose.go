@@ -110,6 +110,9 @@ func (r *reading) refuse(x *listed, list []node, all bool) (checks []Check, lost
 			checks = append(checks, Check{Effect: Drop, Conditions: one.found})
 		}
 	}
+	if negated := func(c Check) bool { return c.Conditions[0].Not }; len(checks) > 1 && slices.ContainsFunc(checks, negated) {
+		lost = append(lost, "not one and not another") // "skip non-English and non-German"
+	}
 	if all && len(checks) > 1 {
 		checks = []Check{{Effect: Drop, Conditions: together}}
 	}

@@ -76,48 +76,41 @@ const (
 
 func (c Condition) numeric() bool { return len(c.Values) == 0 && c.Field != Question }
 
+// wordings are how fields with values are said: what is before the values in a sentence,
+// and the sign before each.
+var wordings = map[Field]struct{ before, sign string }{
+	Hashtag: {"tagged ", "#"}, Platform: {"on ", ""}, Language: {"in ", ""}, Creator: {"by ", "@"}, Kind: {"of ", ""}, Sound: {"with the sound ", ""},
+}
+
 // String is the condition as people read it.
 func (c Condition) String() string {
-	not := ""
-	if c.Not {
-		not = "not "
-	}
+	name, verb, join := string(c.Field), " is ", " or "
 	switch {
 	case c.numeric() && c.In != "":
-		return not + string(c.In) + " " + string(c.Field) + " " + c.Op + " " + c.bound()
+		name = string(c.In) + " " + name
+	case c.In != "":
+		name = string(c.In)
+	}
+	if c.Not {
+		name = "not " + name
+	}
+	switch {
 	case c.numeric():
-		return not + string(c.Field) + " " + c.Op + " " + c.bound()
+		return name + " " + c.Op + " " + c.bound()
 	case c.Field == Question:
-		return not + "hook is a question"
-	}
-	values := make([]string, len(c.Values))
-	for i, value := range c.Values {
-		switch c.Field {
-		case Text, Sound:
-			values[i] = value
-			if !strings.HasPrefix(value, "#") {
-				values[i] = strconv.Quote(value)
-			}
-		case Hashtag:
-			values[i] = "#" + value
-		case Creator:
-			values[i] = "@" + value
-		default:
-			values[i] = value
-		}
-	}
-	verb, join := " is ", " or "
-	if c.Field == Text {
+		return strings.Replace(name, "question", "hook is a question", 1)
+	case c.Field == Text:
 		verb = " mentions "
 	}
 	if c.All {
 		join = " and "
 	}
-	name := string(c.Field)
-	if c.In != "" {
-		name = string(c.In)
-	}
-	return not + name + verb + strings.Join(values, join)
+	return name + verb + strings.Join(mapped(c.Values, func(value string) string {
+		if (c.Field == Text || c.Field == Sound) && !strings.HasPrefix(value, "#") {
+			return strconv.Quote(value)
+		}
+		return wordings[c.Field].sign + value
+	}), join)
 }
 
 func (c Condition) bound() string {

@@ -3,7 +3,6 @@ package rules
 import (
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -79,113 +78,61 @@ func code(declared string) string {
 // guess gives the languages that a text may be in, as two letters each.
 func guess(text string) []string {
 	text = withoutTags(text)
-	counts := map[*script]int{}
-	letters, latins, han := 0, 0, 0
-	known := scripts()
+	known := english()
+	counts := map[string]int{}
+	letters, latins := 0, 0
 	for _, r := range text {
 		if !unicode.IsLetter(r) {
 			continue
 		}
-		letters++
-		switch {
-		case r < 0x250 || unicode.Is(unicode.Latin, r):
+		if letters++; r < 0x250 || unicode.Is(unicode.Latin, r) {
 			latins++
-		case unicode.Is(unicode.Han, r):
-			han++
-		default:
-			for i := range known {
-				if unicode.In(r, known[i].tables...) {
-					counts[&known[i]]++
-					break
-				}
+			continue
+		}
+		for i, s := range known.scripts {
+			if unicode.Is(unicode.Scripts[s.text], r) {
+				counts[known.scripts[i].key]++
+				break
 			}
 		}
 	}
 	if letters < 4 {
 		return nil
 	}
-	for i := range known {
-		if n := counts[&known[i]]; n*3 > letters && (!known[i].mixed || n*2 > letters) {
-			return known[i].languagesOf(strings.ToLower(text))
+	for _, s := range known.scripts {
+		// One of many languages is in tags of texts in another, too.
+		if n := counts[s.key]; s.text != "Han" && n*3 > letters && (!strings.Contains(s.key, " ") || n*2 > letters) {
+			return strings.Fields(known.narrowed(s.key, strings.ToLower(text)))
 		}
 	}
 	switch {
-	case han*2 > letters && counts[&known[0]] > 0:
+	case counts["zh"]*2 > letters && counts["ja"] > 0:
 		return []string{"ja"}
-	case han*2 > letters:
+	case counts["zh"]*2 > letters:
 		return []string{"zh"}
 	case latins*2 > letters:
-		return latin(text)
+		return known.latin(text)
 	}
 	return nil
 }
 
-// script is one whose letters belong to few languages.
-type script struct {
-	tables    []*unicode.RangeTable
-	languages string
-	// mixed scripts are in tags of texts in another language.
-	mixed bool
-	// narrow leaves fewer languages for a text in lower case; nil where it cannot.
-	narrow func(text string) string
-}
-
-func (s *script) languagesOf(text string) []string {
-	languages := s.languages
-	if s.narrow != nil {
-		languages = s.narrow(text)
-	}
-	return strings.Fields(languages)
-}
-
-// scripts are those that are not Latin or Chinese, the Japanese first.
-var scripts = sync.OnceValue(func() []script {
-	of := func(languages string, tables ...*unicode.RangeTable) script {
-		return script{tables: tables, languages: languages}
-	}
-	all := []script{
-		of("ja", unicode.Hiragana, unicode.Katakana), of("ko", unicode.Hangul), of("th", unicode.Thai), of("he", unicode.Hebrew),
-		of("el", unicode.Greek), of("hi", unicode.Devanagari), of("si", unicode.Sinhala), of("ta", unicode.Tamil),
-		of("bn", unicode.Bengali), of("te", unicode.Telugu), of("kn", unicode.Kannada), of("ml", unicode.Malayalam),
-		of("gu", unicode.Gujarati), of("pa", unicode.Gurmukhi), of("km", unicode.Khmer), of("lo", unicode.Lao),
-		of("my", unicode.Myanmar), of("ka", unicode.Georgian), of("hy", unicode.Armenian), of("am", unicode.Ethiopic),
-	}
-	arabic, slavic := of("", unicode.Arabic), of("", unicode.Cyrillic)
-	arabic.narrow, slavic.narrow, slavic.mixed = arabian, cyrillic, true
-	return append(all, arabic, slavic)
-})
-
-// arabian knows Persian, Urdu and others by letters that Arabic does not have.
-func arabian(text string) string {
-	if strings.ContainsAny(text, "پچژگٹڈڑ") {
-		return "fa ur ps ku"
-	}
-	return "ar"
-}
-
-func cyrillic(text string) string {
-	switch {
-	case strings.ContainsAny(text, "їєґ"):
-		return "uk"
-	case strings.ContainsAny(text, "ыэё"):
-		return "ru"
-	case strings.ContainsAny(text, "ћђџљњјѓќѕўі"):
-		return "sr mk be uk"
-	}
-	for _, w := range strings.Fields(text) {
-		switch w {
-		case "что", "как", "это", "не", "для", "вы", "мы", "они":
-			return "ru"
+// narrowed are the languages of a script that a text in lower case leaves.
+func (l *lexicon) narrowed(languages, text string) string {
+	for _, n := range l.narrow {
+		if strings.ContainsAny(text, n.text) {
+			return n.key
 		}
 	}
-	return "ru uk bg sr mk be"
+	if strings.Contains(languages, "ru ") && slices.ContainsFunc(strings.Fields(text), func(w string) bool { return l.key("common", w) == "ru" }) {
+		return "ru"
+	}
+	return languages
 }
 
 // latin looks at a text without tags: it counts the words that are common in a language and rare in others.
-func latin(text string) []string {
+func (l *lexicon) latin(text string) []string {
 	scores := map[string]int{}
 	words := 0
-	known := english()
 	seen := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
 		words++
@@ -199,11 +146,11 @@ func latin(text string) []string {
 			continue // a word counts once
 		}
 		seen[w] = true
-		for _, language := range strings.Split(known.key("common", w), ";") {
+		for _, language := range strings.Split(l.key("common", w), ";") {
 			scores[language] += 2
 		}
 	}
-	for _, letter := range known.letters {
+	for _, letter := range l.letters {
 		if strings.ContainsAny(text, letter.text) {
 			for _, language := range strings.Fields(letter.key) {
 				scores[language]++
@@ -211,7 +158,7 @@ func latin(text string) []string {
 		}
 	}
 	best, second, language, other := 0, 0, "", ""
-	for _, name := range latinNames {
+	for _, name := range l.tongues {
 		switch score := scores[name]; {
 		case score > best:
 			best, second, language, other = score, best, name, language
@@ -229,15 +176,13 @@ func latin(text string) []string {
 		return []string{language}
 	}
 	var close []string
-	for _, name := range latinNames {
+	for _, name := range l.tongues {
 		if scores[name]*3 > best*2 {
 			close = append(close, name)
 		}
 	}
 	return close
 }
-
-var latinNames = [...]string{"en", "es", "fr", "de", "it", "pt", "nl", "da", "sv", "no", "fi", "pl", "tr", "id", "vi", "cs", "ro", "hu"}
 
 // withoutTags leaves out hashtags, handles and addresses: they have no language.
 func withoutTags(text string) string {

@@ -32,9 +32,11 @@ type lexicon struct {
 	misspelt map[string]string
 	// meanings are what a subject, in stems, is also called.
 	meanings map[string][]string
-	// letters give the languages that some letters are of.
-	letters  []entry
-	rewrites []rewrite
+	// letters give the languages that some letters are of, scripts those of a script,
+	// narrow those of letters within one; tongues are the languages with known words.
+	letters, scripts, narrow []entry
+	tongues                  []string
+	rewrites                 []rewrite
 	// bounds and clauses are the rows of the grammar, the first that fits is taken.
 	bounds, cuts, heads, clauses []row
 }
@@ -76,10 +78,10 @@ func split(text string) []string {
 
 func newLexicon(text string) *lexicon {
 	all := sections(text)
-	l := &lexicon{keys: map[string]map[string]string{"subject": {}}, longest: map[string]int{}, known: map[string]bool{}, adverts: map[string]bool{}, meanings: map[string][]string{}, letters: all["letters"]}
+	l := &lexicon{keys: map[string]map[string]string{"subject": {}}, longest: map[string]int{}, known: map[string]bool{}, adverts: map[string]bool{}, meanings: map[string][]string{}, letters: all["letters"], narrow: all["narrow"]}
 	for _, e := range all["verb-lead"] {
 		for _, lead := range split(e.text) {
-			all["cell"] = append(all["cell"], entry{"T end", lead + " " + strings.ReplaceAll(all["verb"][0].text, ", ", ", "+lead+" ")})
+			all["cell"] = append(all["cell"], entry{"T", lead + " " + strings.ReplaceAll(all["verb"][0].text, ", ", ", "+lead+" ")})
 		}
 	}
 	for section, entries := range all {
@@ -106,6 +108,14 @@ func newLexicon(text string) *lexicon {
 			l.keys["subject"][name], l.known[name] = "", true
 		}
 	}
+	for _, e := range all["common"] {
+		l.tongues = append(l.tongues, e.key)
+	}
+	for _, e := range append(all["script"], entry{"zh", "Han"}) {
+		for name := range strings.FieldsSeq(e.text) {
+			l.scripts = append(l.scripts, entry{e.key, name})
+		}
+	}
 	for _, e := range all["rewrite"] {
 		from, to, _ := strings.Cut(e.text, " => ")
 		l.rewrites = append(l.rewrites, rewrite{regexp.MustCompile("(?i)" + from), strings.ReplaceAll(to, "@", " ")})
@@ -129,7 +139,7 @@ func rows(start string, table, macros []entry) (out []row) {
 }
 
 // tables are the sections of other languages' words, and of patterns.
-const tables = "common meaning letters rewrite macro bound cut scope clause"
+const tables = "common meaning letters script narrow rewrite macro bound cut scope clause"
 
 // in reports whether a word or phrase is in a section.
 func (l *lexicon) in(section, phrase string) bool {

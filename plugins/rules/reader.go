@@ -17,7 +17,7 @@ type node struct {
 // becomes of it.
 const (
 	items = "BG@#PLIZQHtwz"
-	verbs = "NKAMWSEUFXTVY"
+	verbs = "NKAMJWSEUFXTVY"
 )
 
 // item makes checks of one rule; lost are the parts without one, and partly says that there
@@ -57,7 +57,7 @@ func letters(cells []cell) string {
 	return out.String()
 }
 
-// cut leaves out comments and reasons.
+// cut leaves out comments and reasons, or gives cells the letter of the row.
 func (c *compiler) cut(cells []cell) []cell {
 	for _, row := range c.cuts {
 		for {
@@ -65,7 +65,12 @@ func (c *compiler) cut(cells []cell) []cell {
 			if m == nil {
 				break
 			}
-			cells = slices.Delete(cells, m[2], m[3])
+			for i := m[2]; i < m[3] && row.name != ""; i++ {
+				cells[i].class = row.name[0]
+			}
+			if row.name == "" {
+				cells = slices.Delete(cells, m[2], m[3])
+			}
 		}
 	}
 	return cells

@@ -10,111 +10,81 @@ import (
 // Sentence is the check as a sentence for people: "keeps videos with at least 1,000 views".
 // What is found by comparing words says so: the word "alcohol" is not in every video about it.
 func (c Check) Sentence() string {
-	verb := map[Effect]string{Require: "keeps only videos ", Drop: "drops videos ", Prefer: "ranks higher videos "}[c.Effect]
+	phrases := func(conditions []Condition, with string) string {
+		all := make([]string, len(conditions))
+		for i, condition := range conditions {
+			all[i] = condition.phrase()
+		}
+		return strings.Join(all, with)
+	}
 	with := " and "
 	if c.Any {
 		with = " or "
 	}
-	var all []string
-	for _, condition := range c.Conditions {
-		all = append(all, condition.phrase())
-	}
-	out := verb + strings.Join(all, with)
+	out := map[Effect]string{Require: "keeps only videos ", Drop: "drops videos ", Prefer: "ranks higher videos "}[c.Effect] + phrases(c.Conditions, with)
 	if len(c.Unless) > 0 {
-		all = nil
-		for _, condition := range c.Unless {
-			all = append(all, condition.phrase())
-		}
-		out += ", unless they are videos " + strings.Join(all, " or ")
+		out += ", unless they are videos " + phrases(c.Unless, " or ")
 	}
 	return out
 }
 
 // phrase is the condition behind "videos".
 func (c Condition) phrase() string {
-	if c.numeric() {
-		return c.numberPhrase()
-	}
-	not := ""
+	not, join := "", " or "
 	if c.Not {
 		not = "not "
 	}
-	switch c.Field {
-	case Text:
-		return c.saidPhrase()
-	case Question:
-		if c.Not {
-			return "whose hook asks nothing"
-		}
-		return "whose hook is a question"
-	case Hashtag:
-		return not + "tagged " + c.list("#")
-	case Platform:
-		return not + "on " + c.list("")
-	case Language:
-		return not + "in " + c.list("")
-	case Creator:
-		return not + "by " + c.list("@")
-	case Kind:
-		return not + "of " + c.list("")
-	}
-	return not + "with the sound " + c.list(`"`)
-}
-
-// saidPhrase is what is searched for in texts.
-func (c Condition) saidPhrase() string {
-	who, verb := "that ", "mention "
-	if c.In != "" {
-		who, verb = "whose "+string(c.In)+" ", "mentions "
-	}
-	switch {
-	case c.Not && c.In != "":
-		verb = "does not mention "
-	case c.Not:
-		verb = "do not mention "
-	}
-	return who + verb + c.list("word")
-}
-
-// list joins the values; sign is put before each, and `word` says what is compared.
-func (c Condition) list(sign string) string {
-	all := make([]string, len(c.Values))
-	for i, value := range c.Values {
-		switch {
-		case strings.HasPrefix(value, "#"):
-			all[i] = value
-		case sign == "word" && strings.ContainsAny(value, " "):
-			all[i] = "the words " + strconv.Quote(value)
-		case sign == "word":
-			all[i] = "the word " + strconv.Quote(value)
-		case sign == `"`:
-			all[i] = strconv.Quote(value)
-		default:
-			all[i] = sign + named(c.Field, value)
-		}
-	}
-	join := " or "
 	if c.All {
 		join = " and "
 	}
-	return strings.Join(all, join)
+	values := strings.Join(mapped(c.Values, c.value), join)
+	switch {
+	case c.numeric():
+		return c.numberPhrase()
+	case c.Field == Question && c.Not:
+		return "whose hook asks nothing"
+	case c.Field == Question:
+		return "whose hook is a question"
+	case c.Field != Text:
+		return not + wordings[c.Field].before + values
+	case c.In != "" && c.Not:
+		return "whose " + string(c.In) + " does not mention " + values
+	case c.In != "":
+		return "whose " + string(c.In) + " mentions " + values
+	case c.Not:
+		return "that do not mention " + values
+	}
+	return "that mention " + values
+}
+
+// value is a value in a sentence.
+func (c Condition) value(value string) string {
+	switch {
+	case strings.HasPrefix(value, "#"):
+		return value
+	case c.Field == Sound:
+		return strconv.Quote(value)
+	case c.Field == Text && strings.Contains(value, " "):
+		return "the words " + strconv.Quote(value)
+	case c.Field == Text:
+		return "the word " + strconv.Quote(value)
+	}
+	return wordings[c.Field].sign + named(c.Field, value)
+}
+
+// names are values as people write them, where these are not names of the lexicon.
+var names = map[string]string{
+	"tiktok": "TikTok", "youtube": "YouTube", "instagram": "Instagram", "own": "your own", "competitor": "competitors", "niche": "the niche", "zh": "Chinese",
 }
 
 // named is a value as people write it.
 func named(field Field, value string) string {
-	if field == Platform {
-		if name, ok := map[string]string{"tiktok": "TikTok", "youtube": "YouTube", "instagram": "Instagram"}[value]; ok {
-			return name
-		}
+	if name, ok := names[value]; ok && (field == Platform || field == Kind || field == Language) {
+		return name
 	}
-	if field == Kind {
-		return map[string]string{"own": "your own", "competitor": "competitors", "niche": "the niche"}[value]
-	}
-	if field == Language {
-		for name, code := range english().keys["language"] {
-			if code == value && name != "mandarin" {
-				return strings.ToUpper(name[:1]) + name[1:]
-			}
+	for name, code := range english().keys["language"] {
+		if field == Language && code == value {
+			return strings.ToUpper(name[:1]) + name[1:]
 		}
 	}
 	return value
@@ -127,8 +97,8 @@ func (c Condition) numberPhrase() string {
 		op = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[op]
 	}
 	n := grouped3(c.Number)
-	words := map[string]string{"<": "fewer than ", "<=": "at most ", ">": "more than ", ">=": "at least "}[op]
 	short := map[string]string{"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least "}[op]
+	words := strings.Replace(short, "less", "fewer", 1) + n + " "
 	switch c.Field {
 	case Duration:
 		return "of " + short + n + " " + plural("second", c.Number)
@@ -137,14 +107,13 @@ func (c Condition) numberPhrase() string {
 	case Posted:
 		return "posted " + map[string]string{"<": "before ", "<=": "up to ", ">": "after ", ">=": "since "}[op] + c.At.Format(time.DateOnly)
 	case Engagement, LikeRate:
-		name := map[Field]string{Engagement: "engagement", LikeRate: "likes per view"}[c.Field]
-		return "with " + short + percent(c.Number) + "% " + name
+		return "with " + short + percent(c.Number) + "% " + map[Field]string{Engagement: "engagement", LikeRate: "likes per view"}[c.Field]
 	case Words, Characters:
-		return "whose " + strings.ToLower(string(c.part())) + " has " + words + n + " " + plural(strings.TrimSuffix(string(c.Field), "s"), c.Number)
+		return "whose " + strings.ToLower(string(c.part())) + " has " + words + plural(strings.TrimSuffix(string(c.Field), "s"), c.Number)
 	case Followers:
-		return "of creators with " + words + n + " followers"
+		return "of creators with " + words + "followers"
 	}
-	return "with " + words + n + " " + plural(strings.TrimSuffix(string(c.Field), "s"), c.Number)
+	return "with " + words + plural(strings.TrimSuffix(string(c.Field), "s"), c.Number)
 }
 
 // part is the part of the text that Words and Characters count.
