@@ -6,7 +6,9 @@ PKG     ?= ./...
 # Suites that start browsers and compilers of other languages: make heavy runs what make test
 # leaves out. make hostile attacks the box of plugins. .ci/run calls both.
 HEAVY   = ./app/browser ./docs/clients
-SLOW    = TestKitOfOtherLanguages
+# Tests that SCROLLERY_TEST_LONG makes whole, or runs at all: more kills, customers and data.
+WHOLE   = TestKitOfOtherLanguages|TestKitOfEachKind|TestExtendPage|TestRSSPage|TestCheckNamesTheBrokenRule|TestPackages|TestServerKilledInEveryStage|TestMoneyInterleavings|TestImportKilled|TestCommandsBesideABusyServer|TestNoCreditsAreLostByFaults|TestRealDataFollowsTheRules|TestListsFollowTheRules
+WHOLE_PKG = ./cmd/scrollery ./modules/billing/credits ./modules/library
 # What `make race` tests: the packages whose own code starts goroutines or guards data
 # that they share. `make thorough` tests all: app too, whose tests run all modules together, and
 # the packages left out at the end, which mostly wait for processes, servers or a database.
@@ -75,12 +77,12 @@ demo: build ## Run the whole journey over HTTP, from checkout to trends
 
 .PHONY: test
 test: ## Run the tests, on PostgreSQL too if there is one
-	$(GO) test -timeout 20m -parallel $(PARALLEL) -skip '$(SLOW)' $$($(GO) list $(PKG) | grep -vE '$(subst $(space),|,$(HEAVY:./%=/%$$))')
+	$(GO) test -timeout 20m -parallel $(PARALLEL) $$($(GO) list $(PKG) | grep -vE '$(subst $(space),|,$(HEAVY:./%=/%$$))')
 
 .PHONY: heavy
-heavy: console ## Run the suites of the console in a browser, and of clients and kits in other languages
+heavy: console ## Run the suites of the console in a browser, of clients and kits in other languages, of kills and of large data
 	$(GO) test -timeout 20m -p 1 $(HEAVY)
-	$(GO) test -timeout 20m -run '$(SLOW)' ./cmd/scrollery
+	SCROLLERY_TEST_LONG=1 $(GO) test -timeout 20m -parallel $(PARALLEL) -run '^($(WHOLE))$$' $(WHOLE_PKG)
 
 .PHONY: browser
 browser: console ## Make the journey in a real browser; SCROLLERY_SCREENSHOTS names a folder for pictures
@@ -142,7 +144,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (30s)
 
 .PHONY: thorough
 thorough: ## Run all checks for longer: every package under the race detector, 10^5 cases of each property of scores, 30s for each fuzz target
-	$(MAKE) --no-print-directory build generate-check lint test demo
+	$(MAKE) --no-print-directory build generate-check lint test heavy demo
 	SCROLLERY_TEST_CASES=100000 SCROLLERY_TEST_LONG=1 $(GO) test -count 1 -timeout 2h ./modules/library/score
 	$(MAKE) --no-print-directory race RACE='$(RACE_ALL)'
 	$(MAKE) --no-print-directory floors

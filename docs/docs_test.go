@@ -125,10 +125,13 @@ func TestGlossaryIsShort(t *testing.T) {
 	}
 }
 
-// TestSkippedTestsExist: the tests that `make race` leaves out are tests of the tree.
+// TestSkippedTestsExist: the tests that `make race` leaves out are tests of the tree, and what
+// `make test` leaves out or makes smaller is in the list of `make heavy`.
 func TestSkippedTestsExist(t *testing.T) {
 	t.Parallel()
 	tests := map[string]bool{}
+	var whole []string
+	long := regexp.MustCompile(`(?s)\nfunc (Test\w+)[^\n]*\n(?:\t[^\n]*\n|\n)*?\t[^\n]*storetest\.(?:Long|Heavy)\(`)
 	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
@@ -136,10 +139,19 @@ func TestSkippedTestsExist(t *testing.T) {
 		for _, match := range regexp.MustCompile(`(?m)^func (Test\w+)`).FindAllStringSubmatch(read(t, path), -1) {
 			tests[match[1]] = true
 		}
+		for _, match := range long.FindAllStringSubmatch(read(t, path), -1) {
+			whole = append(whole, match[1])
+		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	slices.Sort(whole)
+	listed := strings.Split(regexp.MustCompile(`(?m)^WHOLE += (.*)$`).FindStringSubmatch(read(t, "../Makefile"))[1], "|")
+	slices.Sort(listed)
+	if diff := cmp.Diff(whole, listed); diff != "" {
+		t.Errorf("WHOLE in the Makefile, and the tests that ask for storetest.Long or Heavy (-tests +listed):\n%s", diff)
 	}
 	lists := regexp.MustCompile(`(?m)^(?:CONFINED|LONG) += (.*)$`).FindAllStringSubmatch(read(t, "../Makefile"), -1)
 	if len(lists) != 2 {

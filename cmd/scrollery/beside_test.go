@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // TestCommandsBesideABusyServer runs operators' commands, one after another, beside a server
@@ -26,7 +26,7 @@ import (
 func TestCommandsBesideABusyServer(t *testing.T) {
 	t.Parallel()
 	lasts := 4 * time.Second
-	if os.Getenv("SCROLLERY_TEST_LONG") != "" {
+	if storetest.Long() {
 		lasts = time.Minute
 	}
 	t.Run("sqlite", func(t *testing.T) {

@@ -14,16 +14,17 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // TestServerKilledInEveryStage kills the server with SIGKILL in each stage of a
-// scroll, and at random moments, until 20 kills are done: every scroll completes,
+// scroll, and at random moments, until 8 or 20 kills are done: every scroll completes,
 // and no video is there twice.
 func TestServerKilledInEveryStage(t *testing.T) {
 	t.Parallel()
-	kills := 20
-	if testing.Short() {
-		kills = 8
+	kills := 8 // one a stage
+	if storetest.Long() {
+		kills = 20
 	}
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()

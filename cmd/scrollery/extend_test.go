@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // TestExtendPage runs every command of docs/extenders.md, unchanged, in an empty
@@ -21,6 +23,7 @@ import (
 // result in a scroll.
 func TestExtendPage(t *testing.T) {
 	t.Parallel()
+	storetest.Heavy(t)
 	for _, tool := range []string{"go", "make", "curl", "bash"} {
 		if _, err := exec.LookPath(tool); err != nil && os.Getenv("CI") == "" {
 			t.Skipf("%s is not installed", tool)
@@ -67,6 +70,7 @@ func quietAddress(t *testing.T) string {
 // TestKitOfEachKind builds, tests and checks what `plugins new` writes.
 func TestKitOfEachKind(t *testing.T) {
 	t.Parallel()
+	storetest.Heavy(t)
 	if _, err := exec.LookPath("make"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("make is not installed")
 	}
@@ -123,8 +127,12 @@ func inKit(t *testing.T, dir, script string, env ...string) string {
 	if err := os.WriteFile(filepath.Join(bin, "scrollery"), []byte(wrapper), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
+	ctx := t.Context()
+	if end, ok := t.Deadline(); ok {
+		within, cancel := context.WithDeadline(ctx, end.Add(-time.Minute))
+		defer cancel()
+		ctx = within
+	}
 	command := exec.CommandContext(ctx, "bash", "-c", script)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "CHECKOUT="+checkout, "SCROLLERY_LOG_LEVEL=warn", "SCROLLERY_RATE_LIMIT=off")

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
 // needs skips a test without a tool, but never in CI.
@@ -31,6 +33,7 @@ const (
 // TypeScript, of each kind.
 func TestKitOfOtherLanguages(t *testing.T) {
 	t.Parallel()
+	storetest.Heavy(t)
 	for lang, tool := range map[string]string{"python": hasPython, "ts": hasNode} {
 		t.Run(lang, func(t *testing.T) {
 			t.Parallel()
@@ -60,6 +63,7 @@ true
 // tries the plugin with a feed and finds its videos in a scroll.
 func TestRSSPage(t *testing.T) {
 	t.Parallel()
+	storetest.Heavy(t)
 	page, err := os.ReadFile("../../docs/extenders-rss.md")
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +102,7 @@ func TestRSSPage(t *testing.T) {
 // TestCheckNamesTheBrokenRule: a plugin that breaks a rule on real input is told which.
 func TestCheckNamesTheBrokenRule(t *testing.T) {
 	t.Parallel()
+	storetest.Heavy(t)
 	needs(t, hasMake, hasPython)
 	out := inKit(t, t.TempDir(), `set -euo pipefail
 scrollery plugins new odd --kind screen --lang python
@@ -166,6 +171,7 @@ func TestPluginsListAsJSON(t *testing.T) {
 // TestPackages builds a wheel with the system's Python, and a tarball of npm, from the tree.
 func TestPackages(t *testing.T) {
 	t.Parallel()
+	storetest.Heavy(t)
 	needs(t, hasPython+" && /usr/bin/python3 -c 'import setuptools, wheel, pip'", hasNode)
 	dir := t.TempDir()
 	out := inKit(t, dir, `set -euo pipefail

@@ -14,9 +14,10 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/billing/stripetest"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
-// TestMoneyInterleavings sends 500 customers through one server that is killed
+// TestMoneyInterleavings sends 60 or 500 customers through one server that is killed
 // with SIGKILL again and again, while Stripe is busy, broken, slow and silent, and
 // its notices are lost, doubled, delayed, reordered and forged. In the end whoever
 // paid has a key that works and what he paid for, once, and nobody else has
@@ -27,9 +28,9 @@ import (
 // SCROLLERY_TEST_CUSTOMER one customer of it.
 func TestMoneyInterleavings(t *testing.T) {
 	t.Parallel()
-	seed, customers := uint64(7), 500
-	if testing.Short() {
-		customers = 60
+	seed, customers := uint64(7), 60
+	if storetest.Long() {
+		customers = 500
 	}
 	if text := os.Getenv("SCROLLERY_TEST_SEED"); text != "" {
 		var err error

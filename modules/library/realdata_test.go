@@ -35,13 +35,13 @@ func (r *realReading) record() stage.Record {
 
 // TestRealDataFollowsTheRules archives real readings, a scroll for each run of their
 // source, and compares every listed outlier and trend, in order, with plain code. Then it
-// works explanations of the same library out again.
+// works explanations of the same library out again. Four large sets are for make heavy.
 func TestRealDataFollowsTheRules(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		for i, load := range sets {
 			set := load(t)
-			if testing.Short() && len(set.all) > 3000 {
+			if len(set.all) > 6000 && !storetest.Long() {
 				continue
 			}
 			t.Run(set.name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestRealDataFollowsTheRules(t *testing.T) {
 					switch { // the arithmetic is the same on both databases
 					case db.Dialect() == store.Postgres:
 						most = 200
-					case i == 0:
+					case i == 0 && storetest.Long():
 						most = 1_000_000
 					}
 					b.explainAll(most)

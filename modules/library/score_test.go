@@ -319,9 +319,9 @@ func (m *model) compare(b *bundle, when string, limit int) {
 func TestListsFollowTheRules(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		worlds := 12
-		if testing.Short() || db.Dialect() == store.Postgres {
-			worlds = 4
+		worlds := 4
+		if storetest.Long() && db.Dialect() == store.SQLite {
+			worlds = 12
 		}
 		for seed := range worlds {
 			b := setup(t, db).as(int64(100 + seed))

@@ -116,7 +116,7 @@ func (s *Service) chargeOnce(ctx context.Context) (line string) {
 func TestNoCreditsAreLostByFaults(t *testing.T) {
 	t.Parallel()
 	calls := 300
-	if os.Getenv("SCROLLERY_TEST_LONG") != "" {
+	if storetest.Long() {
 		calls = 2000
 	}
 	for name, where := range map[string]func(testing.TB) store.Config{store.SQLite: storetest.SQLiteConfig, store.Postgres: storetest.PostgresConfig} {

@@ -80,6 +80,18 @@ func Log(testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
+// Long reports whether SCROLLERY_TEST_LONG asks for whole suites, as make heavy does. Without
+// it, a test of many cases takes fewer.
+func Long() bool { return os.Getenv("SCROLLERY_TEST_LONG") != "" }
+
+// Heavy skips a test that takes minutes, unless whole suites are asked for.
+func Heavy(t testing.TB) {
+	t.Helper()
+	if !Long() {
+		t.Skip("make heavy runs it")
+	}
+}
+
 // sqliteTemplate returns the bytes of a migrated database, made once a process.
 var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "storetest")
