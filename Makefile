@@ -7,7 +7,7 @@ PKG     ?= ./...
 # leaves out. make hostile attacks the box of plugins. .ci/run calls both.
 HEAVY   = ./app/browser ./docs/clients
 # Tests that SCROLLERY_TEST_LONG makes whole, or runs at all: more kills, customers and data.
-WHOLE   = TestKitOfOtherLanguages|TestKitOfEachKind|TestExtendPage|TestRSSPage|TestCheckNamesTheBrokenRule|TestPackages|TestServerKilledInEveryStage|TestMoneyInterleavings|TestImportKilled|TestCommandsBesideABusyServer|TestNoCreditsAreLostByFaults|TestRealDataFollowsTheRules|TestListsFollowTheRules
+WHOLE   = TestKitOfOtherLanguages|TestKitOfEachKind|TestExtendPage|TestRSSPage|TestCheckNamesTheBrokenRule|TestPackages|TestServerKilledInEveryStage|TestMoneyInterleavings|TestImportKilled|TestCommandsBesideABusyServer|TestNoCreditsAreLostByFaults|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestThinningChangesNothingListed
 WHOLE_PKG = ./cmd/scrollery ./modules/billing/credits ./modules/library
 # What `make race` tests: the packages whose own code starts goroutines or guards data
 # that they share. `make thorough` tests all: app too, whose tests run all modules together, and
