@@ -438,7 +438,7 @@ func (u *understanding) unitOfDuration(c *sampleColumn) string {
 			return "milliseconds"
 		case "min", "mins", "minutes", "minuten", "minutos":
 			return "minutes"
-		case "s", "sec", "secs", "seconds", "durationseconds", "sekunden":
+		case "s", "sec", "secs", "seconds", "durationseconds", "sekunden", "segundos", "secondi", "secondes", "saniye", "seconden", "sekundy", "сек", "секунды", "秒", "초":
 			return "seconds"
 		}
 	}
@@ -812,11 +812,36 @@ func (u *understanding) takeCreator() {
 // channel's own videos, as YouTube's, have those that each video brought under that name.
 func (u *understanding) leaveGains() {
 	at, ok := u.at["followers"]
-	if !ok || u.tool != nil || u.has("handle") || u.has("creatorId") || u.has("sourceUrl") || creatorWords[nameTokens(u.header[at])[0]] {
+	if !ok || u.tool != nil || creatorWords[nameTokens(u.header[at])[0]] {
+		return
+	}
+	reason := "no column says whose followers: it may have those that each video brought"
+	if who, has := u.at["handle"]; has && u.differs(at, who) {
+		reason = "it differs among the videos of a creator: it may have those that each video brought"
+	} else if has || u.has("creatorId") || u.has("sourceUrl") {
 		return
 	}
 	delete(u.at, "followers")
-	u.columns[at].Field, u.columns[at].Reason = "", "no column says whose followers: it may have those that each video brought"
+	u.columns[at].Field, u.columns[at].Reason = "", reason
+}
+
+// differs reports counts that are three times as many in one row of a creator than in another.
+func (u *understanding) differs(column, who int) bool {
+	least, style := map[string]int64{}, numberStyle{languages: u.languages, words: u.words}
+	for range 2 {
+		for i, name := range u.columns[who].all {
+			n := style.count(u.columns[column].all[i])
+			if n.value == nil {
+				continue
+			}
+			if had, ok := least[name]; !ok || *n.value < had {
+				least[name] = *n.value
+			} else if *n.value >= 3*max(had, 1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // takeCaption takes the title for the caption if there is no other text, and on YouTube, where

@@ -135,22 +135,26 @@ func (u *understanding) checkViews(style numberStyle) {
 	}
 	for i := range u.columns {
 		c := &u.columns[i]
-		if c.Field != "" || c.known || len(c.values) == 0 || !c.mostly(c.share(func(s string) bool {
+		numbers := c.share(func(s string) bool {
 			n := style.count(s)
 			return n.value != nil && len(s) < 15
-		})) {
+		})
+		if c.Field != "" || c.known || numbers == 0 || !c.mostly(numbers+c.share(func(s string) bool { return hiddenWords[strings.ToLower(s)] })) {
 			continue
 		}
 		above := true
 		if likes, ok := u.at["likes"]; ok {
-			n := 0
+			n, both := 0, 0
 			for row, value := range c.all {
 				a, b := style.count(value), style.count(u.columns[likes].all[row])
-				if a.value != nil && b.value != nil && *a.value >= *b.value {
+				if a.value == nil || b.value == nil {
+					continue
+				}
+				if both++; *a.value >= *b.value {
 					n++
 				}
 			}
-			above = c.mostly(n)
+			above = 2*n > both
 		}
 		if above {
 			u.doubt("no column is known to have the views; %q may have them", c.Name)

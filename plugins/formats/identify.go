@@ -39,6 +39,9 @@ func (t *rowTable) identify(rec *stage.Record) *fault {
 		return &fault{NotVideo, "an address of photos, a story or a page"}
 	}
 	id, problem := t.mend(platform, id)
+	if found.kind == profileLink && t.inferred && ownIDs(platform) && (idForm(id) == "" || idForm(id) == "other") {
+		return &fault{NotVideo, "an address of a profile, and no id of a video"}
+	}
 	switch {
 	case found.kind == videoLink && (id == "" || problem != "" || platform == "instagram"):
 		id, problem = found.id, ""
@@ -160,7 +163,7 @@ func (t *rowTable) kindTexts(yield func(string) bool) {
 // notVideoWords are kinds of posts that are no videos; liveWords are running streams.
 var (
 	notVideoWords = wordSet("photo photos image images picture carousel carouselalbum album sidecar graphsidecar graphimage xdtgraphimage xdtgraphsidecar story stories slideshow igimage igphoto " +
-		"igcarousel igstory igalbum text link links status article poll imagepost photopost foto fotos fotografia bild bilder imagen imagenes imagem imagens immagine immagini afbeelding channel playlist " +
+		"igcarousel igstory igalbum text link links status article poll imagepost photopost foto fotos fotografia bild bilder imagen imagenes imagem imagens immagine immagini afbeelding channel playlist profile account user hashtag comment " +
 		"carosello karussell carrusel carrossel karuzela карусель カルーセル 캐러셀 diaporama storia historia historie история сторис ストーリーズ 스토리 快拍 " +
 		"imagecarousel 写真 画像 图片 图文 圖片 이미지 사진 фото фотография resim gorsel zdjecie صورة صور")
 	liveWords     = wordSet("live islive livestream")

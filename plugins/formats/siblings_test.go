@@ -182,6 +182,10 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"half of a form", "a.json", `[{"id":"7521900000000000079","authorUsername":"a.example","authorFollowers":10,"playCount":5,"diggCount":2,"durationSeconds":14}]`, []string{"7521900000000000079 5 2 10 -"}, "authorUsername Field:handle"},
 		{"counts where the form has none", "a.json", `[{"aweme_id":"7521900000000000080","desc":"x","create_time":1751328000,"liked_count":"2345","comment_count":"67"}]`, []string{"7521900000000000080 - 2345 - -"}, "liked_count Field:likes"},
 		{"counts as text in the feed's own form", "a.jsonl", `{"platform":"tiktok","externalId":"7521900000000000081","metrics":{"views":"1.2M","likes":"many"}}` + "\n", []string{"7521900000000000081 1200000 - - -"}, "metrics.likes"},
+		{"views under a remark, some of them unknown", "a.csv", "Link,Views (checked 8 July),Likes\n" + tiktok + "0082,\"12,300\",1200\n" + tiktok + "0083,n/a,\n", nil, "may have them"},
+		{"followers that a video brought", "a.csv", "Konto,Link,Aufrufe,Follower\na.example," + tiktok + "0084,500,6\na.example," + tiktok + "0085,50,1\n", []string{"7521900000000000084 500 - - -", "7521900000000000085 50 - - -"}, "differs among the videos of a creator"},
+		{"profiles among videos", "a.json", `[{"id":"7521900000000000086","url":"` + tiktok + `0086","views":5},{"id":"680","url":"https://www.tiktok.com/@a.example","views":9}]`, []string{"7521900000000000086 5 - - -"}, "a profile"},
+		{"an export that says how long in Italian", "a.csv", "Link,Durata (secondi),Data di publishing,Visualizzazioni\nhttps://youtu.be/AAAAAAAAS05,11,2025-07-13,5\n", []string{"AAAAAAAAS05 5 - - 20282"}, "Durata (secondi) Field:durationSeconds"},
 		{"another encoding under English names", "a.csv", encoded(t, simplifiedchinese.GB18030, "url,note,views\n"+tiktok+"0077,拿铁拉花真好看,5\n"), nil, "in no other encoding"},
 		{"accounts", "a.csv", "Rank,Username,Followers\n1,a.example,1000\n", nil, "no column has ids or addresses of videos"},
 	} {

@@ -94,7 +94,7 @@ var noiseWords = map[string]bool{
 	"sec": true, "secs": true, "seconds": true, "ms": true, "milliseconds": true, "min": true, "mins": true, "minutes": true, "s": true, "iso": true, "iso8601": true, "unix": true, "text": true, "int": true, "sek": true, "sekunden": true,
 	"anzahl": true, "der": true, "numero": true, "cantidad": true, "quantidade": true, "qtd": true, "quantita": true, "nombre": true, "liczba": true, "aantal": true, "antal": true,
 	"количество": true, "число": true, "de": true, "di": true, "del": true, "do": true, "da": true, "des": true, "du": true, "delle": true, "dei": true,
-	"gesamt": true, "insgesamt": true, "totales": true, "totale": true, "totaux": true, "totais": true, "totali": true, "totaal": true, "toplam": true, "всего": true, "の数": true, "seg": true, "segundos": true,
+	"gesamt": true, "insgesamt": true, "totales": true, "totale": true, "totaux": true, "totais": true, "totali": true, "totaal": true, "toplam": true, "всего": true, "の数": true, "seg": true, "segundos": true, "secondi": true, "secondes": true, "saniye": true, "seconden": true, "sekundy": true, "сек": true, "секунды": true, "秒": true, "초": true,
 }
 
 // creatorWords begin the names of columns about the creator of a video.
@@ -134,7 +134,7 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 		return meaning{field: meansIgnored}, true
 	}
 	if creatorWords[tokens[0]] {
-		if rest := v.core(tokens[1:]); v.means[rest].field == "followers" {
+		if v.means[v.core(tokens[1:])].field == "followers" || v.means[v.core(tokens)].field == "followers" {
 			return meaning{field: "followers", rank: 50}, true
 		}
 		return meaning{field: meansIgnored}, true
