@@ -63,7 +63,7 @@ func (l *lexicon) named(p *piece, tokens []token, at int) {
 		if n <= longest || section.class == 'q' && (at == 0 || tokens[at-1].kind != number && !l.in("number", tokens[at-1].text) && !l.in("scale", tokens[at-1].text)) {
 			continue
 		}
-		longest, p.class, p.next, p.key, p.text = n, section.class, at+n, key, strings.Join(textsOf(tokens[at:at+n]), " ")
+		longest, p.class, p.next, p.key, p.text = n, section.class, at+n, key, strings.Join(wordsOf(tokens[at:at+n]), " ")
 		if class, rest, _ := strings.Cut(key, " "); section.class == 0 {
 			p.class, p.key = class[0], rest
 		}

@@ -31,17 +31,6 @@ func wordsOf(tokens []token) []string {
 	return out
 }
 
-// textsOf are the words; empty for what is none.
-func textsOf(tokens []token) []string {
-	out := wordsOf(tokens)
-	for i, t := range tokens {
-		if t.kind != word && t.kind != mark {
-			out[i] = ""
-		}
-	}
-	return out
-}
-
 // celler makes the cells of the tokens of a rule.
 type celler struct {
 	*compiler
@@ -118,26 +107,21 @@ func (s *celler) step() {
 		s.at += n
 		return
 	}
-	if s.name(t) {
+	if one, n := s.name(t); n > 0 {
+		s.emit(one, n)
 		return
 	}
-	if class, n := s.phrase(); n > 0 {
-		if one := (cell{class: class, tokens: s.tokens[s.at : s.at+n]}); class == 's' && len(s.run) > 0 {
-			s.held, s.heldCells = append(s.held, t), append(s.heldCells, one)
-			s.at += n
-		} else {
-			s.emit(one, n)
-		}
+	if class, n := s.phrase(); class == 's' && len(s.run) > 0 {
+		s.held, s.heldCells = append(s.held, t), append(s.heldCells, cell{class: class, tokens: s.tokens[s.at : s.at+n]})
+		s.at += n
+		return
+	} else if n > 0 {
+		s.emit(cell{class: class}, n)
 		return
 	}
 	switch {
 	case t.kind == mark:
-		class := map[string]byte{".": '.', ";": '.', "!": '.', "?": '?', ",": ',', "/": ',', "&": '&', ":": ':', "-": '-', "=": '-', ">": '-', "->": '-', "→": '-', "(": '(', "[": '(', ")": ')', "]": ')'}[t.text]
-		if class == 0 {
-			s.at++
-			return
-		}
-		s.emit(cell{class: class}, 1)
+		s.at++ // one that means nothing
 	case t.kind == word && !s.in("degree", t.text) && (!s.in("unbound", t.text) || s.key("cell", s.behind(1).text) == "o") && (s.in("noise", t.text) || s.in("idle", t.text) || s.in("place", t.text)):
 		if len(s.run) > 0 {
 			s.held = append(s.held, t)
@@ -160,31 +144,14 @@ func (s *celler) step() {
 
 // phrase is the letter of the longest phrase of the grammar here.
 func (s *celler) phrase() (class byte, n int) {
-	t := s.tokens[s.at]
-	if t.kind != word {
-		return 0, 0
-	}
-	if key, n := s.find("cell", s.tokens, s.at+1); n > 0 && key == "T" && (t.text == "is" || t.text == "are") {
-		return 'i', 1 // "are not allowed" is no "are not"
-	}
 	key, n := s.find("cell", s.tokens, s.at)
-	for n > 0 && (key == "" || s.cuts(n)) {
-		key, n = s.find("cell", s.tokens[:s.at+n-1], s.at)
+	if tail, _ := s.find("cell", s.tokens, s.at+1); tail == "T" && key == "F" {
+		return 'i', 1 // "are not allowed" is no "are not"
 	}
 	if n == 0 {
 		return 0, 0
 	}
 	return key[0], n
-}
-
-// cuts reports a phrase that ends within a comparison: "no more than".
-func (s *celler) cuts(n int) bool {
-	for i := s.at + 1; i < s.at+n; i++ {
-		if key, m := s.find("piece", s.tokens, i); strings.HasPrefix(key, "c ") && i+m > s.at+n {
-			return true
-		}
-	}
-	return false
 }
 
 // before and behind are the words beside the next n tokens; empty for what is no word.
@@ -204,63 +171,14 @@ func (s *celler) behind(n int) token {
 
 // says reports a word that may be what a video is about.
 func (s *celler) says(t token) bool {
-	if t.kind != word {
-		return false
-	}
-	_, first := s.find("cell", []token{t}, 0)
-	_, compares := s.find("piece", []token{t}, 0)
-	return first+compares == 0 && !s.in("noise", t.text) && !s.in("idle", t.text) && !s.in("aside", t.text) && !s.in("platform", t.text) && !s.in("language", t.text) && !s.in("format", t.text) && !s.in("part", t.text)
+	return t.kind == word && !s.in("cell", t.text) && !s.in("piece", t.text) && !s.in("noise", t.text) && !s.in("idle", t.text) && !s.in("aside", t.text) && !s.in("name", t.text)
 }
 
-// name reads handles, hashtags, platforms, languages, kinds, sounds and parts.
-func (s *celler) name(t token) bool {
-	not := s.before() == "non"
-	one := func(class byte, field Field, value string, n int) bool {
-		s.emit(cell{class: class, found: []Condition{{Field: field, Values: []string{value}, Not: not}}}, n)
-		return true
-	}
-	adjacent := len(s.run) > 0 && len(s.held) == 0
-	switch {
-	case t.kind == handle && s.in("tags", s.before()):
-		return one('@', Text, "@"+t.text, 1)
-	case t.kind == handle:
-		return one('@', Creator, t.text, 1)
-	case t.kind == hashtag:
-		return one('#', Hashtag, t.text, 1)
-	case t.kind != word:
-		return false
-	case s.before() == "hashtag" && s.says(t):
-		return one('#', Hashtag, t.text, 1)
-	case s.key("platform", t.text) != "":
-		n := 1
-		for s.in("format", s.behind(n).text) {
-			n++
-		}
-		return one('P', Platform, s.key("platform", t.text), n)
-	case t.text == "tik" && strings.HasPrefix(s.behind(1).text, "tok"):
-		return one('P', Platform, "tiktok", 2)
-	case s.in("format", t.text) && !adjacent: // unlike "cargo shorts"
-		return one('P', Platform, s.key("format", t.text), 1)
-	case s.in("language", t.text) && (not || s.in("language-before", s.before()) || s.in("language-after", s.behind(1).text) || !adjacent && !s.says(s.behind(1))):
-		return one('L', Language, s.key("language", t.text), 1)
-	case t.text == "non" && (s.in("language", s.behind(1).text) || s.in("platform", s.behind(1).text)):
-		s.at++
-		return true
-	case s.in("rival", t.text) && s.behind(1).kind == quoted: // "our competitor "Acme""
-		s.at++
-		return true
-	case s.in("rival", t.text) && s.spoken(), s.in("rival", t.text) && s.in("owner", s.before()) && s.says(s.behind(1)) && !s.topical([]token{s.behind(1)}):
-		return one('z', Text, t.text, 1) // a competitor is mentioned: which?
-	case s.in("rival", t.text):
-		return one('I', Kind, "competitor", 1)
-	case t.text == "own" && s.in("owner", s.before()), t.text == "ours", t.text == "own" && !adjacent && (s.behind(1).kind == mark || s.key("cell", s.behind(1).text) == "o"):
-		return one('I', Kind, "own", 1)
-	case t.text == "niche" && !adjacent && !s.says(s.behind(1)):
-		return one('I', Kind, "niche", 1)
-	case (t.text == "question" || t.text == "questions") && s.asks():
-		s.run, s.held, s.heldCells = nil, nil, nil
-		s.emit(cell{class: 'Q', found: []Condition{{Field: Question}}}, 1)
-		return true
+// name reads handles, hashtags, sounds and names of the lexicon: the cell, and its tokens.
+func (s *celler) name(t token) (cell, int) {
+	not := t.text == "non"
+	one := func(class byte, field Field, value string, n int) (cell, int) {
+		return cell{class: class, found: []Condition{{Field: field, Values: []string{value}, Not: not}}}, n
 	}
 	for n := 1; s.in("sound", t.text) && n < 4; n++ {
 		if s.behind(n).kind == quoted {
@@ -270,41 +188,53 @@ func (s *celler) name(t token) bool {
 			break
 		}
 	}
-	if of, n := s.find("part", s.tokens, s.at); n > 0 {
-		s.emit(cell{class: 'H', part: Part(strings.ReplaceAll(of, "_", " "))}, n)
-		return true
+	switch {
+	case t.kind == handle && s.in("tags", s.before()):
+		return one('@', Text, "@"+t.text, 1)
+	case t.kind == handle:
+		return one('@', Creator, t.text, 1)
+	case t.kind == hashtag, s.before() == "hashtag" && s.says(t):
+		return one('#', Hashtag, t.text, 1)
 	}
-	return false
+	key, n := s.find("name", s.tokens, s.at)
+	if not {
+		if key, n = s.find("name", s.tokens, s.at+1); n > 0 {
+			n++
+		}
+	}
+	class, value, _ := strings.Cut(key, " ")
+	adjective := len(s.run) > 0 && len(s.held) == 0 || s.says(s.behind(n)) && !s.in("format", t.text)
+	switch {
+	case n == 0 || t.kind != word:
+		return cell{}, 0
+	case class == "H":
+		return cell{class: 'H', part: Part(strings.ReplaceAll(value, "_", " "))}, n
+	case class == "Q":
+		return cell{class: 'Q', found: []Condition{{Field: Question}}}, n
+	case class == "P" && !s.in("format", t.text):
+		return one('P', Platform, value, n)
+	case class == "I" && value == "competitor" && (s.spoken() || s.in("owner", s.before()) && s.says(s.behind(n)) && !s.topical([]token{s.behind(n)})): // it is mentioned: which?
+		return cell{class: 'z'}, n
+	case class == "I" && (value == "competitor" || !adjective && (value == "niche" || n > 1 || s.behind(1).kind == mark || s.key("cell", s.behind(1).text) == "o")):
+		return one('I', Kind, value, n)
+	case class == "P" && !adjective:
+		return one('P', Platform, value, n)
+	case class == "L" && (not || !adjective || s.in("language-before", s.before()) || s.in("language-after", s.behind(1).text)):
+		return one('L', Language, value, n)
+	}
+	return cell{}, 0
 }
 
 // spoken reports that what follows is what a video says.
 func (s *celler) spoken() bool {
-	for _, c := range slices.Backward(s.cells) {
-		if strings.IndexByte("aH", c.class) >= 0 {
-			return true
-		}
-		if strings.IndexByte(".cNKAMWSEUF", c.class) >= 0 {
-			return false
-		}
-	}
-	return false
-}
-
-// asks reports that a question here is that of a hook.
-func (s *celler) asks() bool {
-	if of, _ := s.find("part", s.tokens, s.at+1); of == "hook" {
-		return true
-	}
-	if len(s.run) > 0 {
-		return !slices.ContainsFunc(s.run, func(t token) bool { return !s.in("ask", t.text) && !s.in("noise", t.text) && !s.in("place", t.text) })
-	}
-	return slices.ContainsFunc(s.cells, func(c cell) bool { return c.class == 'H' && c.part == Hook })
+	all := letters(s.cells)
+	return strings.LastIndexAny(all, "aH") > strings.LastIndexAny(all, verbs+".c")
 }
 
 // topical reports words that are known to name what videos are about: quoted ones, those
 // of the lexicon and those of the brief.
 func (c *compiler) topical(tokens []token) bool {
-	if c.meanings[stems(strings.Join(textsOf(tokens), " "))] != nil {
+	if c.meanings[stems(strings.Join(wordsOf(tokens), " "))] != nil {
 		return true
 	}
 	return !slices.ContainsFunc(tokens, func(t token) bool {
@@ -322,10 +252,10 @@ func (s *celler) worded(run []token) cell {
 		if !s.in("noise", t.text) && !s.in("stop", t.text) {
 			c.content++
 		}
-		odd = odd || t.kind == word && (s.in("clausal", t.text) || s.in("counted", t.text) || s.in("vague", t.text) || len(t.text) == 1 || s.in("place", t.text) || strings.HasSuffix(t.text, "ly") && !s.in("lynoun", t.text) || s.nearly(t.text))
+		odd = odd || t.kind == word && (s.in("clausal", t.text) || s.in("counted", t.text) || s.in("vague", t.text) || len(t.text) == 1 || s.in("place", t.text) || strings.HasSuffix(t.text, "ly") && !s.in("lynoun", t.text))
 		key, _ := s.find("piece", run, i)
 		compares := strings.HasPrefix(key, "c ") && (i == 0 && (key == "c >" || key == "c <") || i+1 < len(run) && run[i+1].kind == number)
-		c.hard = c.hard || compares || s.misspelt[t.text] != "" || s.in("unbound", t.text) || t.text == "than" || factor(s.key("number", t.text)) > 2 || t.kind == number && len(run) == 1 || t.kind == length
+		c.hard = c.hard || compares || s.near(t.text) != "" || s.in("unbound", t.text) || t.text == "than" || factor(s.key("number", t.text)) > 2 || t.kind == number && len(run) == 1 || t.kind == length
 		other := s.key("common", t.text) // of another language
 		if s.in("judgement", t.text) || s.in("degree", t.text) || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.knows(t.text) {
 			c.class = 'z'

@@ -57,7 +57,7 @@ var shapes = []struct {
 }
 
 // signs are other forms of marks, and words that are written as marks.
-var signs = map[string]string{"=>": ">=", "=<": "<=", "–": "-", "—": "-", "≥": ">=", "≤": "<=", "min.": "min", "max.": "max", "approx.": "approx", "w/": "with", "w/o": "without"}
+var signs = map[string]string{"/": ",", "=>": ">=", "=<": "<=", "–": "-", "—": "-", "≥": ">=", "≤": "<=", "min.": "min", "max.": "max", "approx.": "approx", "w/": "with", "w/o": "without"}
 
 // lex splits a rule into tokens. It takes any text.
 func lex(text string) (tokens []token) {

@@ -28,8 +28,8 @@ type lexicon struct {
 	known map[string]bool
 	// adverts are what rules call advertising, in stems.
 	adverts map[string]bool
-	// misspelt gives the words of rules by how they are mistyped, and ? for those of subjects.
-	misspelt map[string]string
+	// spellings are words that may be mistyped, true for those of subjects.
+	spellings map[string]bool
 	// meanings are what a subject, in stems, is also called.
 	meanings map[string][]string
 	// letters give the languages that some letters are of, scripts those of a script,
@@ -78,7 +78,7 @@ func split(text string) []string {
 
 func newLexicon(text string) *lexicon {
 	all := sections(text)
-	l := &lexicon{keys: map[string]map[string]string{"subject": {}}, longest: map[string]int{}, known: map[string]bool{}, adverts: map[string]bool{}, meanings: map[string][]string{}, letters: all["letters"], narrow: all["narrow"]}
+	l := &lexicon{keys: map[string]map[string]string{"subject": {}}, longest: map[string]int{}, known: map[string]bool{}, spellings: map[string]bool{}, adverts: map[string]bool{}, meanings: map[string][]string{}, letters: all["letters"], narrow: all["narrow"]}
 	for _, e := range all["verb-lead"] {
 		for _, lead := range split(e.text) {
 			all["cell"] = append(all["cell"], entry{"T", lead + " " + strings.ReplaceAll(all["verb"][0].text, ", ", ", "+lead+" ")})
@@ -88,7 +88,7 @@ func newLexicon(text string) *lexicon {
 		l.keys[section] = map[string]string{}
 		for _, e := range entries {
 			for _, phrase := range split(e.text) {
-				if len(phrase) > 1 {
+				if phrase[0] >= 'a' {
 					phrase = strings.ReplaceAll(phrase, "-", " ")
 				}
 				l.keys[section][phrase] = strings.TrimPrefix(l.keys[section][phrase]+";"+e.key, ";")
@@ -99,6 +99,7 @@ func newLexicon(text string) *lexicon {
 			}
 		}
 	}
+	l.keys["cell"][","] = ","
 	for _, phrase := range split(all["advert"][0].text) {
 		l.adverts[stems(phrase)] = true
 	}
@@ -122,7 +123,15 @@ func newLexicon(text string) *lexicon {
 	}
 	l.bounds, l.clauses = rows("^", all["bound"], all["macro"]), rows("^", all["clause"], all["macro"])
 	l.cuts, l.heads = rows("", all["cut"], all["macro"]), rows("", all["scope"], all["macro"])
-	l.misspelt = l.mistyped()
+	for section, subject := range map[string]bool{"field": false, "name": false, "unit": false, "piece": false, "cell": false, "metric": false, "topic": true, "subject": true, "advert": true} {
+		for phrase := range l.keys[section] {
+			for w := range strings.FieldsSeq(phrase) {
+				if _, had := l.spellings[w]; !had || !subject {
+					l.spellings[w] = subject
+				}
+			}
+		}
+	}
 	return l
 }
 

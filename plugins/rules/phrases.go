@@ -131,7 +131,7 @@ func (x *listed) part(n node) (out part) {
 	exact := slices.ContainsFunc(out.found, func(c Condition) bool { return c.numeric() || c.Field == Creator })
 	for _, c := range n.cells {
 		if strings.IndexByte("twz", c.class) >= 0 {
-			x.phrase(c, exact, &out)
+			x.phrase(c, in, exact, &out)
 		}
 	}
 	if out.people && !out.noun && slices.ContainsFunc(out.found, func(c Condition) bool { return c.Field == Age }) {
@@ -166,7 +166,7 @@ func (o *part) take(c Condition) {
 
 // phrase makes words what a text mentions, if they may be its subject. exact says that the
 // part has a bound or a creator.
-func (x *listed) phrase(c cell, exact bool, out *part) {
+func (x *listed) phrase(c cell, in Part, exact bool, out *part) {
 	quote := c.tokens[0].kind == quoted
 	most := 2
 	if x.mode == plain || x.saying && x.mode == never && !x.strict {
@@ -175,6 +175,8 @@ func (x *listed) phrase(c cell, exact bool, out *part) {
 	soften := x.mode == want || x.mode == soft
 	guess := (x.mode != never || x.strict || exact) && !x.saying && c.class != 't'
 	switch {
+	case in == Hook && (c.text() == "question" || c.text() == "questions"):
+		out.found = append(out.found, Condition{Field: Question})
 	case soften && !c.hard:
 		words := Condition{Field: Text}
 		for _, t := range c.tokens {

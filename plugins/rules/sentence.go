@@ -82,8 +82,8 @@ func named(field Field, value string) string {
 	if name, ok := names[value]; ok && (field == Platform || field == Kind || field == Language) {
 		return name
 	}
-	for name, code := range english().keys["language"] {
-		if field == Language && code == value {
+	for name, key := range english().keys["name"] {
+		if field == Language && key == "L "+value {
 			return strings.ToUpper(name[:1]) + name[1:]
 		}
 	}
