@@ -4,4 +4,5 @@ import texts from "messages:clients";
 import { learn } from "./i18n/t";
 learn(texts);
 export { Clients } from "./pages/clients";
+export { Compare } from "./pages/compare";
 export { Report } from "./pages/report";

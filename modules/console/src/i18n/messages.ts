@@ -19,6 +19,7 @@ export const messages = {
   "nav.label": { en: "Pages", de: "Seiten" },
   "nav.start": { en: "Start", de: "Start" },
   "nav.scroll": { en: "Scrolls", de: "Scrolls" },
+  "nav.compare": { en: "You and them", de: "Sie und andere" },
   "nav.report": { en: "Report", de: "Bericht" },
   "nav.account": { en: "Account", de: "Konto" },
   "session.reads": { en: "Signed in until {until}, read only", de: "Angemeldet bis {until}, nur lesend" },

@@ -3,7 +3,7 @@
 import type { FunctionComponent } from "preact";
 import type { Key } from "../i18n/t";
 import type { Lazy } from "../ui/lazy";
-import { Account, BriefPage, Collections, Creators, Hooks, Outliers, Report, RulesPage, ScrollPage, Trends } from "./later";
+import { Account, BriefPage, Collections, Compare, Creators, Hooks, Outliers, Report, RulesPage, ScrollPage, Trends } from "./later";
 import { Library } from "./library";
 import { Start } from "./start";
 
@@ -32,6 +32,7 @@ export const pages: PageEntry[] = [
   { path: "rules", title: "nav.rules", icon: "M4 6h10M4 12h7M4 18h10M17 10l2 2 3-4", view: RulesPage },
   { path: "library", title: "nav.library", icon: "M5 4v16M10 4v16M14 5l5 15M3 20h18", view: Library },
   { path: "collections", title: "nav.collections", icon: "M6 3h12v18l-6-5-6 5zM9 8h6", view: Collections },
+  { path: "compare", title: "nav.compare", icon: "M4 20V10h5v10M10 20V4h5v16M16 20v-7h4v7M3 20h18", view: Compare },
   { path: "report", title: "nav.report", icon: "M5 3h14v18H5zM9 16v-3M12 16V9M15 16v-5M9 6h6", view: Report },
   { path: "account", title: "nav.account", icon: "M12 12a4 4 0 100-8 4 4 0 000 8zM4 20c1.5-3.5 4.5-5 8-5s6.500 1.500 8 5", view: Account },
   { path: "creators", title: "table.creator", view: Creators },

@@ -31,6 +31,7 @@ const clients = () => import("../clients");
 
 /** Stands in a dialog. */
 export const Clients = lazy(async () => (await clients()).Clients);
+export const Compare = lazy(async () => (await clients()).Compare, { title: "nav.compare" });
 export const Report = lazy(async () => (await clients()).Report, { title: "nav.report" });
 
 export const Account = lazy(async () => (await import("./account")).Account, { title: "nav.account" });

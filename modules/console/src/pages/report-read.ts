@@ -9,6 +9,8 @@ export type Range = { from: number; until: number };
 
 /** The most of each list. */
 const most = 10;
+/** The most trends: the series of each costs ten units. */
+const mostTrends = 6;
 /** Scrolls are read back to the beginning of the range, at most so many pages of 100. */
 const pages = 4;
 
@@ -42,7 +44,7 @@ export async function readReport({ from, until }: Range, signal: AbortSignal): P
     scrollsOf({ from, until }, signal),
   ]);
   const place = (trend: Trend) => directions.indexOf(trend.direction ?? "");
-  const first = [...trends.trends].sort((a, b) => place(a) - place(b)).slice(0, most);
+  const first = [...trends.trends].sort((a, b) => place(a) - place(b)).slice(0, mostTrends);
   const series = await Promise.all(first.map(({ key }) => api.library.getTrendSeries({ key }, { signal })));
   return {
     trends: first.flatMap((trend, i) => moved(trend, series[i], { from, until }) ?? []), early: trends.status === "insufficient_history",

@@ -35,7 +35,7 @@ export function Lines({ title, summary, lines, x, yTitle, height = 300 }: Props)
     ends[1] += around;
   }
   const span = ends[1] - ends[0];
-  const xText = (value: number) => (x === "time" ? moment(value, span) : number(value, span < 3 ? 1 : 0));
+  const xText = (value: number) => (x === "time" ? moment(value, span) : number(value, 1));
   const rows = lines.flatMap((line) => line.points.map((point, i) => ({ id: `${line.id} ${i}`, line, point })));
   return (
     <div class="figure-box">
