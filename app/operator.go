@@ -10,6 +10,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/scrollery/scrollery/app/host"
+	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
@@ -59,10 +60,10 @@ func (o *Operator) Close() error {
 
 // operatorNeeds implements the needs of the module operator. Its types have the same
 // fields as the types of the other modules, and are converted.
-func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, i *imports.Service, q *quota.Service, h *host.Host, w *workspace.Service, r *rules.Service, l *videos.Service, d *removal.Service, m *webhooks.Service, a *sources.Accounts) (operator.Config, operator.Needs) {
+func operatorNeeds(cfg Config, k *keys.Service, b *billing.Subscriptions, c *credits.Service, s *scrolls.Service, i *imports.Service, q *quota.Service, h *host.Host, w *workspace.Service, r *rules.Service, l *videos.Service, d *removal.Service, m *webhooks.Service, a *sources.Accounts, e *account.Service) (operator.Config, operator.Needs) {
 	return operator.Config{SandboxDir: cfg.Sandbox.Dir, TokensDir: newStageTokens(cfg).folder, RemovedDir: filepath.Join(cfg.DataDir, removals.Folder), KeyFile: filepath.Join(cfg.DataDir, secretKeyFile), Keys: cfg.keyRing()}, operator.Needs{
 		Keys: k, Accounts: accountLists{k}, Subscriptions: subscriptions{b}, Credits: creditLists{c},
-		Scrolls: scrollLists{s}, Importer: importer{i}, Quotas: quotaLists{q, h}, Restorer: restorer{w, r, l},
+		Scrolls: scrollLists{s}, Importer: importer{i}, Quotas: quotaLists{q, h}, Restorer: restorer{w, r, l}, Leavers: e.Eraser,
 		Creators: creators{d}, Secrets: sealed{m, d, a, newStageTokens(cfg)},
 	}
 }
@@ -95,6 +96,10 @@ func (s subscriptions) Of(ctx context.Context, account int64) (operator.Subscrip
 	return operator.Subscription(found), err
 }
 
+func (s subscriptions) Change(ctx context.Context, account int64, plan string) error {
+	return s.all.Change(ctx, account, plan)
+}
+
 type creditLists struct{ ledger *credits.Service }
 
 func (c creditLists) Balance(ctx context.Context, account int64) (operator.Balance, error) {
@@ -109,6 +114,11 @@ func (c creditLists) Entries(ctx context.Context, account int64, limit int) ([]o
 
 func (c creditLists) Grant(ctx context.Context, account, amount int64, reference string) (operator.Balance, error) {
 	balance, err := c.ledger.Grant(ctx, account, amount, reference)
+	return operator.Balance(balance), err
+}
+
+func (c creditLists) Take(ctx context.Context, account, amount int64, reference string) (operator.Balance, error) {
+	balance, err := c.ledger.Take(ctx, account, amount, reference)
 	return operator.Balance(balance), err
 }
 

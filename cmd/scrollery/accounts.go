@@ -13,7 +13,58 @@ import (
 )
 
 func accountsCommand() *cobra.Command {
-	return group("accounts", "List and show accounts", accountsList(), accountsShow())
+	return group("accounts", "List and show accounts, change their plans, delete them", accountsList(), accountsShow(), accountsPlan(), accountsDelete())
+}
+
+func accountsPlan() *cobra.Command {
+	var plan string
+	command := &cobra.Command{
+		Use:   "plan ID|EMAIL --plan standard|pro|none",
+		Short: "Give an account that does not pay another plan, or end it",
+		Args:  oneArg("the id or the address of an account"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if plan != "standard" && plan != "pro" && plan != operator.NoPlan {
+				return fmt.Errorf("%w: --plan %q is none of standard, pro and none", errUse, plan)
+			}
+			return operate(cmd, func(o *app.Operator) error {
+				account, err := o.ChangePlan(cmd.Context(), args[0], plan)
+				if err != nil {
+					return err
+				}
+				return printAccount(account)
+			})
+		},
+	}
+	command.Flags().StringVar(&plan, "plan", "", "standard, pro or none")
+	return command
+}
+
+func accountsDelete() *cobra.Command {
+	var yes, keep bool
+	command := &cobra.Command{
+		Use:   "delete ID|EMAIL --yes|--keep",
+		Short: "Delete an account with all that it has, seven days from now; --keep calls it off",
+		Args:  oneArg("the id or the address of an account"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if yes == keep {
+				return fmt.Errorf("%w: say --yes to delete the account, or --keep to call that off", errUse)
+			}
+			return operate(cmd, func(o *app.Operator) error {
+				at, err := o.DeleteAccount(cmd.Context(), args[0], keep)
+				switch {
+				case err != nil:
+				case keep:
+					fmt.Println("The account stays.")
+				default:
+					fmt.Printf("The account and its subscription go at %s. Until then, `scrollery admin accounts delete %s --keep` and the account itself call it off.\n", at.UTC().Format(time.RFC3339), args[0])
+				}
+				return err
+			})
+		},
+	}
+	command.Flags().BoolVar(&yes, "yes", false, "delete it")
+	command.Flags().BoolVar(&keep, "keep", false, "call the deletion off")
+	return command
 }
 
 func accountsList() *cobra.Command {

@@ -1,37 +1,52 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/modules/operator"
 )
 
 func creditsCommand() *cobra.Command {
+	return group("credits", "Give accounts credits, and take them",
+		creditsMove("grant ID|EMAIL --credits N", "Give an account credits, and print its balance", "grants it once", (*app.Operator).GrantCredits, false),
+		creditsMove("take ID|EMAIL --credits N --reference R", "Take credits from an account, and print its balance; what it lacks is owed", "takes them once", (*app.Operator).TakeCredits, true))
+}
+
+func creditsMove(use, short, once string, move func(*app.Operator, context.Context, string, int64, string) (operator.Balance, error), needed bool) *cobra.Command {
 	var amount int64
 	var reference string
-	grant := &cobra.Command{
-		Use:   "grant ID|EMAIL --credits N",
-		Short: "Give an account credits, and print its balance",
+	command := &cobra.Command{
+		Use:   use,
+		Short: short,
 		Args:  oneArg("the id or the address of an account"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if amount < 1 {
 				return fmt.Errorf("%w: --credits %d is below 1", errUse, amount)
 			}
+			if needed && reference == "" {
+				return fmt.Errorf("%w: --reference is needed: what the credits are taken for", errUse)
+			}
 			return operate(cmd, func(o *app.Operator) error {
-				balance, err := o.GrantCredits(cmd.Context(), args[0], amount, reference)
-				if err == nil {
-					fmt.Println(balance.Credits)
+				balance, err := move(o, cmd.Context(), args[0], amount, reference)
+				if err != nil {
+					return err
 				}
-				return err
+				fmt.Println(balance.Credits)
+				if balance.Owed > 0 {
+					fmt.Fprintf(os.Stderr, "The account owes %d.\n", balance.Owed)
+				}
+				return nil
 			})
 		},
 	}
-	grant.Flags().Int64Var(&amount, "credits", 0, "number of credits; one is a US cent")
-	grant.Flags().StringVar(&reference, "reference", "", "name of the grant: repeating a grant with the same name has no effect")
-	return group("credits", "Give credits", grant)
+	command.Flags().Int64Var(&amount, "credits", 0, "number of credits; one is a US cent")
+	command.Flags().StringVar(&reference, "reference", "", "an own name of the movement, which "+once+"; with another number of credits it is refused")
+	return command
 }
 
 func subscriptionsCommand() *cobra.Command {

@@ -199,20 +199,44 @@ func (e *Eraser) decide(ctx context.Context, account int64, token string, erase 
 		if !erase {
 			return e.noteStep(ctx, tx, account, now, calledOff, now.subject)
 		}
-		if now.action == confirmed {
-			at = now.eraseAt()
-			return nil
-		}
-		at = e.now().Add(Grace)
-		if err := e.noteStep(ctx, tx, account, now, confirmed, now.subject); err != nil {
-			return err
-		}
-		return tx.Enqueue(ctx, store.Job{
-			Kind: eraseKind, Args: order{account, now.subject}, RunAt: at.Add(time.Second), MaxAttempts: store.AttemptsOver(eraseWithin),
-		})
+		at, err = e.confirm(ctx, tx, account, now, now.subject)
+		return err
 	})
 	e.needs.Removals.Flush(ctx)
 	return at, err
+}
+
+// Order confirms the deletion of an account on an operator's word: it begins when Grace is over,
+// and until then can be called off by CallOff or the account itself. It changes nothing where the
+// deletion is confirmed already. at is when it begins.
+func (e *Eraser) Order(ctx context.Context, account int64) (at time.Time, err error) {
+	subject := hashToken(secret.New()) // no link has it
+	err = e.change(ctx, account, func(ctx context.Context, tx *store.Tx, now step) error {
+		at, err = e.confirm(ctx, tx, account, now, subject)
+		return err
+	})
+	e.needs.Removals.Flush(ctx)
+	return at, err
+}
+
+// confirm has the deletion begin when Grace is over.
+func (e *Eraser) confirm(ctx context.Context, tx *store.Tx, account int64, now step, subject string) (at time.Time, err error) {
+	if now.action == confirmed {
+		return now.eraseAt(), nil
+	}
+	at = e.now().Add(Grace)
+	if err := e.noteStep(ctx, tx, account, now, confirmed, subject); err != nil {
+		return at, err
+	}
+	return at, tx.Enqueue(ctx, store.Job{
+		Kind: eraseKind, Args: order{account, subject}, RunAt: at.Add(time.Second), MaxAttempts: store.AttemptsOver(eraseWithin),
+	})
+}
+
+// CallOff calls off the deletion of an account that has not begun. It reports whether there was one.
+func (e *Eraser) CallOff(ctx context.Context, account int64) (done bool, err error) {
+	status, _, err := e.callOff(viewer.As(ctx, account))
+	return status == statusCancelled, err
 }
 
 // erase deletes an account whose deletion is confirmed and due. What is confirmed stays

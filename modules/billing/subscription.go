@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -117,6 +118,25 @@ func (s *Subscriptions) Grant(ctx context.Context, tx *store.Tx, accountID int64
 		return nil
 	}
 	return s.Activate(ctx, tx, accountID, plan, "", time.Time{})
+}
+
+// Change gives the account another plan for nothing and without end, or ends what it has where
+// plan is empty. It fails for an account that pays: its plan changes where it pays.
+func (s *Subscriptions) Change(ctx context.Context, accountID int64, plan string) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		old, err := s.find(ctx, tx.Ent(), accountID)
+		switch {
+		case err != nil:
+			return fmt.Errorf("change the plan of %d: %w", accountID, err)
+		case old.renewing() || old.Status == StatusActive && !old.complimentary():
+			return apierr.New(apierr.OperationError, "The account pays for its plan. Change or end the subscription at the payment provider; the server follows.")
+		case plan != "":
+			return s.Activate(ctx, tx, accountID, plan, "", time.Time{})
+		case old.Status != StatusActive:
+			return nil
+		}
+		return s.put(ctx, tx, accountID, Subscription{Plan: old.Plan, Status: StatusCancelled})
+	})
 }
 
 // adopt records a subscription that the provider renews, as it is. replaced

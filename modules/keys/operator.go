@@ -45,8 +45,10 @@ func (s *Service) CreateForEmail(ctx context.Context, email, plan string, scopes
 				return err
 			}
 		}
-		if err := s.subscriptions.Grant(ctx, tx, owner, plan); err != nil {
-			return err
+		if plan != "" {
+			if err := s.subscriptions.Grant(ctx, tx, owner, plan); err != nil {
+				return err
+			}
 		}
 		order := mintOrder{accountID: owner, scopes: inOrder(scopes)}
 		if ttl > 0 {

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -122,4 +123,50 @@ func (s *Service) GrantCredits(ctx context.Context, name string, amount int64, r
 		reference = fmt.Sprint(s.db.NewID())
 	}
 	return s.needs.Credits.Grant(asOperator(ctx), account, amount, "grant:"+report.ID+":"+reference)
+}
+
+// TakeCredits takes credits from an account and returns its balance: what it does not have, or
+// has set aside for a call that runs, it owes. The reference takes once.
+func (s *Service) TakeCredits(ctx context.Context, name string, amount int64, reference string) (Balance, error) {
+	report, err := s.Account(ctx, name)
+	if err != nil {
+		return Balance{}, err
+	}
+	account, _ := publicid.Parse(publicid.Account, report.ID)
+	return s.needs.Credits.Take(asOperator(ctx), account, amount, "take:"+report.ID+":"+reference)
+}
+
+// NoPlan ends the plan of an account.
+const NoPlan = "none"
+
+// ChangePlan gives an account that does not pay a plan, `standard` or `pro`, or NoPlan.
+func (s *Service) ChangePlan(ctx context.Context, name, plan string) (AccountReport, error) {
+	report, err := s.Account(ctx, name)
+	if err != nil {
+		return report, err
+	}
+	account, _ := publicid.Parse(publicid.Account, report.ID)
+	if plan == NoPlan {
+		plan = ""
+	}
+	if err := s.needs.Subscriptions.Change(asOperator(ctx), account, plan); err != nil {
+		return report, err
+	}
+	return s.Account(ctx, name)
+}
+
+// DeleteAccount has an account deleted, and returns when that begins; keep calls it off.
+func (s *Service) DeleteAccount(ctx context.Context, name string, keep bool) (at time.Time, err error) {
+	report, err := s.Account(ctx, name)
+	if err != nil {
+		return at, err
+	}
+	account, _ := publicid.Parse(publicid.Account, report.ID)
+	if !keep {
+		return s.needs.Leavers.Order(asOperator(ctx), account)
+	}
+	if done, err := s.needs.Leavers.CallOff(asOperator(ctx), account); err != nil || !done {
+		return at, cmp.Or(err, fmt.Errorf("no deletion of %s is ordered", report.ID))
+	}
+	return at, nil
 }

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 type KeyOrder struct {
 	// Email of the account; a known one gets one more key.
 	Email string
-	// Plan is `standard` or `pro`.
+	// Plan is `standard` or `pro`; empty for that of a known account.
 	Plan string
 	// Scopes are all when empty.
 	Scopes []string
@@ -31,7 +32,7 @@ func (k KeyOrder) Validate(maxTTL time.Duration) error {
 	if _, ok := mail.Address(k.Email); !ok {
 		faults = append(faults, fmt.Errorf("--email %q is not an e-mail address", k.Email))
 	}
-	if k.Plan != "standard" && k.Plan != "pro" {
+	if k.Plan != "" && k.Plan != "standard" && k.Plan != "pro" {
 		faults = append(faults, fmt.Errorf("--plan %q is neither standard nor pro", k.Plan))
 	}
 	for _, scope := range k.Scopes {
@@ -45,8 +46,28 @@ func (k KeyOrder) Validate(maxTTL time.Duration) error {
 	return errors.Join(faults...)
 }
 
-// CreateKey returns a new key; it is not shown again.
+// CreateKey returns a new key; it is not shown again. It changes the plan of no account.
 func (s *Service) CreateKey(ctx context.Context, order KeyOrder) (string, error) {
+	account, known, err := s.needs.Keys.AccountOf(viewer.System(ctx), order.Email)
+	if err != nil {
+		return "", err
+	}
+	if !known && order.Plan == "" {
+		return "", errors.New("there is no account of the address: open one with --plan standard or --plan pro")
+	}
+	if known {
+		sub, err := s.needs.Subscriptions.Of(ctx, account)
+		if err != nil {
+			return "", err
+		}
+		if sub.Status != activeStatus {
+			sub.Plan = ""
+		}
+		if order.Plan != "" && order.Plan != sub.Plan {
+			return "", fmt.Errorf("the account has %s: change that with `scrollery admin accounts plan %s --plan %s`, then leave --plan out", cmp.Or(sub.Plan, "no plan"), order.Email, order.Plan)
+		}
+		order.Plan = sub.Plan
+	}
 	return s.needs.Keys.CreateForEmail(asOperator(ctx), order.Email, order.Plan, order.Scopes, order.TTL)
 }
 

@@ -41,6 +41,9 @@ type Subscription struct {
 	PeriodEnd time.Time
 }
 
+// activeStatus is that of a subscription in force.
+const activeStatus = "active"
+
 // Balance is the state of an account's credits: their sum, how many of them are
 // held, and how many the account owes.
 type Balance struct{ Credits, Held, Owed int64 }

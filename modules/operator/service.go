@@ -32,6 +32,17 @@ type Accounts interface {
 // Subscriptions returns the subscription of an account.
 type Subscriptions interface {
 	Of(ctx context.Context, accountID int64) (Subscription, error)
+	// Change gives the account another plan for nothing, or ends what it has where plan is empty.
+	// It fails for one that pays.
+	Change(ctx context.Context, accountID int64, plan string) error
+}
+
+// Leavers deletes accounts.
+type Leavers interface {
+	// Order has the deletion of an account begin at a time.
+	Order(ctx context.Context, accountID int64) (at time.Time, err error)
+	// CallOff calls off a deletion that has not begun; done is false if there is none.
+	CallOff(ctx context.Context, accountID int64) (done bool, err error)
 }
 
 // Credits is the ledger.
@@ -39,8 +50,10 @@ type Credits interface {
 	Balance(ctx context.Context, accountID int64) (Balance, error)
 	// Entries returns the newest movements.
 	Entries(ctx context.Context, accountID int64, limit int) ([]Movement, error)
-	// Grant gives credits once for a reference.
+	// Grant gives credits once for a reference, and Take takes them, down to what is free; the
+	// rest is owed. With a reference of another number of credits they fail.
 	Grant(ctx context.Context, accountID, credits int64, reference string) (Balance, error)
+	Take(ctx context.Context, accountID, credits int64, reference string) (Balance, error)
 }
 
 // Scrolls lists and cancels scrolls.
@@ -98,6 +111,7 @@ type Needs struct {
 	Importer      Importer
 	Quotas        Quotas
 	Restorer      Restorer
+	Leavers       Leavers
 }
 
 // Config is the module's part of the configuration.

@@ -77,14 +77,39 @@ func (s *Service) TakeBack(ctx context.Context, tx *store.Tx, accountID, credits
 	})
 }
 
-// Grant gives credits for nothing, on an operator's word. The same reference
-// grants once.
+// Grant gives credits for nothing, on an operator's word. The same reference grants once, and
+// fails with another number of credits.
 func (s *Service) Grant(ctx context.Context, accountID, credits int64, reference string) (Balance, error) {
-	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+	return s.onWord(ctx, accountID, credits, reference, func(ctx context.Context, tx *store.Tx) error {
 		return s.Add(ctx, tx, accountID, credits, reference, Grant)
 	})
+}
+
+// Take takes credits, on an operator's word, as TakeBack does. The same reference takes once, and
+// fails with another number of credits.
+func (s *Service) Take(ctx context.Context, accountID, credits int64, reference string) (Balance, error) {
+	return s.onWord(ctx, accountID, -credits, reference, func(ctx context.Context, tx *store.Tx) error {
+		return s.TakeBack(ctx, tx, accountID, credits, reference)
+	})
+}
+
+// onWord moves credits unless the reference moved as many before.
+func (s *Service) onWord(ctx context.Context, accountID, credits int64, reference string, move func(context.Context, *store.Tx) error) (Balance, error) {
+	err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if err := tx.Lock(ctx, "credits", accountID); err != nil {
+			return err
+		}
+		before, err := s.entries.moved(ctx, tx, accountID, reference)
+		if err != nil || before == credits {
+			return err
+		}
+		if before != 0 {
+			return fmt.Errorf("the reference moved %+d credits before, and cannot move %+d", before, credits)
+		}
+		return move(ctx, tx)
+	})
 	if err != nil {
-		return Balance{}, fmt.Errorf("grant credits to %d: %w", accountID, err)
+		return Balance{}, fmt.Errorf("move credits of %d: %w", accountID, err)
 	}
 	return s.Balance(ctx, accountID)
 }

@@ -54,6 +54,18 @@ func (e entries) exists(ctx context.Context, tx *store.Tx, accountID int64, refe
 	return done, nil
 }
 
+// moved is by how much a movement changed what the account has and owes; 0 if it was not made.
+func (e entries) moved(ctx context.Context, tx *store.Tx, accountID int64, reference string) (int64, error) {
+	row, err := tx.Ent().CreditEntry.Query().Where(creditentry.Reference(reference)).Only(viewer.As(ctx, accountID))
+	if ent.IsNotFound(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look for movement %q: %w", reference, err)
+	}
+	return row.Amount - row.Owed, nil
+}
+
 // write adds the entry and moves the balance, which the condition keeps from
 // ever going below zero.
 func (e entries) write(ctx context.Context, tx *store.Tx, accountID int64, entry Entry) error {
