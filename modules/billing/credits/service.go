@@ -100,13 +100,15 @@ func (s *Service) onWord(ctx context.Context, accountID, credits int64, referenc
 			return err
 		}
 		before, err := s.entries.moved(ctx, tx, accountID, reference)
-		if err != nil || before == credits {
+		switch {
+		case err != nil:
 			return err
-		}
-		if before != 0 {
+		case before == 0:
+			return move(ctx, tx)
+		case before != credits:
 			return fmt.Errorf("the reference moved %+d credits before, and cannot move %+d", before, credits)
 		}
-		return move(ctx, tx)
+		return nil
 	})
 	if err != nil {
 		return Balance{}, fmt.Errorf("move credits of %d: %w", accountID, err)
