@@ -448,8 +448,9 @@ func (u *understanding) unitOfDuration(c *sampleColumn) string {
 			return ok && strings.Trim(s, "0123456789.,") == "" && n >= least && n < most
 		})
 	}
-	switch {
-	case len(c.values) > 0 && plain(1000, 1e9) == len(c.values) && plain(3600, 1e9) > 0:
+	switch short := u.only("tiktok") || u.only("instagram"); {
+	case short && c.mostly(plain(1000, 1e9)) && plain(3600, 1e9) > 0, // an hour is the most there
+		len(c.values) > 0 && plain(1000, 1e9) == len(c.values) && plain(24*3600, 1e9) > 0:
 		return "milliseconds"
 	case len(c.values) > 0 && plain(0, 0.2) == len(c.values):
 		return "days"
@@ -565,6 +566,8 @@ func (u *understanding) takeTimes() {
 	case u.has("postedAt") && u.has("observedAt"):
 	case !u.has("postedAt") && u.recurs(plain):
 		u.take("observedAt", plain, fmt.Sprintf("%q differs where a video recurs", name))
+	case !u.has("postedAt") && !u.has("observedAt") && u.columns[plain].same():
+		u.take("observedAt", plain, fmt.Sprintf("%q is the same for all videos", name))
 	case !u.has("postedAt"):
 		switch u.agrees(plain) {
 		case 1:
@@ -579,6 +582,12 @@ func (u *understanding) takeTimes() {
 	case u.later(plain, u.at["postedAt"]):
 		u.take("observedAt", plain, fmt.Sprintf("named %q, and never before the post", name))
 	}
+}
+
+// same reports one value in each of some rows, as the day on which all was counted.
+func (c *sampleColumn) same() bool {
+	const enough = 5
+	return len(c.values) >= enough && len(c.values) == c.share(func(s string) bool { return s == c.values[0] })
 }
 
 // takeRecurring takes a column of times under any name for that of the counts, if it differs

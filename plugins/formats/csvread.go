@@ -36,6 +36,8 @@ type rowTable struct {
 	extra []place
 	equal []wanted
 
+	// other says that the rows are below a header with other columns.
+	other bool
 	// row is the present row, and link what its address names.
 	row  [][]byte
 	line int

@@ -17,7 +17,7 @@ func (u *understanding) check(style numberStyle) {
 		words := func(s string) bool {
 			return !u.isCount(s) && !hiddenWords[strings.ToLower(s)] && yesOrNo(s) == 0 && s[0] != '#'
 		}
-		if u.tool == nil && c.known && (c.meaning.field == meansComment && !(u.has("views") && foldName(c.Name) == "authordisplayname") || c.meaning.field == "comments" && len(c.values) > 0 && c.mostly(c.share(words))) {
+		if u.tool == nil && c.known && (c.meaning.field == meansComment && !(u.has("views") && foldName(c.Name) == "authordisplayname") || c.meaning.field == "comments" && len(c.values) > 0 && c.mostly(c.share(words)) && (!u.has("views") || !remarkWords[foldName(c.Name)] || u.recurs(i))) {
 			u.doubt("%q is a column of comments, not of videos", c.Name)
 			break
 		}
@@ -47,6 +47,9 @@ func (u *understanding) check(style numberStyle) {
 		u.doubt("the counts in %q often fall where a video recurs: they may be those of single days", u.columns[u.at["views"]].Name)
 	}
 }
+
+// remarkWords name a column of what someone has to say of a video: a comment of others is named by one.
+var remarkWords = wordSet("comments kommentare commentaires comentarios comentários commenti reacties")
 
 // studioWords name the column of ids in what YouTube Studio exports.
 var studioWords = wordSet("content inhalt inhalte contenido conteudo contenu contenuto contenuti inhoud treść konten içerik innehåll indhold obsah контент вміст コンテンツ 콘텐츠 内容 內容")

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -64,13 +65,31 @@ func (t *rowTable) identify(rec *stage.Record) *fault {
 	return nil
 }
 
+// headerAgain reports a row of names of columns, in the present order or another one.
+func (t *rowTable) headerAgain(id, address string) bool {
+	if key := cmp.Or(id, address); key == "" || !slices.Contains(t.header, key) {
+		return false
+	}
+	names := 0
+	for _, cell := range t.row {
+		if len(cell) > 0 && slices.Contains(t.header, strings.TrimSpace(string(cell))) {
+			names++
+		}
+	}
+	return names > 1 && 2*names > len(t.row)
+}
+
 // noVideo recognises rows that are about no video: blank ones, totals and repeated headers.
 func (t *rowTable) noVideo(id, address string) *fault {
 	if id != "" && len(id) < 60 && !strings.ContainsAny(id, "0123456789") && t.words.total[foldName(id)] {
 		return &fault{NotVideo, "a row of totals"}
 	}
-	if at, ok := t.at["externalId"]; ok && id != "" && id == t.header[at] {
+	if t.headerAgain(id, address) {
+		t.other = !slices.EqualFunc(t.row, t.header, func(cell []byte, name string) bool { return strings.TrimSpace(string(cell)) == name })
 		return &fault{NotVideo, "the header again"}
+	}
+	if t.other {
+		return &fault{Malformed, "below another header: put that table in a file of its own"}
 	}
 	if id != "" || address != "" {
 		return nil

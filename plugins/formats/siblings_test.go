@@ -186,6 +186,10 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"followers that a video brought", "a.csv", "Konto,Link,Aufrufe,Follower\na.example," + tiktok + "0084,500,6\na.example," + tiktok + "0085,50,1\n", []string{"7521900000000000084 500 - - -", "7521900000000000085 50 - - -"}, "differs among the videos of a creator"},
 		{"profiles among videos", "a.json", `[{"id":"7521900000000000086","url":"` + tiktok + `0086","views":5},{"id":"680","url":"https://www.tiktok.com/@a.example","views":9}]`, []string{"7521900000000000086 5 - - -"}, "a profile"},
 		{"an export that says how long in Italian", "a.csv", "Link,Durata (secondi),Data di publishing,Visualizzazioni\nhttps://youtu.be/AAAAAAAAS05,11,2025-07-13,5\n", []string{"AAAAAAAAS05 5 - - 20282"}, "Durata (secondi) Field:durationSeconds"},
+		{"a second header in another order", "a.csv", "Link,Views,Likes\n" + tiktok + "0087,100,5\nLink,Likes,Views\n" + tiktok + "0088,3,50\nLink,Views,Likes\n" + tiktok + "0089,7,1\n", []string{"7521900000000000087 100 5 - -", "7521900000000000089 7 1 - -"}, "below another header"},
+		{"remarks under Comments", "a.csv", "Link,Views,Comments\n" + tiktok + "0090,5,great hook\n" + tiktok + "0091,6,too slow\n", []string{"7521900000000000090 5 - - -", "7521900000000000091 6 - - -"}, "none of comments"},
+		{"comments beside the views of their video", "a.csv", "Link,Views,Comment\n" + tiktok + "0090,5,nice pour\n" + tiktok + "0090,5,so slow\n", nil, "a column of comments"},
+		{"the day on which all was counted", "a.csv", "date,video_id,channel,views\n2025-07-02,AAAAAAAAS01,x,1\n2025-07-02,AAAAAAAAS02,x,2\n2025-07-02,AAAAAAAAS03,x,3\n2025-07-02,AAAAAAAAS04,x,4\n2025-07-02,AAAAAAAAS05,x,5\n", []string{"AAAAAAAAS01 1 - - -", "AAAAAAAAS02 2 - - -", "AAAAAAAAS03 3 - - -", "AAAAAAAAS04 4 - - -", "AAAAAAAAS05 5 - - -"}, "the same for all videos"},
 		{"another encoding under English names", "a.csv", encoded(t, simplifiedchinese.GB18030, "url,note,views\n"+tiktok+"0077,拿铁拉花真好看,5\n"), nil, "in no other encoding"},
 		{"accounts", "a.csv", "Rank,Username,Followers\n1,a.example,1000\n", nil, "no column has ids or addresses of videos"},
 	} {
@@ -284,6 +288,10 @@ func TestCreatorsAndTextsOfTables(t *testing.T) {
 		{
 			"the handle of Bright Data's channel", "a.json", `[{"url":"https://www.youtube.com/watch?v=AAAAAAAAS03","video_id":"AAAAAAAAS03","date_posted":"2025-07-01T00:00:00Z","youtuber":"@slow.example","handle_name":"Slow Bar","video_length":31,"views":5}]`,
 			`{"platform":"youtube","externalId":"AAAAAAAAS03","sourceUrl":"https://www.youtube.com/watch?v=AAAAAAAAS03","postedAt":1751328000000,"source":{"handle":"slow.example"},"metadata":{"durationSeconds":31},"metrics":{"views":5}}`,
+		},
+		{
+			"milliseconds of short videos, one of them under a second", "a.csv", "link,views,duration\n" + tiktok + ",5,14966\nhttps://www.tiktok.com/@a.example/photo/7521900000000000052,5,900\nhttps://www.tiktok.com/@a.example/photo/7521900000000000053,5,31000\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metadata":{"durationSeconds":14.966},"metrics":{"views":5}}`,
 		},
 		{
 			"insights of the Graph API", "a.json", `{"data":[{"id":"1801","media_type":"VIDEO","media_product_type":"REELS","permalink":"https://www.instagram.com/reel/DMETA000001/","like_count":4,"insights":{"data":[{"name":"views","values":[{"value":88}]},{"name":"saved","values":[{"value":3}]},{"name":"reach","values":[{"value":70}]}]}}]}`,

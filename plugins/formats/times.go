@@ -46,7 +46,9 @@ func parseDuration(s, unit string) (seconds float64, known bool) {
 			seconds, known = spokenDuration(s)
 			break
 		}
-		seconds, known = n*durationUnits[unit], true
+		if seconds, known = n*durationUnits[unit], true; unit == "milliseconds" {
+			seconds = n / 1000 // n * 1e-3 is not the nearest number
+		}
 	}
 	return seconds, known && seconds > 0 && seconds < 1e9
 }
