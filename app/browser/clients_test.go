@@ -3,6 +3,8 @@ package browser_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/plugins/feed"
 )
@@ -104,6 +107,7 @@ func TestClientsAreNeverMixed(t *testing.T) {
 	b.signIn(accounts["Acme"].Key, true)
 	b.press("Client: Unnamed client")
 	b.check("clients")
+	b.fits("clients")
 	b.press("Rename")
 	b.fill("Name of the client", "Acme")
 	b.press("Save the name")
@@ -143,10 +147,11 @@ func TestClientsAreNeverMixed(t *testing.T) {
 	}
 
 	// The key of another client does not answer for this one.
+	b.until(`document.querySelector('main textarea')?.value.includes('draft of Bolt')`)
+	b.sees("What the next scroll would do") // the preview has its answer: the save alone meets the ended session
 	if got := accounts["Bolt"].Do(t, `POST /v1/api_keys/revoke {"id":"`+eval[string](b, current+`.keyId`)+`"}`, "").Status; got != http.StatusOK {
 		t.Fatalf("ending the session answers %d, want 200", got)
 	}
-	b.until(`document.querySelector('main textarea')?.value.includes('draft of Bolt')`)
 	b.press("Save the rules")
 	b.sees("Your session is over")
 	b.until(`document.querySelector('dialog').innerText.includes('Bolt')`)
@@ -260,6 +265,7 @@ func TestThreeReportsInTenClicks(t *testing.T) {
 	b.press("Done")
 	b.until(find("Make the link"))
 	b.check("report")
+	b.fits("report")
 	sections := eval[[]int](b, `[...document.querySelectorAll('main .card > ol')].map((e) => e.children.length)`)
 	if len(sections) < 3 || sections[0] == 0 {
 		t.Errorf("the report has the lists %v, want outliers, hooks and rules", sections)
@@ -306,3 +312,58 @@ func TestThreeReportsInTenClicks(t *testing.T) {
 
 // counting is the script that counts the clicks of a person on links, buttons and fields, over documents.
 const counting = `addEventListener('click', (e) => { if (e.isTrusted && e.target.closest('a, button, input, select')) sessionStorage.setItem('test.clicks', Number(sessionStorage.getItem('test.clicks') ?? 0) + 1); }, true);`
+
+// TestAStreamEndsWithItsClient follows a scroll whose source does not answer, and works for another
+// client: the stream of the first one is over, and the second asks for nothing of it.
+func TestAStreamEndsWithItsClient(t *testing.T) {
+	needBrowser(t)
+	done := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-done:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(func() {
+		close(done)
+		silent.Close()
+	})
+	running := apptest.Start(t, func(cfg *app.Config) {
+		cfg.SetStage("YOUTUBE_FEED", "yes")
+		cfg.Plugins.Settings = map[string]map[string]string{"youtube-feed": {"url": silent.URL}}
+		cfg.Console, cfg.Protocols.MaxStreams = os.DirFS(bundle), 1
+	})
+	first, second := prepared(t, running), prepared(t, running)
+	var ignored map[string]any
+	first.Get(t, `PUT /v1/workspace {"competitors":["https://www.youtube.com/channel/UC000000000000000000000a"]}`, &ignored)
+	var started struct{ Scroll struct{ ID string } }
+	first.Get(t, `POST /v1/scrolls {"prompt":"espresso"}`, &started)
+	b := launch(t).tab(t, running.BaseURL)
+	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: asking}); err != nil {
+		t.Fatal(err)
+	}
+	b.signIn(first.Key, true)
+	b.addClient("Bolt", second.Key)
+	b.switchTo("Bolt", "Unnamed client")
+	b.open("/console/scroll/" + started.Scroll.ID)
+	b.until(`window.asked.some((one) => one.call === 'WatchScroll')`)
+	session := first.WithKey(eval[string](b, current+`.token`))
+	// A call that waits is a stream of its key, too, and a key has one here.
+	free := func() bool { return session.Do(t, "GET /v1/changes?cursor=now&wait=1", "").Status == http.StatusOK }
+	if free() {
+		t.Fatal("the key of the first client has no stream open before the switch, want one")
+	}
+	b.switchTo("Unnamed client", "Bolt")
+	if at := b.path(); at != "/console/scroll" {
+		t.Errorf("the address is %q, want it without the scroll of the other client", at)
+	}
+	for deadline := time.Now().Add(patience); !free(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the stream of the first client goes on, want it ended with its document")
+		}
+	}
+	b.sees("What to look for this time")
+	if asked := eval[string](b, `JSON.stringify(window.asked)`); strings.Contains(asked, started.Scroll.ID) {
+		t.Errorf("the second client asks for the scroll of the first: %s", asked)
+	}
+}

@@ -40,6 +40,17 @@ func sided(t *testing.T, running *apptest.Running) *apptest.Caller {
 	for i := range 30 {
 		video("competitor", i, fmt.Sprintf("rival.%d", i%3), texts[min(i/13, 2)%3], 1.3+float64(i)/3, 1000+i*(i%7)*91) // thirteen, thirteen, four
 	}
+	for i := range 7 { // one's own is long, the others are short: they are no comparison
+		kind, handle, seconds := "competitor", "rival.0", 30
+		if i == 0 {
+			kind, handle, seconds = "own", "me.brews", 600
+		}
+		read := func(at time.Time, views int) string {
+			return fmt.Sprintf(`{"platform":"youtube","externalId":"y%d","postedAt":%d,"source":{"kind":%q,"handle":%q},"metadata":{"caption":"On YouTube %d","durationSeconds":%d},"metrics":{"views":%d,"observedAt":%d}}`,
+				i, now.Add(-6*24*time.Hour).UnixMilli(), kind, handle, i, seconds, views, at.UnixMilli())
+		}
+		early, late = append(early, read(now.Add(-5*24*time.Hour), 100)), append(late, read(now.Add(-time.Hour), 2000))
+	}
 	importLines(t, running, account, early)
 	importLines(t, running, account, late)
 	return account
@@ -82,6 +93,22 @@ func numbers(t *testing.T, text string) (all []float64) {
 	return all
 }
 
+// fits looks at the page in both schemes from a phone to a wide screen.
+func (b *tab) fits(name string) {
+	b.t.Helper()
+	for _, scheme := range []string{"dark", "light"} {
+		b.scheme(scheme)
+		for _, wide := range []int64{390, 820, 2560} {
+			b.do("resize", chromedp.EmulateViewport(wide, 844))
+			if got := eval[int64](b, `document.documentElement.scrollWidth`); got > wide {
+				b.t.Errorf("%s: the page is %d pixels wide on a screen of %d", name, got, wide)
+			}
+			b.accessible(fmt.Sprintf("%s, %s, %d", name, scheme, wide))
+		}
+	}
+	b.do("wide", chromedp.EmulateViewport(width, height))
+}
+
 // TestYouAgainstThem works out again, from the readings and hooks of the API, what the page says.
 func TestYouAgainstThem(t *testing.T) {
 	needBrowser(t)
@@ -112,7 +139,7 @@ func TestYouAgainstThem(t *testing.T) {
 				Metadata struct{ Caption string }
 			}
 		}
-		account.Get(t, "GET /v1/library?limit=100&kind="+kind, &list)
+		account.Get(t, "GET /v1/library?limit=100&platform=tiktok&kind="+kind, &list)
 		for _, v := range list.Videos {
 			var read struct {
 				Observations []struct{ ObservedAt, Views float64 }
@@ -169,6 +196,12 @@ func TestYouAgainstThem(t *testing.T) {
 	}
 	b.sees(fmt.Sprintf("%d of %d of your newest videos", ahead, told))
 
+	eval[bool](b, `(() => { const e = document.querySelector('main .card select'); e.value = 'youtube_long'; e.dispatchEvent(new Event('change', {bubbles: true})); return true; })()`)
+	b.until(`document.querySelector('main tbody tr th')?.innerText.includes('On YouTube 0')`)
+	if got := rows("Views at equal age"); len(got) != 1 || got[0][3] != "0" || got[0][4] != "too few" {
+		t.Errorf("got %q for a long video on YouTube, want nothing of short ones", got)
+	}
+
 	// Patterns.
 	patterns := rows("What each way to begin earned here")
 	if len(patterns) != 5 {
@@ -223,7 +256,7 @@ func TestYouAgainstThem(t *testing.T) {
 
 	// Posting times: each video counts once, by day and by hour.
 	for _, title := range []string{"Days of posting, in UTC: You", "Days of posting, in UTC: Competitors", "Hours of posting, in UTC: You", "Hours of posting, in UTC: Competitors"} {
-		want := map[bool]int{true: 12, false: 30}[strings.HasSuffix(title, "You")]
+		want := map[bool]int{true: 13, false: 36}[strings.HasSuffix(title, "You")]
 		figure := `[...document.querySelectorAll('main .figure-box')].find((e) => e.querySelector('[role=img]').ariaLabel.startsWith(` + quoted(title+". ") + `))`
 		eval[bool](b, figure+`.querySelector('.twin summary').click(), true`)
 		b.until(figure + `.querySelector('.twin[open] tbody tr')`)
@@ -235,13 +268,7 @@ func TestYouAgainstThem(t *testing.T) {
 			t.Errorf("%s: got %d videos in %d rows, want %d", title, sum, len(counts), want)
 		}
 	}
-	for _, wide := range []int64{390, 820, 2560} {
-		b.do("resize", chromedp.EmulateViewport(wide, 844))
-		if got := eval[int64](b, `document.documentElement.scrollWidth`); got > wide {
-			t.Errorf("the page is %d pixels wide on a screen of %d", got, wide)
-		}
-		b.accessible("compare")
-	}
+	b.fits("compare")
 	b.german()
 	b.sees("Aufrufe im gleichen Alter")
 

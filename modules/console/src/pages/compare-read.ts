@@ -27,12 +27,25 @@ export async function both<T>(read: (side: Side) => Promise<T>): Promise<Both<T>
 /** The videos that the library met last, archived ones left out. */
 export const readVideos = (signal: AbortSignal): Promise<Both<Video[]>> => both(async (kind) => (await api.library.getLibrary({ kind, limit: looked }, { signal })).videos);
 
+/** Since when YouTube takes videos of three minutes as Shorts, and no longer of one. */
+const longShorts = Date.UTC(2024, 9, 15);
+
+/** What a video competes with: those of its platform, on YouTube of its length, as for scores. */
+export function formatOf({ platform, postedAt = 0, metadata }: Video): string {
+  if (platform !== "youtube") return platform;
+  const [seconds, tags] = [metadata?.durationSeconds, metadata?.hashtags];
+  const short = typeof seconds === "number" && seconds > 0
+    ? seconds <= (postedAt < longShorts ? 60 : 180)
+    : Array.isArray(tags) && tags.some((tag) => typeof tag === "string" && /^#?shorts?$/i.test(tag));
+  return short ? "youtube_short" : "youtube_long";
+}
+
 export type Curve = { video: Video; points: Point[] };
 
-/** The curves of the newest videos of a platform, by their usable readings since posting. */
-export function readCurves(videos: Both<Video[]>, platform: string, signal: AbortSignal): Promise<Both<Curve[]>> {
+/** The curves of the newest videos of a format, by their usable readings since posting. */
+export function readCurves(videos: Both<Video[]>, format: string, signal: AbortSignal): Promise<Both<Curve[]>> {
   return both(async (side) => {
-    const newest = videos[side].filter((one) => one.platform === platform && one.postedAt !== undefined).sort((a, b) => (b.postedAt ?? 0) - (a.postedAt ?? 0)).slice(0, drawn[side]);
+    const newest = videos[side].filter((one) => formatOf(one) === format && one.postedAt !== undefined).sort((a, b) => (b.postedAt ?? 0) - (a.postedAt ?? 0)).slice(0, drawn[side]);
     const curves = await Promise.all(newest.map(async (video) => {
       const { observations } = await api.library.listObservations({ videoId: video.id, limit: 100 }, { signal });
       const points = observations.flatMap(({ usable, views, observedAt }) => {

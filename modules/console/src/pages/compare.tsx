@@ -14,7 +14,7 @@ import { Empty, Show } from "../ui/states";
 import { Table } from "../ui/table";
 import { Name, nameOf } from "../ui/video";
 import { enough, medianOf, middleOf, viewsAt, type Middle } from "./compare-count";
-import { readCurves, readHooks, readTimes, readVideos, sides, type Both, type Curve, type Times } from "./compare-read";
+import { formatOf, readCurves, readHooks, readTimes, readVideos, sides, type Both, type Curve, type Times } from "./compare-read";
 import { patterns, patternsOf } from "./hooks-parts";
 
 const day = 86_400_000;
@@ -49,21 +49,21 @@ function NoOwn() {
   );
 }
 
-/** The platforms of one's own videos, the one with the most first. */
-function platformsOf(videos: Video[]): string[] {
+/** The formats of one's own videos, the one with the most first. */
+function formatsOf(videos: Video[]): string[] {
   const counts = new Map<string, number>();
-  for (const { platform } of videos) counts.set(platform, (counts.get(platform) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1]).map(([platform]) => platform);
+  for (const format of videos.map(formatOf)) counts.set(format, (counts.get(format) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([format]) => format);
 }
 
 function Curves({ videos }: { videos: Both<Video[]> }) {
-  const platforms = platformsOf(videos.own);
-  const [platform, setPlatform] = useState(platforms[0] ?? "");
-  const curves = useQuery((signal) => readCurves(videos, platform, signal), [videos, platform]);
+  const formats = formatsOf(videos.own);
+  const [format, setFormat] = useState(formats[0] ?? "");
+  const curves = useQuery((signal) => readCurves(videos, format, signal), [videos, format]);
   return (
-    <Card title={t("compare.curves")} aside={platforms.length > 1 && (
-      <label><span class="hidden">{t("filter.platform")}</span>
-        <select value={platform} onChange={(event) => setPlatform(event.currentTarget.value)}>{platforms.map((one) => <option key={one} value={one}>{word("platform", one)}</option>)}</select>
+    <Card title={t("compare.curves")} aside={formats.length > 1 && (
+      <label><span class="hidden">{t("table.format")}</span>
+        <select value={format} onChange={(event) => setFormat(event.currentTarget.value)}>{formats.map((one) => <option key={one} value={one}>{word("platform", one)}</option>)}</select>
       </label>
     )}>
       <Show of={curves} lines={6}>
