@@ -18,9 +18,10 @@ type piece struct {
 
 // pieces gives the tokens their classes, and a class a piece.
 func (l *lexicon) pieces(tokens []token) (all []piece, classes string) {
-	var out strings.Builder
+	out := []byte{'.'}
 	for i := 0; i < len(tokens); {
 		p := piece{class: '.', token: tokens[i], next: i + 1}
+		counted := strings.IndexByte("nyq", out[len(out)-1]) >= 0
 		switch {
 		case p.kind == number && isYear(p.token):
 			p.class = 'y'
@@ -33,44 +34,41 @@ func (l *lexicon) pieces(tokens []token) (all []piece, classes string) {
 		case p.kind == mark && p.text == ",":
 			p.class = ','
 		case p.kind == word || p.kind == mark:
-			l.named(&p, tokens, i)
-			if l.key("number", p.text) == "1" && p.text != "one" && (p.next == len(tokens) || !l.in("unit", tokens[p.next].text) && !l.in("scale", tokens[p.next].text)) {
-				p.class = '.' // "a", but in "a minute"
-			}
+			l.named(&p, tokens, i, counted)
 		}
-		all = append(all, p)
-		out.WriteByte(p.class)
+		all, out = append(all, p), append(out, p.class)
 		i = p.next
 	}
-	return all, out.String()
+	return all, string(out[1:])
 }
 
-// named takes the longest phrase that has a meaning in bounds.
-func (l *lexicon) named(p *piece, tokens []token, at int) {
-	longest := 0
-	if l.in("unit", p.text) && at > 0 && (tokens[at-1].kind == number || l.in("number", tokens[at-1].text)) { // "3 min", unlike "min 3"
-		p.class, p.key = 'u', l.key("unit", p.text)
-		return
+// named takes the longest phrase that has a meaning in bounds. counted says that a number is
+// before it: "3 min", unlike "min 3".
+func (l *lexicon) named(p *piece, tokens []token, at int, counted bool) {
+	key, n := l.find("piece", tokens, at)
+	behind := token{}
+	if at+n < len(tokens) {
+		behind = tokens[at+n]
 	}
-	for _, section := range []struct {
-		name  string
-		class byte
-	}{{"piece", 0}, {"scale", 'q'}, {"number", 'n'}, {"metric", 'v'}, {"field", 'f'}, {"unit", 'u'}, {"month", 'M'}} {
-		key, n := l.find(section.name, tokens, at)
-		if behind := at + n; strings.HasPrefix(key, "o ") && behind < len(tokens) && (tokens[behind].kind == number || tokens[behind].text == "than" || l.in("number", tokens[behind].text)) {
-			continue // "or over 60 seconds"
-		}
-		if n <= longest || section.class == 'q' && (at == 0 || tokens[at-1].kind != number && !l.in("number", tokens[at-1].text) && !l.in("scale", tokens[at-1].text)) {
-			continue
-		}
-		longest, p.class, p.next, p.key, p.text = n, section.class, at+n, key, strings.Join(wordsOf(tokens[at:at+n]), " ")
-		if class, rest, _ := strings.Cut(key, " "); section.class == 0 {
-			p.class, p.key = class[0], rest
-		}
-		if section.class == 'n' {
-			p.value = factor(key)
+	numbered := behind.kind == number || strings.HasPrefix(l.key("piece", behind.text), "n ")
+	measured := l.measure(behind.text)
+	for _, one := range strings.Split(key, ";") {
+		switch class, rest, _ := strings.Cut(one, " "); {
+		case class == "", class == "q" && !counted, class == "o" && (numbered || behind.text == "than"): // "or over 60 seconds"
+		case one == "n 1" && p.text != "one" && !measured: // "a", but in "a minute"
+		case p.class == '.' || counted == (class == "u" || class == "q"):
+			p.class, p.key, p.next, p.text = class[0], rest, at+n, strings.Join(wordsOf(tokens[at:at+n]), " ")
+			if class == "n" {
+				p.value = factor(rest)
+			}
 		}
 	}
+}
+
+// measure reports a unit or a scale: what "a" is a number before.
+func (l *lexicon) measure(text string) bool {
+	key := ";" + l.key("piece", text)
+	return strings.Contains(key, ";u ") || strings.Contains(key, ";q ")
 }
 
 // bound is the bound that starts at a piece, and how many pieces it has; none without one.
@@ -263,26 +261,26 @@ func (l *lexicon) period(pieces []piece, now time.Time) []Condition {
 		return []Condition{posted(">=", from), posted("<", end)}
 	}
 	start, end, ok := l.when(pieces, now)
-	op := first.text
-	if first.class == 'c' { // "older than 2025"
-		op = map[string]string{"> age": "before", "< age": "after"}[first.key]
+	said := first.key
+	if last.class == 'e' || last.class == 'o' {
+		said = last.key
 	}
-	switch {
-	case !ok || op == "":
-		return nil
-	case last.class == 'e', last.class == 'o' && last.key == "<= age", op == "since", op == "as of":
-		return []Condition{posted(">=", start)}
-	case last.class == 'o' && last.key == ">= age", op == "before", op == "older", op == "earlier":
-		return []Condition{posted("<", start)}
-	case op == "after", op == "newer", op == "later":
-		return []Condition{posted(">=", end)}
-	case op == "until", op == "till":
-		return []Condition{posted("<", end)}
-	case first.class == 'I' && last.class != 'o':
+	if edge, older := edges[said]; older && (first.class != 'c' || said[1] == ' ') { // unlike "last December"
+		said = edge
+	}
+	switch op, edge, _ := strings.Cut(said, " "); {
+	case ok && edge == "start":
+		return []Condition{posted(op, start)}
+	case ok && edge == "end":
+		return []Condition{posted(op, end)}
+	case ok && first.class == 'I':
 		return []Condition{posted(">=", start), posted("<", end)}
 	}
 	return nil
 }
+
+// edges are the ages of times: "older than 2025", "2025 or later".
+var edges = map[string]string{"> age": "< start", "< age": ">= end", ">= age": "< start", "<= age": ">= start"}
 
 func posted(op string, at time.Time) Condition {
 	return Condition{Field: Posted, Op: op, At: at}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // answer is what is known of a condition.
@@ -118,36 +120,28 @@ func (c Condition) prepared() Condition {
 	return c
 }
 
+// counts are the fields of metrics.
+var counts = map[Field]func(m *stage.Metrics) *int64{
+	Views: func(m *stage.Metrics) *int64 { return m.Views }, Likes: func(m *stage.Metrics) *int64 { return m.Likes },
+	Comments: func(m *stage.Metrics) *int64 { return m.Comments }, Shares: func(m *stage.Metrics) *int64 { return m.Shares },
+	Saves: func(m *stage.Metrics) *int64 { return m.Saves }, Followers: func(m *stage.Metrics) *int64 { return m.Followers },
+}
+
 func (c Condition) number(f *facts) answer {
-	value, known := 0.0, true
-	take := func(n *int64) {
-		if known = n != nil; known {
-			value = float64(*n)
+	value, known := 0.0, false
+	switch count := counts[c.Field]; {
+	case count != nil:
+		if n := count(&f.metrics); n != nil {
+			value, known = float64(*n), true
 		}
-	}
-	switch m := f.metrics; c.Field {
-	case Views:
-		take(m.Views)
-	case Likes:
-		take(m.Likes)
-	case Comments:
-		take(m.Comments)
-	case Shares:
-		take(m.Shares)
-	case Saves:
-		take(m.Saves)
-	case Followers:
-		take(m.Followers)
-	case Words, Characters:
+	case c.Field == Words || c.Field == Characters:
 		value, known = f.size(c.Field, c.In)
-	case Duration:
+	case c.Field == Duration:
 		value, known = f.duration, f.duration > 0
-	case Engagement, LikeRate:
+	case c.Field == Engagement || c.Field == LikeRate:
 		value, known = f.rate(c.Field == LikeRate)
-	case Age, Posted:
+	case c.Field == Age || c.Field == Posted:
 		return c.when(f)
-	default:
-		return unknown
 	}
 	if !known {
 		return unknown
@@ -171,23 +165,14 @@ func (c Condition) when(f *facts) answer {
 // limit is the time at which a video of just this age was posted.
 func (c Condition) limit(now time.Time) time.Time {
 	n := min(c.Number, 1e5)
-	whole := int(n)
-	hours := func(h float64) time.Time { return now.Add(-time.Duration(h * float64(time.Hour))) }
-	switch {
-	case c.Unit == "hours":
-		return hours(n)
-	case c.Unit == "days":
-		return hours(24 * n)
-	case c.Unit == "weeks":
-		return hours(7 * 24 * n)
+	switch whole := int(n); {
 	case c.Unit == "months" && float64(whole) == n:
 		return now.AddDate(0, -whole, 0)
 	case c.Unit == "years" && float64(whole) == n:
 		return now.AddDate(-min(whole, 1000), 0, 0)
-	case c.Unit == "months":
-		return hours(30.4 * 24 * n)
 	}
-	return hours(365.25 * 24 * n)
+	hours := map[string]float64{"hours": 1, "days": 24, "weeks": 7 * 24, "months": 30.4 * 24, "years": 365.25 * 24}[c.Unit]
+	return now.Add(-time.Duration(n * hours * float64(time.Hour)))
 }
 
 func compared(value float64, op string, bound float64) bool {

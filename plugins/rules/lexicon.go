@@ -123,7 +123,7 @@ func newLexicon(text string) *lexicon {
 	}
 	l.bounds, l.clauses = rows("^", all["bound"], all["macro"]), rows("^", all["clause"], all["macro"])
 	l.cuts, l.heads = rows("", all["cut"], all["macro"]), rows("", all["scope"], all["macro"])
-	for section, subject := range map[string]bool{"field": false, "name": false, "unit": false, "piece": false, "cell": false, "metric": false, "topic": true, "subject": true, "advert": true} {
+	for section, subject := range map[string]bool{"name": false, "piece": false, "cell": false, "topic": true, "subject": true, "advert": true} {
 		for phrase := range l.keys[section] {
 			for w := range strings.FieldsSeq(phrase) {
 				if _, had := l.spellings[w]; !had || !subject {

@@ -72,7 +72,8 @@ func (x *listed) complete(c *Condition, all []part, at int) bool {
 	for _, p := range all[:at] {
 		before = append(before, p.found...)
 	}
-	before = slices.DeleteFunc(append(before, all[at].found...), func(b Condition) bool { return !b.numeric() || b.Op == "" || b.Field == Posted || b.Field == "" })
+	whole := func(b Condition) bool { return b.numeric() && b.Op != "" && b.Field != "" && b.Field != Posted }
+	before = slices.DeleteFunc(append(before, all[at].found...), func(b Condition) bool { return !whole(b) })
 	if at+1 < len(all) {
 		behind = all[at+1].found
 	}
@@ -82,12 +83,12 @@ func (x *listed) complete(c *Condition, all []part, at int) bool {
 		if c.Op = before[last].Op; c.Field == "" { // "10k views on TikTok and 5k on YouTube"
 			take(before[last])
 		}
-	case c.Op == "" && x.mode != never && (c.Field == Views || c.Field == Likes || c.Field == Comments || c.Field == Shares || c.Field == Saves):
+	case c.Op == "" && x.mode != never && counts[c.Field] != nil && c.Field != Followers:
 		c.Op = ">="
 	case c.Op == "":
 		return false
-	case slices.ContainsFunc(behind, func(b Condition) bool { return b.numeric() && b.Field != "" && b.Field != Posted }):
-		take(behind[slices.IndexFunc(behind, func(b Condition) bool { return b.numeric() && b.Field != "" && b.Field != Posted })])
+	case slices.ContainsFunc(behind, whole):
+		take(behind[slices.IndexFunc(behind, whole)])
 	case all[at].people && c.Number >= fewestFollowers:
 		c.Field = Followers // "creators under 100k", unlike "creators over 30"
 	case last >= 0 && before[last].Op[0] != c.Op[0]: // "at least 30 seconds, at most 90"
