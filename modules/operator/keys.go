@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +45,8 @@ func (k KeyOrder) Validate(maxTTL time.Duration) error {
 	return errors.Join(faults...)
 }
 
-// CreateKey returns a new key; it is not shown again. It changes the plan of no account.
+// CreateKey returns a new key; it is not shown again. It changes no plan; an
+// account without one gets the order's.
 func (s *Service) CreateKey(ctx context.Context, order KeyOrder) (string, error) {
 	account, known, err := s.needs.Keys.AccountOf(viewer.System(ctx), order.Email)
 	if err != nil {
@@ -60,13 +60,12 @@ func (s *Service) CreateKey(ctx context.Context, order KeyOrder) (string, error)
 		if err != nil {
 			return "", err
 		}
-		if sub.Status != activeStatus {
-			sub.Plan = ""
+		if sub.Status == activeStatus {
+			if order.Plan != "" && order.Plan != sub.Plan {
+				return "", fmt.Errorf("the account has %s: change that with `scrollery admin accounts plan %s --plan %s`, then leave --plan out", sub.Plan, order.Email, order.Plan)
+			}
+			order.Plan = sub.Plan
 		}
-		if order.Plan != "" && order.Plan != sub.Plan {
-			return "", fmt.Errorf("the account has %s: change that with `scrollery admin accounts plan %s --plan %s`, then leave --plan out", cmp.Or(sub.Plan, "no plan"), order.Email, order.Plan)
-		}
-		order.Plan = sub.Plan
 	}
 	return s.needs.Keys.CreateForEmail(asOperator(ctx), order.Email, order.Plan, order.Scopes, order.TTL)
 }
