@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/image/font"
@@ -57,11 +58,30 @@ func Need(t testing.TB, programs ...string) {
 func Clip(t testing.TB, sound string, scenes ...Scene) string {
 	t.Helper()
 	Need(t, "ffmpeg")
+	path, key := filepath.Join(t.TempDir(), "clip.mp4"), fmt.Sprintf("%q %+v", sound, scenes)
+	made, ok := clips.Load(key)
+	if !ok {
+		made, _ = clips.LoadOrStore(key, film(t, sound, scenes))
+	}
+	if err := os.WriteFile(path, made.([]byte), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// clips are those that were made in this process, by what they show.
+var clips sync.Map
+
+func film(t testing.TB, sound string, scenes []Scene) []byte {
+	t.Helper()
 	dir := t.TempDir()
 	n := 0
 	for _, scene := range scenes {
+		picture := scene.picture(t, 0)
 		for i := range int(scene.Seconds*Rate + 0.5) {
-			picture := scene.picture(t, i)
+			if scene.Slide > 0 {
+				picture = scene.picture(t, i)
+			}
 			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%04d.png", n)), picture, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +94,11 @@ func Clip(t testing.TB, sound string, scenes ...Scene) string {
 	}
 	path := filepath.Join(dir, "clip.mp4")
 	FFmpeg(t, append(args, "-c:v", "mpeg4", "-q:v", "3", path)...)
-	return path
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // Over makes a clip of three seconds with lines over one of ffmpeg's sources of
