@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/scrollery/scrollery/app/apptest"
@@ -17,12 +19,18 @@ func openAPI(t *testing.T, running *apptest.Running) *described.Document {
 	if answer.Status != http.StatusOK {
 		t.Fatalf("/openapi.json answered %d, want %v", answer.Status, http.StatusOK)
 	}
-	document, err := described.Read(answer.Body)
+	text := strings.ReplaceAll(string(answer.Body), running.BaseURL, "http://localhost")
+	read, _ := descriptions.LoadOrStore(text, sync.OnceValues(func() (*described.Document, error) { return described.Read([]byte(text)) }))
+	document, err := read.(func() (*described.Document, error))()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return document
 }
+
+// descriptions are those that servers served, by their text without an address: reading one
+// takes seconds.
+var descriptions sync.Map
 
 // isDescribed compares an answer with the description. Answers that no operation gives
 // (an unknown path, a wrong method) are not described.

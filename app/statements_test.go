@@ -67,8 +67,9 @@ func TestHotStatementsKeepToTheirTenant(t *testing.T) {
 					if !ran {
 						t.Fatalf("was prepared, but never run: add a call to liveWith: got %v, want ran", ran)
 					}
-					own := replay(t, db, viewer.As(t.Context(), last.account), s, last)
-					if theirs := replay(t, db, others, s, last); theirs.rows > 0 || theirs.before != theirs.after {
+					// The owner shows that a replay does what the statement did: a few changes are enough.
+					own := replay(t, db, viewer.As(t.Context(), last.account), s, last, changed < 5)
+					if theirs := replay(t, db, others, s, last, true); theirs.rows > 0 || theirs.before != theirs.after {
 						t.Errorf("for another tenant: got %d rows, want none; the owner's rows, want - got +:\n%s",
 							theirs.rows, cmp.Diff(strings.Split(theirs.before, "\n"), strings.Split(theirs.after, "\n")))
 					}
@@ -214,7 +215,7 @@ var errUndone = errors.New("undone")
 // replay runs the statement in a transaction that is rolled back. Ids that are
 // taken already are a refusal, which changes nothing. Whoever changes the library meanwhile,
 // such as the count of trends that goes on by itself, waits for the end.
-func replay(t *testing.T, db *store.DB, as context.Context, s *store.Hot, last run) (out replayed) {
+func replay(t *testing.T, db *store.DB, as context.Context, s *store.Hot, last run, compare bool) (out replayed) {
 	t.Helper()
 	refused := false
 	err := db.Write(as, func(ctx context.Context, tx *store.Tx) error {
@@ -225,7 +226,7 @@ func replay(t *testing.T, db *store.DB, as context.Context, s *store.Hot, last r
 			}
 		}
 		reads := strings.HasPrefix(strings.TrimSpace(s.Text()), "SELECT")
-		if !reads {
+		if !reads && compare {
 			out.before = snapshot(ctx, t, tx, last.account)
 		}
 		err := store.Scan(s.QueryIn(ctx, tx, last.args...))(func(rows *sql.Rows) error {
@@ -246,7 +247,7 @@ func replay(t *testing.T, db *store.DB, as context.Context, s *store.Hot, last r
 		if refused = err != nil; refused {
 			return err
 		}
-		if !reads {
+		if !reads && compare {
 			out.after = snapshot(ctx, t, tx, last.account)
 		}
 		return errUndone
@@ -279,6 +280,11 @@ func snapshot(ctx context.Context, t *testing.T, tx *store.Tx, account int64) st
 				targets[i] = &values[i]
 			}
 			err := rows.Scan(targets...)
+			for i, value := range values {
+				if bytes, ok := value.([]byte); ok {
+					values[i] = string(bytes) // printed a hundred times faster
+				}
+			}
 			fmt.Fprintln(&text, table, values)
 			return err
 		})

@@ -62,12 +62,16 @@ func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger)
 	cfg := app.Defaults()
 	cfg.Addr, cfg.OpsAddr = "127.0.0.1:0", "127.0.0.1:0"
 	cfg.DataDir = t.TempDir()
+	empty := cfg.DataDir
 	cfg.RateLimit = false
 	cfg.ReadPages = false // tests reach no network
 	cfg.SetStage("YOUTUBE_FEED", "no")
 	cfg.LogLevel = slog.LevelWarn
 	for _, change := range configure {
 		change(&cfg)
+	}
+	if cfg.DatabaseURL == "" && cfg.DataDir == empty {
+		storetest.WriteSQLite(t, empty)
 	}
 	if err := cfg.Complete(); err != nil {
 		t.Fatal(err)

@@ -39,15 +39,21 @@ func SQLite(t testing.TB) *store.DB {
 // SQLiteConfig returns where a migrated, empty SQLite database lies.
 func SQLiteConfig(t testing.TB) store.Config {
 	t.Helper()
+	dir := t.TempDir()
+	WriteSQLite(t, dir)
+	return store.Config{DataDir: dir}
+}
+
+// WriteSQLite puts a migrated, empty database into a data folder.
+func WriteSQLite(t testing.TB, dir string) {
+	t.Helper()
 	file, err := sqliteTemplate()
 	if err != nil {
 		t.Fatalf("make SQLite template: %v", err)
 	}
-	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "scrollery.db"), file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return store.Config{DataDir: dir}
 }
 
 // Postgres returns a migrated, empty database that is dropped after the test. It

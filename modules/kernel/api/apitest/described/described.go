@@ -6,13 +6,14 @@ package described
 import (
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 	"github.com/pb33f/libopenapi-validator/errors"
 )
 
-// Document is a valid description.
+// Document is a valid description. Tests that run side by side may share one.
 type Document struct {
 	faults func(*http.Request, *http.Response) []string
 }
@@ -30,7 +31,10 @@ func Read(text []byte) (*Document, error) {
 	if ok, found := v.ValidateDocument(); !ok {
 		return nil, fmt.Errorf("the description is not valid: %q", texts(found))
 	}
+	var mu sync.Mutex
 	return &Document{faults: func(request *http.Request, response *http.Response) []string {
+		mu.Lock()
+		defer mu.Unlock()
 		ok, found := v.ValidateHttpResponse(request, response)
 		if ok {
 			return nil
