@@ -88,7 +88,11 @@ func wordRune(r rune) bool {
 
 // shaped reads the token at the start of s.
 func shaped(s string) token {
-	for _, shape := range shapes {
+	fitting := shapes
+	if r, _ := utf8.DecodeRuneInString(s); unicode.IsLetter(r) {
+		fitting = shapes[len(shapes)-2:] // a word
+	}
+	for _, shape := range fitting {
 		head := s
 		if shape.kind != quoted {
 			head = s[:min(len(s), longestToken)]

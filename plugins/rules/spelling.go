@@ -29,15 +29,21 @@ func (l *lexicon) near(text string) (right string) {
 	if len(text) < shortestMistyped-1 || l.known[text] || l.known[strings.TrimSuffix(text, "s")] {
 		return ""
 	}
+	one, plural := strings.CutSuffix(text, "s")
 	for w, subject := range l.spellings {
-		for _, form := range []string{w, w + "s"} {
-			switch slip, exact := mistyped(text, form); {
-			case !slip && !(exact && subject) || form != w && !subject:
-			case subject || right != "" && right != form:
-				return "?"
-			default:
-				right = form
-			}
+		if d := len(text) - len(w); d < -1 || d > 2 {
+			continue
+		}
+		slip, other := mistyped(text, w)
+		if plural && subject && !slip && !other {
+			slip, other = mistyped(one, w)
+		}
+		switch {
+		case !slip && !(other && subject):
+		case subject || right != "" && right != w:
+			return "?"
+		default:
+			right = w
 		}
 	}
 	return right
