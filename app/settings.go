@@ -103,8 +103,14 @@ func (c *Config) readFile(path string) error {
 	if len(file.Docs) > 1 {
 		return fmt.Errorf("read %s: it contains more than one document", path)
 	}
-	if err := errors.Join(renameDoor(file.Docs[0].Body), c.takeStageValues(file.Docs[0].Body), yaml.NodeToValue(file.Docs[0].Body, c, yaml.Strict())); err != nil {
-		return fmt.Errorf("read %s: %s", path, withoutText(err))
+	var faults []error // each without its text: of joined ones, only that of YAML would be told
+	for _, err := range []error{renameDoor(file.Docs[0].Body), c.takeStageValues(file.Docs[0].Body), yaml.NodeToValue(file.Docs[0].Body, c, yaml.Strict())} {
+		if err != nil {
+			faults = append(faults, errors.New(withoutText(err)))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
 	}
 	return nil
 }
