@@ -366,4 +366,18 @@ func TestAStreamEndsWithItsClient(t *testing.T) {
 	if asked := eval[string](b, `JSON.stringify(window.asked)`); strings.Contains(asked, started.Scroll.ID) {
 		t.Errorf("the second client asks for the scroll of the first: %s", asked)
 	}
+
+	// An address with a code opens a page of its own client, beside those that there are.
+	third := bearing(t, running, "the mark of Crux")
+	coded := `{ const real = window.fetch; window.fetch = (...given) => given[0] === '/console/exchange' ? Promise.resolve(Response.json({apiKey: ` + quoted(third.Key) + `})) : real(...given); }`
+	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: coded}); err != nil {
+		t.Fatal(err)
+	}
+	b.open("/console/library#code=abc123")
+	b.sees("the mark of Crux")
+	key := eval[string](b, current+`.token`)
+	if other := eval[[]string](b, `window.asked.filter((one) => one.key !== `+quoted(key)+`).map((one) => one.call)`); len(other) > 0 {
+		t.Errorf("the document of the third client asks by other keys for %q", other)
+	}
+	b.sees("Sign out of all 3")
 }

@@ -123,7 +123,9 @@ export async function exchangeCode(code: string): Promise<void> {
       return;
     }
     const { apiKey } = (await answer.json()) as { apiKey: string };
-    await signIn(apiKey);
+    // The page of another client may be there already.
+    if (session.value) await addClient(apiKey, readScopes, "", location.pathname);
+    else await signIn(apiKey);
   } catch {
     codeProblem.value = "offline";
   }
