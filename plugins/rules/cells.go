@@ -263,7 +263,7 @@ func (s *celler) worded(run []token) cell {
 	}
 	if s.begin > 0 && s.tokens[s.begin-1].kind == word {
 		before := s.tokens[s.begin-1].text
-		odd = odd || s.skipped == s.begin-1 && (s.in("place", before) || s.in("owner", before))
+		odd = odd || s.in("owner", before) || s.skipped == s.begin-1 && s.in("place", before)
 		c.hard = c.hard || strings.HasPrefix(s.key("cell", before), "p")
 	}
 	people := s.end < len(s.tokens) && s.tokens[s.end].kind == word && s.key("cell", s.tokens[s.end].text) == "p"
