@@ -52,24 +52,6 @@ func (d *draft) shown(o *object, path string, strict bool) *int64 {
 	return n.value
 }
 
-// open is a count for which -1 means that it is hidden.
-func (d *draft) open(n number) *int64 {
-	if n.hidden {
-		return nil
-	}
-	return d.count(n)
-}
-
-// first is the first of some counts that is there.
-func (d *draft) first(all ...number) *int64 {
-	for _, n := range all {
-		if value := d.open(n); value != nil {
-			return value
-		}
-	}
-	return nil
-}
-
 // ref names the video; ids of TikTok are digits.
 func (d *draft) ref(platform string, id text) error {
 	d.rec.Ref = stage.Ref{Platform: platform, ExternalID: strings.TrimSpace(string(id))}
