@@ -113,7 +113,8 @@ func TestCommandsKeepTheirExitCodes(t *testing.T) {
 		{"--help", exitDone},
 		{"doctor", exitDone},
 		{"keys create --email a@example.com --plan standard", exitDone},
-		{"keys create --email a@example.com --plan pro --scopes library:read --ttl 1h", exitDone},
+		{"keys create --email a@example.com --plan standard --scopes library:read --ttl 1h", exitDone},
+		{"keys create --email a@example.com --plan pro", exitFailed}, // a key changes no plan
 		{"keys list --email a@example.com", exitDone},
 		{"scrolls list --email a@example.com", exitDone},
 		{"scrolls verdicts --email a@example.com --dropped", exitDone},
