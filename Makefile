@@ -9,6 +9,8 @@ HEAVY   = ./app/browser ./docs/clients
 # Tests that SCROLLERY_TEST_LONG makes whole, or runs at all: more kills, customers and data.
 WHOLE   = TestKitOfOtherLanguages|TestKitOfEachKind|TestExtendPage|TestRSSPage|TestCheckNamesTheBrokenRule|TestPackages|TestServerKilledInEveryStage|TestMoneyInterleavings|TestImportKilled|TestCommandsBesideABusyServer|TestNoCreditsAreLostByFaults|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestThinningChangesNothingListed
 WHOLE_PKG = ./cmd/scrollery ./modules/billing/credits ./modules/library
+# Those of them of which make test runs all but the number of tries: make thorough has them whole.
+LARGEST = TestServerKilledInEveryStage|TestMoneyInterleavings|TestImportKilled|TestCommandsBesideABusyServer|TestNoCreditsAreLostByFaults
 # What `make race` tests: the packages whose own code starts goroutines or guards data
 # that they share. `make thorough` tests all: app too, whose tests run all modules together, and
 # the packages left out at the end, which mostly wait for processes, servers or a database.
@@ -80,9 +82,9 @@ test: ## Run the tests, on PostgreSQL too if there is one
 	$(GO) test -timeout 20m -parallel $(PARALLEL) $$($(GO) list $(PKG) | grep -vE '$(subst $(space),|,$(HEAVY:./%=/%$$))')
 
 .PHONY: heavy
-heavy: console ## Run the suites of the console in a browser, of clients and kits in other languages, of kills and of large data
+heavy: console ## Run the suites of the console in a browser, of clients and kits in other languages, and of large data
 	$(GO) test -timeout 20m -p 1 $(HEAVY)
-	SCROLLERY_TEST_LONG=1 $(GO) test -timeout 20m -parallel $(PARALLEL) -run '^($(WHOLE))$$' $(WHOLE_PKG)
+	SCROLLERY_TEST_LONG=1 $(GO) test -timeout 20m -parallel $(PARALLEL) -run '^($(WHOLE))$$' -skip '^($(LARGEST))$$' $(WHOLE_PKG)
 
 .PHONY: browser
 browser: console ## Make the journey in a real browser; SCROLLERY_SCREENSHOTS names a folder for pictures
@@ -145,6 +147,7 @@ fuzz: ## Run each fuzz target for FUZZTIME (30s)
 .PHONY: thorough
 thorough: ## Run all checks for longer: every package under the race detector, 10^5 cases of each property of scores, 30s for each fuzz target
 	$(MAKE) --no-print-directory build generate-check lint test heavy demo
+	SCROLLERY_TEST_LONG=1 $(GO) test -timeout 1h -parallel $(PARALLEL) -run '^($(LARGEST))$$' $(WHOLE_PKG)
 	SCROLLERY_TEST_CASES=100000 SCROLLERY_TEST_LONG=1 $(GO) test -count 1 -timeout 2h ./modules/library/score
 	$(MAKE) --no-print-directory race RACE='$(RACE_ALL)'
 	$(MAKE) --no-print-directory floors
