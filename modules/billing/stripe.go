@@ -17,6 +17,8 @@ import (
 	"github.com/stripe/stripe-go/v76/refund"
 	"github.com/stripe/stripe-go/v76/subscription"
 	"github.com/stripe/stripe-go/v76/webhookendpoint"
+
+	"github.com/scrollery/scrollery/modules/kernel/fair"
 )
 
 const (
@@ -75,6 +77,7 @@ func NewStripe(cfg Config) *Stripe {
 
 // try sends a request until it is answered, or is not worth another try.
 func (s *Stripe) try(ctx context.Context, what string, send func(ctx context.Context) error) error {
+	defer fair.StepAside(ctx)() // Stripe may take long, which is not the account's other calls' wait
 	ctx, cancel := context.WithTimeout(ctx, stripeTotal)
 	defer cancel()
 	for try := 1; ; try++ {

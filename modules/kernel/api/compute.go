@@ -17,7 +17,7 @@ const computations = 2
 var errTooLong = errors.New("the computation took too long")
 
 // computed gives the handler of a computation its place, its deadline and readers of its own.
-func (m *Mux) computed(invoke func(context.Context, proto.Message) (answer, error)) func(context.Context, proto.Message) (answer, error) {
+func (m *Mux) computed(invoke handler) handler {
 	return func(ctx context.Context, request proto.Message) (answer, error) {
 		waiting, stop := context.WithTimeout(ctx, m.config.ComputeFor)
 		leave, err := m.computing.Enter(waiting, callFrom(ctx).viewer.AccountID)

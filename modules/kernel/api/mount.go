@@ -35,13 +35,16 @@ type answer struct {
 	page    *Rendered
 }
 
+// handler answers a request.
+type handler = func(ctx context.Context, request proto.Message) (answer, error)
+
 // binding is a mounted operation.
 type binding struct {
 	op *operation
 	// check reports faults of meaning; nil: there is none to look for.
 	check func(ctx context.Context, request proto.Message) error
 	// invoke runs the handler; nil for a stream.
-	invoke func(ctx context.Context, request proto.Message) (answer, error)
+	invoke handler
 	// stream runs a streaming handler.
 	stream func(ctx context.Context, request proto.Message, send func(proto.Message) error) error
 	// upload runs the handler of a file; invoke then has the file in the request.

@@ -126,7 +126,8 @@ func (m *Mux) list() []*operation {
 // add registers a binding for every protocol.
 func (m *Mux) add(b *binding) {
 	switch {
-	case b.invoke == nil: // a stream
+	case b.invoke == nil || b.op.public() || b.op.Class == scrolleryv1.Class_CLASS_TASK:
+		// A stream has bounds of its own, and the module of a task has places.
 	case b.op.computes():
 		b.invoke = m.computed(b.invoke)
 	default:

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
-	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // place is what a call takes of the room for calls: a place among those that are served, one
@@ -53,9 +52,10 @@ func (p *place) leave() {
 	}
 }
 
-// aside gives the call's place to others while it waits for a place of another kind: those
-// that wait would be all that may be served.
+// aside gives the call's place to others while it waits for a place of another kind, or for a
+// provider: those that wait would be all that may be served. Its turn is given back for good.
 func (p *place) aside() (back func()) {
+	p.endTurn()
 	if !p.counted {
 		return func() {}
 	}
@@ -129,14 +129,10 @@ func (p *place) enterAccount(account int64) error {
 const turns = 2
 
 // enterTurn waits until the call may run, in the order in which the account's calls came, as long
-// as a call waits for the database. A task
-// waits for a place of its module's, and a computation for one of computed.
+// as a call waits for the database.
 func (p *place) enterTurn(ctx context.Context) error {
 	c := callFrom(ctx)
-	switch {
-	case !p.mux.config.RateLimit || c.viewer == nil || c.op.public():
-		return nil
-	case c.op.Class == scrolleryv1.Class_CLASS_TASK || c.op.computes():
+	if !p.mux.config.RateLimit {
 		return nil
 	}
 	waiting, stop := context.WithTimeoutCause(ctx, p.mux.config.MaxWait, errTurns)
@@ -160,7 +156,7 @@ func (p *place) endTurn() {
 }
 
 // inTurn gives the handler of an operation its turn.
-func inTurn(invoke func(context.Context, proto.Message) (answer, error)) func(context.Context, proto.Message) (answer, error) {
+func inTurn(invoke handler) handler {
 	return func(ctx context.Context, request proto.Message) (answer, error) {
 		p := &callFrom(ctx).place
 		if err := p.enterTurn(ctx); err != nil {

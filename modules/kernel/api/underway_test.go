@@ -142,7 +142,7 @@ func TestBodiesThatComeTogetherAreServedInBounds(t *testing.T) {
 }
 
 // TestCallsOfAnAccountTakeTurns: two run at once, the others after them, and others' beside them.
-// One that waits for an event gives its turn back.
+// One that waits for an event, a place or a provider gives its turn back.
 func TestCallsOfAnAccountTakeTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) {
@@ -152,6 +152,11 @@ func TestCallsOfAnAccountTakeTurns(t *testing.T) {
 	b.fake.do = func(ctx context.Context, request proto.Message) (proto.Message, error) {
 		switch request.(type) {
 		case *scrolleryv1.GetPricingRequest:
+			return nil, nil
+		case *scrolleryv1.GetScheduleRequest:
+			defer fair.StepAside(ctx)()
+			waits <- struct{}{}
+			<-release
 			return nil, nil
 		case *scrolleryv1.GetUsageRequest:
 			return nil, api.Waiting(ctx, func(context.Context) error {
@@ -178,8 +183,14 @@ func TestCallsOfAnAccountTakeTurns(t *testing.T) {
 	}
 	send := func(path, key string) { go func() { statuses <- b.call(t, "GET", path, key, "").status }() }
 	for range 3 { // more than may run
-		send("/v1/usage", "good")
-		<-waits
+		for _, path := range []string{"/v1/usage", "/v1/scrolls/schedule"} {
+			send(path, "good")
+			select {
+			case <-waits:
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%s waits for a turn, want it beside all others that wait", path)
+			}
+		}
 	}
 	for range 5 {
 		send("/v1/workspace", "good")
@@ -194,7 +205,7 @@ func TestCallsOfAnAccountTakeTurns(t *testing.T) {
 	send("/v1/workspace", "good")
 	time.Sleep(20 * time.Millisecond) // until it waits
 	end()
-	for range 7 {
+	for range 10 {
 		check(t, "status of a call that had its turn", 200, next())
 	}
 }

@@ -49,6 +49,15 @@ type Aside func() (back func())
 // AsideKey is the key of an Aside.
 type AsideKey struct{}
 
+// StepAside gives back what the context's Aside does, for one who is about to wait for long; back
+// takes it again. It does nothing for a context without one.
+func StepAside(ctx context.Context) (back func()) {
+	if aside, ok := ctx.Value(AsideKey{}).(Aside); ok {
+		return aside()
+	}
+	return func() {}
+}
+
 // Enter waits for a place and returns the function that gives it back, to be called
 // once. It fails with the cause of the context's end.
 func (p *Places) Enter(ctx context.Context, tenant int64) (leave func(), err error) {
@@ -63,9 +72,7 @@ func (p *Places) Enter(ctx context.Context, tenant int64) (leave func(), err err
 		return leave, nil
 	default:
 	}
-	if aside, ok := ctx.Value(AsideKey{}).(Aside); ok {
-		defer aside()()
-	}
+	defer StepAside(ctx)()
 	select {
 	case <-w.enter:
 		return leave, nil
