@@ -15,27 +15,23 @@ import (
 // database, and by a command, while the servers answer calls with them. SQLite has one server.
 func TestRevokedKeysAreRefusedByAllProcesses(t *testing.T) {
 	t.Parallel()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" }, "postgres": apptest.ScratchPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			url := address(t)
-			start := func() *apptest.Running {
-				return apptest.Start(t, func(cfg *app.Config) {
-					if cfg.DatabaseURL = url; url != "" {
-						cfg.Roles, cfg.DatabasePool = []string{"api"}, 4
-					}
-				})
-			}
-			here := start()
-			owner := here.Account(t, "pro")
-			callers := func(key string) []*apptest.Caller { return []*apptest.Caller{owner.WithKey(key)} }
-			if url != "" {
-				abroad := *start().Anonymous()
-				callers = func(key string) []*apptest.Caller { return []*apptest.Caller{owner.WithKey(key), abroad.WithKey(key)} }
-			}
-			refuseSoon(t, here, owner, callers)
-		})
-	}
+	apptest.OnEach(t, func(t *testing.T, address string) {
+		start := func() *apptest.Running {
+			return apptest.Start(t, func(cfg *app.Config) {
+				if cfg.DatabaseURL = address; address != "" {
+					cfg.Roles, cfg.DatabasePool = []string{"api"}, 4
+				}
+			})
+		}
+		here := start()
+		owner := here.Account(t, "pro")
+		callers := func(key string) []*apptest.Caller { return []*apptest.Caller{owner.WithKey(key)} }
+		if address != "" {
+			abroad := *start().Anonymous()
+			callers = func(key string) []*apptest.Caller { return []*apptest.Caller{owner.WithKey(key), abroad.WithKey(key)} }
+		}
+		refuseSoon(t, here, owner, callers)
+	})
 }
 
 func refuseSoon(t *testing.T, here *apptest.Running, owner *apptest.Caller, callers func(key string) []*apptest.Caller) {
@@ -82,27 +78,24 @@ func refuseSoon(t *testing.T, here *apptest.Running, owner *apptest.Caller, call
 // the key: the next list of the same server is that of the new one.
 func TestANewSubjectIsSeenByTheNextCall(t *testing.T) {
 	t.Parallel()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" }, "postgres": apptest.ScratchPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			url, feed := address(t), t.TempDir()
-			owner := apptest.Start(t, func(cfg *app.Config) {
-				cfg.DatabaseURL = url
-				cfg.SetStage("FEED_DIR", feed)
-			}).Account(t, "pro")
-			write(t, filepath.Join(feed, "videos.jsonl"), `{"platform":"tiktok","externalId":"7301234567890123456"}`+"\n")
-			owner.Get(t, `POST /v1/workspace {"website":"https://coffee.example.org"}`, &struct{}{})
-			if scroll := owner.Scroll(t, "{}"); scroll.Status != "completed" {
-				t.Fatalf("the scroll ended %+v, want it completed", scroll)
+	apptest.OnEach(t, func(t *testing.T, address string) {
+		feed := t.TempDir()
+		owner := apptest.Start(t, func(cfg *app.Config) {
+			cfg.DatabaseURL = address
+			cfg.SetStage("FEED_DIR", feed)
+		}).Account(t, "pro")
+		write(t, filepath.Join(feed, "videos.jsonl"), `{"platform":"tiktok","externalId":"7301234567890123456"}`+"\n")
+		owner.Get(t, `POST /v1/workspace {"website":"https://coffee.example.org"}`, &struct{}{})
+		if scroll := owner.Scroll(t, "{}"); scroll.Status != "completed" {
+			t.Fatalf("the scroll ended %+v, want it completed", scroll)
+		}
+		for i := range 4 {
+			var got struct{ CompletedScrolls int }
+			owner.Get(t, "GET /v1/trends", &got)
+			if want := 1 - i%2; got.CompletedScrolls != want {
+				t.Errorf("change %d: got %d completed scrolls of the subject, want %d", i, got.CompletedScrolls, want)
 			}
-			for i := range 4 {
-				var got struct{ CompletedScrolls int }
-				owner.Get(t, "GET /v1/trends", &got)
-				if want := 1 - i%2; got.CompletedScrolls != want {
-					t.Errorf("change %d: got %d completed scrolls of the subject, want %d", i, got.CompletedScrolls, want)
-				}
-				owner.Get(t, fmt.Sprintf(`PUT /v1/workspace {"website":"https://%s.example.org"}`, []string{"tea", "coffee"}[i%2]), &struct{}{})
-			}
-		})
-	}
+			owner.Get(t, fmt.Sprintf(`PUT /v1/workspace {"website":"https://%s.example.org"}`, []string{"tea", "coffee"}[i%2]), &struct{}{})
+		}
+	})
 }

@@ -57,21 +57,14 @@ func (l *logLines) split(t *testing.T) (requests []map[string]any, others []stri
 // and of a scroll.
 func TestLogOfAJourney(t *testing.T) {
 	t.Parallel()
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(testing.TB) string { return "" },
-		"postgres": apptest.ScratchPostgres,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			lines := &logLines{}
-			start := func(ctx context.Context, cfg app.Config, _ *slog.Logger) (*app.Service, error) {
-				return app.Start(ctx, cfg, app.NewLog(lines, slog.LevelInfo))
-			}
-			address := database(t)
-			running := apptest.StartBy(t, start, sampleFeed, func(cfg *app.Config) { cfg.DatabaseURL = address })
-			logOfAJourney(t, running, lines)
-		})
-	}
+	apptest.OnEach(t, func(t *testing.T, address string) {
+		lines := &logLines{}
+		start := func(ctx context.Context, cfg app.Config, _ *slog.Logger) (*app.Service, error) {
+			return app.Start(ctx, cfg, app.NewLog(lines, slog.LevelInfo))
+		}
+		running := apptest.StartBy(t, start, sampleFeed, func(cfg *app.Config) { cfg.DatabaseURL = address })
+		logOfAJourney(t, running, lines)
+	})
 }
 
 func logOfAJourney(t *testing.T, running *apptest.Running, lines *logLines) {

@@ -118,14 +118,22 @@ func (r *Running) Exec(t testing.TB, query string, args ...any) {
 // Each runs a test on the app on both databases.
 func Each(t *testing.T, test func(t *testing.T, running *Running), configure ...func(*app.Config)) {
 	t.Helper()
+	OnEach(t, func(t *testing.T, address string) {
+		test(t, Start(t, append(slices.Clone(configure), func(cfg *app.Config) { cfg.DatabaseURL = address })...))
+	})
+}
+
+// OnEach runs a test on both databases at once: on SQLite, whose address is empty, and on a new
+// migrated database of PostgreSQL.
+func OnEach(t *testing.T, test func(t *testing.T, address string)) {
+	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		test(t, Start(t, configure...))
+		test(t, "")
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		address := ScratchPostgres(t)
-		test(t, Start(t, append(configure, func(cfg *app.Config) { cfg.DatabaseURL = address })...))
+		test(t, ScratchPostgres(t))
 	})
 }
 

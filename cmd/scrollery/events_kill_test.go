@@ -23,47 +23,43 @@ const durable = 250 * time.Millisecond
 // units in the counters once.
 func TestEventsOfAKilledServerAreKept(t *testing.T) {
 	t.Parallel()
-	for name, address := range map[string]func(testing.TB) string{"sqlite": func(testing.TB) string { return "" }, "postgres": apptest.ScratchPostgres} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			url := address(t)
-			s := newServed(t, t.TempDir(), url, "")
+	apptest.OnEach(t, func(t *testing.T, address string) {
+		s := newServed(t, t.TempDir(), address, "")
+		s.start(t)
+		key := strings.TrimSpace(s.mustRun(t, exitDone, "keys", "create", "--email", "reader@example.com", "--plan", "pro").stdout)
+		s.ask(t, key, http.MethodPost, "/v1/workspace", `{"description":"coffee"}`, new(struct{}))
+		const kills, callers, calls = 3, 4, 6
+		for round := range kills {
+			var all sync.WaitGroup
+			for range callers {
+				all.Go(func() {
+					for range calls {
+						s.ask(t, key, http.MethodGet, "/v1/rules", "", new(struct{}))
+					}
+				})
+			}
+			all.Wait()
+			time.Sleep(2 * durable) // and as much for a busy machine
+			s.ask(t, key, http.MethodPut, "/v1/rules", fmt.Sprintf(`{"text":"Rule %d"}`, round), new(struct{}))
+			s.kill() // right after the answer of the write
 			s.start(t)
-			key := strings.TrimSpace(s.mustRun(t, exitDone, "keys", "create", "--email", "reader@example.com", "--plan", "pro").stdout)
-			s.ask(t, key, http.MethodPost, "/v1/workspace", `{"description":"coffee"}`, new(struct{}))
-			const kills, callers, calls = 3, 4, 6
-			for round := range kills {
-				var all sync.WaitGroup
-				for range callers {
-					all.Go(func() {
-						for range calls {
-							s.ask(t, key, http.MethodGet, "/v1/rules", "", new(struct{}))
-						}
-					})
-				}
-				all.Wait()
-				time.Sleep(2 * durable) // and as much for a busy machine
-				s.ask(t, key, http.MethodPut, "/v1/rules", fmt.Sprintf(`{"text":"Rule %d"}`, round), new(struct{}))
-				s.kill() // right after the answer of the write
-				s.start(t)
-			}
-			var list struct{ Events []struct{ Op, Status string } }
-			s.ask(t, key, http.MethodGet, "/v1/events?limit=100", "", &list)
-			got := map[string]int{}
-			for _, e := range list.Events {
-				got[e.Op+" "+e.Status]++
-			}
-			if want := map[string]int{"getRules ok": kills * callers * calls, "putRules ok": kills, "setWorkspace ok": 1}; !maps.Equal(got, want) {
-				t.Errorf("after %d kills: got events %v, want %v\n%s", kills, got, want, s.stderr)
-			}
-			s.kill()
-			db := storetest.Open(t, store.Config{DataDir: s.dir, DatabaseURL: url})
-			units := storetest.Count(t, db, "SELECT CAST(sum(units) AS BIGINT) FROM usage_counters WHERE day % 100 = 0")
-			if want := int64(kills*(callers*calls+2) + 2); units != want {
-				t.Errorf("after %d kills: got %d units, want %d", kills, units, want)
-			}
-		})
-	}
+		}
+		var list struct{ Events []struct{ Op, Status string } }
+		s.ask(t, key, http.MethodGet, "/v1/events?limit=100", "", &list)
+		got := map[string]int{}
+		for _, e := range list.Events {
+			got[e.Op+" "+e.Status]++
+		}
+		if want := map[string]int{"getRules ok": kills * callers * calls, "putRules ok": kills, "setWorkspace ok": 1}; !maps.Equal(got, want) {
+			t.Errorf("after %d kills: got events %v, want %v\n%s", kills, got, want, s.stderr)
+		}
+		s.kill()
+		db := storetest.Open(t, store.Config{DataDir: s.dir, DatabaseURL: address})
+		units := storetest.Count(t, db, "SELECT CAST(sum(units) AS BIGINT) FROM usage_counters WHERE day % 100 = 0")
+		if want := int64(kills*(callers*calls+2) + 2); units != want {
+			t.Errorf("after %d kills: got %d units, want %d", kills, units, want)
+		}
+	})
 }
 
 // ask makes a call that succeeds.

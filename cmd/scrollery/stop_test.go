@@ -23,19 +23,13 @@ import (
 // the stop may.
 func TestStopInALongStage(t *testing.T) {
 	t.Parallel()
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(testing.TB) string { return "" },
-		"postgres": apptest.ScratchPostgres,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			stopInALongStage(t, database(t), false)
-		})
-		t.Run(name+", with a second SIGTERM", func(t *testing.T) {
-			t.Parallel()
-			stopInALongStage(t, database(t), true)
-		})
-	}
+	apptest.OnEach(t, func(t *testing.T, address string) { stopInALongStage(t, address, false) })
+}
+
+// TestStopInALongStageAtOnce sends a second SIGTERM.
+func TestStopInALongStageAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.OnEach(t, func(t *testing.T, address string) { stopInALongStage(t, address, true) })
 }
 
 // stopInALongStage sends SIGTERM, and with twice another one once streams have ended,
