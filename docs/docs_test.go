@@ -125,7 +125,7 @@ func TestGlossaryIsShort(t *testing.T) {
 	}
 }
 
-// TestSkippedTestsExist: the tests that `make race` and `make heavy` leave out are tests of the tree, and what
+// TestSkippedTestsExist: the tests that `make race` and `make heavy` leave out, and of `make measures`, are tests of the tree, and what
 // `make test` leaves out or makes smaller is in the list of `make heavy`.
 func TestSkippedTestsExist(t *testing.T) {
 	t.Parallel()
@@ -153,9 +153,9 @@ func TestSkippedTestsExist(t *testing.T) {
 	if diff := cmp.Diff(whole, listed); diff != "" {
 		t.Errorf("WHOLE in the Makefile, and the tests that ask for storetest.Long or Heavy (-tests +listed):\n%s", diff)
 	}
-	lists := regexp.MustCompile(`(?m)^(?:CONFINED|LONG|LARGEST) += (.*)$`).FindAllStringSubmatch(read(t, "../Makefile"), -1)
-	if len(lists) != 3 {
-		t.Fatalf("the Makefile has %d lists of skipped tests, want 3", len(lists))
+	lists := regexp.MustCompile(`(?m)^(?:CONFINED|LONG|LARGEST|MEASURES) += (.*)$`).FindAllStringSubmatch(read(t, "../Makefile"), -1)
+	if len(lists) != 4 {
+		t.Fatalf("the Makefile has %d lists of tests, want 4", len(lists))
 	}
 	for _, list := range lists {
 		for _, pattern := range strings.Split(list[1], "|") {
