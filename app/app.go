@@ -129,7 +129,7 @@ func graph(cfg Config, log *slog.Logger, db *store.DB) fx.Option {
 		admission.Module,
 		system,
 		observed,
-		fx.Provide(newReloader, newOverview, newTracing, newMux, newAgents, newDrain, NewRoutes, NewServer),
+		fx.Provide(newOverview, newTracing, newMux, newAgents, newDrain, NewRoutes, NewServer),
 		fx.Invoke(learnStages, runRoles),
 	)
 }
@@ -329,10 +329,13 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	var kept *removals.Log
 	var removing *removal.Service
 	var accounts *account.Service
+	// Not in the graph, whose configuration has observers too: it compares what was read.
+	s.reloader = &reloader{log: log, cfg: cfg}
 	s.graph = fx.New(graph(cfg, log, db), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
-		fx.Populate(&kept, &removing, &accounts, &s.server, &s.routes, &s.plugins, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page, &s.reloader))
+		fx.Populate(&kept, &removing, &accounts, &s.server, &s.routes, &s.plugins, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page, &s.reloader.policy))
+	s.reloader.host = s.plugins
 	if err = cause(s.graph.Err()); err == nil && cfg.OpsPage {
-		err = s.page.mount(s.ops, s.console) // before anything runs that would have to end if it fails
+		err = s.page.mount(s.ops, s.console, s.reloader) // before anything runs that would have to end if it fails
 	}
 	if err == nil { // not among the start hooks, which have a deadline
 		err = mergeRemovals(ctx, kept, removing, accounts)

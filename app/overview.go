@@ -42,7 +42,6 @@ type overview struct {
 	usage   *usage.Service
 	removal *removal.Service
 	metrics *ops.Metrics
-	reload  func(context.Context) (Reloaded, error)
 	log     *slog.Logger
 
 	mu      sync.Mutex
@@ -51,18 +50,18 @@ type overview struct {
 	keptAt  time.Time // of the last reading
 }
 
-func newOverview(cfg Config, db *store.DB, host *host.Host, quotas *quota.Service, s *scrolls.Service, u *usage.Service, r *removal.Service, m *ops.Metrics, again *reloader, log *slog.Logger) *overview {
-	return &overview{cfg: cfg, db: db, host: host, quotas: quotas, scrolls: s, usage: u, removal: r, metrics: m, reload: again.reload, log: log}
+func newOverview(cfg Config, db *store.DB, host *host.Host, quotas *quota.Service, s *scrolls.Service, u *usage.Service, r *removal.Service, m *ops.Metrics, log *slog.Logger) *overview {
+	return &overview{cfg: cfg, db: db, host: host, quotas: quotas, scrolls: s, usage: u, removal: r, metrics: m, log: log}
 }
 
 // mount serves the page on the operations port.
-func (o *overview) mount(to *ops.Server, from *console.Console) error {
+func (o *overview) mount(to *ops.Server, from *console.Console, again *reloader) error {
 	key, err := o.cfg.secretKey()
 	if err != nil {
 		return fmt.Errorf("the operator's page: %w", err)
 	}
 	page, err := from.Operator(console.NewOperators(key, o.log), func(r *http.Request) (any, error) { return o.read(r.Context()) },
-		func(r *http.Request) (any, error) { return o.reload(r.Context()) })
+		func(r *http.Request) (any, error) { return again.reload(r.Context()) })
 	if err != nil {
 		return fmt.Errorf("the operator's page: %w", err)
 	}

@@ -26,20 +26,8 @@ type reloader struct {
 	cfg Config // as it was read, with what was taken since
 }
 
-func newReloader(cfg Config, h *host.Host, p *policy.Service, log *slog.Logger) (*reloader, error) {
-	r := &reloader{host: h, policy: p, log: log, cfg: cfg}
-	if again := cfg.again; again != nil { // cfg has what starting added to it
-		read, err := again()
-		if err != nil {
-			return nil, err
-		}
-		r.cfg, r.cfg.again = read, again
-	}
-	return r, nil
-}
-
-// Reloaded is what reading the configuration again did.
-type Reloaded struct {
+// reloaded is what reading the configuration again did.
+type reloaded struct {
 	// Plugins came, changed or went.
 	Plugins []string `json:"plugins"`
 	// Restart names what was changed and is not in force before the server is started again.
@@ -48,33 +36,33 @@ type Reloaded struct {
 
 // reload reads the configuration again from where it was read. If that fails, or if what it says
 // of plugins cannot be, nothing is changed. Calls of plugins that run end as they began.
-func (r *reloader) reload(ctx context.Context) (Reloaded, error) {
+func (r *reloader) reload(ctx context.Context) (reloaded, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	done, err := r.take()
 	if err != nil {
 		r.log.ErrorContext(ctx, "settings were not read again", "error", err)
-		return Reloaded{}, err
+		return reloaded{}, err
 	}
 	r.log.InfoContext(ctx, "settings were read again", "plugins", done.Plugins, "need_restart", done.Restart)
 	return done, nil
 }
 
-func (r *reloader) take() (done Reloaded, err error) {
+func (r *reloader) take() (done reloaded, err error) {
 	if r.cfg.again == nil {
-		return Reloaded{}, fmt.Errorf("the configuration was not read from a file or the environment")
+		return reloaded{}, fmt.Errorf("the configuration was not read from a file or the environment")
 	}
 	next, err := r.cfg.again()
 	if err != nil {
-		return Reloaded{}, err
+		return reloaded{}, err
 	}
 	for _, name := range r.policy.Agreements() { // what is kept and what is read follow it together
 		if (next.StageValues[name] == "yes") != (r.cfg.StageValues[name] == "yes") {
-			return Reloaded{}, fmt.Errorf("%s%s changes what is kept how long: restart the server", Prefix, name)
+			return reloaded{}, fmt.Errorf("%s%s changes what is kept how long: restart the server", Prefix, name)
 		}
 	}
 	if done.Plugins, err = r.host.Reload(next.Plugins, append(templates(r.cfg), briefTemplate(r.cfg))); err != nil {
-		return Reloaded{}, err
+		return reloaded{}, err
 	}
 	done.Restart = r.cfg.differs(next)
 	r.cfg.StageValues, r.cfg.Plugins.Settings, r.cfg.Plugins.Secrets = next.StageValues, next.Plugins.Settings, next.Plugins.Secrets

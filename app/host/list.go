@@ -169,7 +169,8 @@ func (h *Host) Spec(id string) (spec stage.Spec, set []string) {
 type Value struct {
 	Plugin string
 	stage.Setting
-	// Text is the value in force, a default too; of a secret only whether there is one.
+	// Text is the value in force, a default too; empty for a secret, of which Set says whether
+	// there is one.
 	Text        string
 	Secret, Set bool
 	// Variable is the environment variable that sets it; empty for one without.
@@ -190,8 +191,7 @@ func (h *Host) Values() (all []Value) {
 		given, _ := h.grants.give(e, spec, stage.Run{}, nil)
 		variables := h.config.Variables[id]
 		for _, s := range spec.Settings {
-			text := given.settings[s.Name]
-			all = append(all, Value{Plugin: id, Setting: s, Text: text, Set: text != s.Default, Variable: variables[s.Name]})
+			all = append(all, Value{Plugin: id, Setting: s, Text: given.settings[s.Name], Variable: variables[s.Name]})
 		}
 		for _, name := range spec.Secrets {
 			all = append(all, Value{Plugin: id, Setting: stage.Setting{Name: name, Required: slices.Contains(spec.RequiredSecrets, name)}, Secret: true, Set: given.secrets[name] != "", Variable: variables[name]})

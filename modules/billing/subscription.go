@@ -34,6 +34,11 @@ type Subscription struct {
 // complimentary distinguishes a gift from what is paid for.
 func (s Subscription) complimentary() bool { return s.Interval == "" }
 
+// paying reports that the account pays for it, or that the provider tries to collect.
+func (s Subscription) paying() bool {
+	return s.Status == StatusActive && !s.complimentary() || s.renewing()
+}
+
 // renewing reports that the provider charges for it, or tries to.
 func (s Subscription) renewing() bool {
 	return s.External != "" && (s.Status == StatusActive || s.Status == StatusPastDue)
@@ -114,7 +119,7 @@ func (s *Subscriptions) Grant(ctx context.Context, tx *store.Tx, accountID int64
 	if err != nil {
 		return fmt.Errorf("grant %q to %d: %w", plan, accountID, err)
 	}
-	if old.Status == StatusActive && !old.complimentary() || old.renewing() {
+	if old.paying() {
 		return nil
 	}
 	return s.Activate(ctx, tx, accountID, plan, "", time.Time{})
@@ -128,7 +133,7 @@ func (s *Subscriptions) Change(ctx context.Context, accountID int64, plan string
 		switch {
 		case err != nil:
 			return fmt.Errorf("change the plan of %d: %w", accountID, err)
-		case old.renewing() || old.Status == StatusActive && !old.complimentary():
+		case old.paying():
 			return apierr.New(apierr.OperationError, "The account pays for its plan. Change or end the subscription at the payment provider; the server follows.")
 		case plan != "":
 			return s.Activate(ctx, tx, accountID, plan, "", time.Time{})

@@ -16,7 +16,8 @@ import (
 // The operator's commands. They see every tenant, and no protocol reaches them.
 
 // CreateForEmail makes a key for the account of an address: a new complimentary
-// account with the plan, or the one that the address has. scopes are all where
+// account with the plan, or the one that the address has, which gets the plan unless
+// that is empty or the account pays for one. scopes are all where
 // none are named. A ttl above 0 makes a session key; its parent is the account's
 // newest lasting key with those scopes, or a new one that was not shown before.
 func (s *Service) CreateForEmail(ctx context.Context, email, plan string, scopes []string, ttl time.Duration) (string, error) {
