@@ -75,28 +75,37 @@ func (s *Service) line(ctx context.Context, account int64) (AccountLine, Subscri
 
 // Account shows the account of an id or an address.
 func (s *Service) Account(ctx context.Context, name string) (AccountReport, error) {
-	account, err := s.named(ctx, name)
+	row, err := s.known(ctx, name)
 	if err != nil {
 		return AccountReport{}, err
+	}
+	line, sub, err := s.line(ctx, row.ID)
+	if err != nil {
+		return AccountReport{}, err
+	}
+	line.Email, line.Created = row.Email, row.CreatedAt.UTC()
+	report := AccountReport{AccountLine: line, PeriodEnd: sub.PeriodEnd}
+	if report.Movements, err = s.needs.Credits.Entries(ctx, row.ID, shownEntries); err != nil {
+		return report, err
+	}
+	report.Changes, err = audit.List(ctx, s.db, row.ID, shownEntries)
+	return report, err
+}
+
+// known is the account of an id or an address, which must be there.
+func (s *Service) known(ctx context.Context, name string) (AccountRow, error) {
+	account, err := s.named(ctx, name)
+	if err != nil {
+		return AccountRow{}, err
 	}
 	rows, err := s.needs.Accounts.Accounts(viewer.System(ctx), account-1, 1)
 	if err != nil {
-		return AccountReport{}, err
+		return AccountRow{}, err
 	}
 	if len(rows) == 0 || rows[0].ID != account {
-		return AccountReport{}, fmt.Errorf("there is no account %s", name)
+		return AccountRow{}, fmt.Errorf("there is no account %s", name)
 	}
-	line, sub, err := s.line(ctx, account)
-	if err != nil {
-		return AccountReport{}, err
-	}
-	line.Email, line.Created = rows[0].Email, rows[0].CreatedAt.UTC()
-	report := AccountReport{AccountLine: line, PeriodEnd: sub.PeriodEnd}
-	if report.Movements, err = s.needs.Credits.Entries(ctx, account, shownEntries); err != nil {
-		return report, err
-	}
-	report.Changes, err = audit.List(ctx, s.db, account, shownEntries)
-	return report, err
+	return rows[0], nil
 }
 
 // named finds an account by its id or its address.
@@ -111,29 +120,32 @@ func (s *Service) named(ctx context.Context, name string) (int64, error) {
 	return account, err
 }
 
+// movement is the reference of a movement of the account's credits.
+func (a AccountRow) movement(kind, reference string) string {
+	return kind + ":" + publicid.Format(publicid.Account, a.ID) + ":" + reference
+}
+
 // GrantCredits gives an account credits and returns its balance. A reference grants
 // once; an empty one is replaced by a new one.
 func (s *Service) GrantCredits(ctx context.Context, name string, amount int64, reference string) (Balance, error) {
-	report, err := s.Account(ctx, name)
+	account, err := s.known(ctx, name)
 	if err != nil {
 		return Balance{}, err
 	}
-	account, _ := publicid.Parse(publicid.Account, report.ID)
 	if reference == "" {
 		reference = fmt.Sprint(s.db.NewID())
 	}
-	return s.needs.Credits.Grant(asOperator(ctx), account, amount, "grant:"+report.ID+":"+reference)
+	return s.needs.Credits.Grant(asOperator(ctx), account.ID, amount, account.movement("grant", reference))
 }
 
 // TakeCredits takes credits from an account and returns its balance: what it does not have, or
 // has set aside for a call that runs, it owes. The reference takes once.
 func (s *Service) TakeCredits(ctx context.Context, name string, amount int64, reference string) (Balance, error) {
-	report, err := s.Account(ctx, name)
+	account, err := s.known(ctx, name)
 	if err != nil {
 		return Balance{}, err
 	}
-	account, _ := publicid.Parse(publicid.Account, report.ID)
-	return s.needs.Credits.Take(asOperator(ctx), account, amount, "take:"+report.ID+":"+reference)
+	return s.needs.Credits.Take(asOperator(ctx), account.ID, amount, account.movement("take", reference))
 }
 
 // NoPlan ends the plan of an account.
@@ -141,32 +153,30 @@ const NoPlan = "none"
 
 // ChangePlan gives an account that does not pay a plan, `standard` or `pro`, or NoPlan.
 func (s *Service) ChangePlan(ctx context.Context, name, plan string) (AccountReport, error) {
-	report, err := s.Account(ctx, name)
+	account, err := s.known(ctx, name)
 	if err != nil {
-		return report, err
+		return AccountReport{}, err
 	}
-	account, _ := publicid.Parse(publicid.Account, report.ID)
 	if plan == NoPlan {
 		plan = ""
 	}
-	if err := s.needs.Subscriptions.Change(asOperator(ctx), account, plan); err != nil {
-		return report, err
+	if err := s.needs.Subscriptions.Change(asOperator(ctx), account.ID, plan); err != nil {
+		return AccountReport{}, err
 	}
 	return s.Account(ctx, name)
 }
 
 // DeleteAccount has an account deleted, and returns when that begins; keep calls it off.
 func (s *Service) DeleteAccount(ctx context.Context, name string, keep bool) (at time.Time, err error) {
-	report, err := s.Account(ctx, name)
+	account, err := s.known(ctx, name)
 	if err != nil {
 		return at, err
 	}
-	account, _ := publicid.Parse(publicid.Account, report.ID)
 	if !keep {
-		return s.needs.Leavers.Order(asOperator(ctx), account)
+		return s.needs.Leavers.Order(asOperator(ctx), account.ID)
 	}
-	if done, err := s.needs.Leavers.CallOff(asOperator(ctx), account); err != nil || !done {
-		return at, cmp.Or(err, fmt.Errorf("no deletion of %s is ordered", report.ID))
+	if done, err := s.needs.Leavers.CallOff(asOperator(ctx), account.ID); err != nil || !done {
+		return at, cmp.Or(err, fmt.Errorf("no deletion of %s is ordered", name))
 	}
 	return at, nil
 }
