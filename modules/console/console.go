@@ -119,8 +119,7 @@ func load(assets fs.FS, name, media string) (file, error) {
 	if err != nil {
 		return file{}, fmt.Errorf("read the console: %w", err)
 	}
-	fixed, err := page.NewFixed(plain)
-	return file{fixed, media, "no-cache"}, err
+	return file{page.NewFixed(plain), media, "no-cache"}, nil
 }
 
 // Present reports whether this binary has the console.

@@ -47,11 +47,7 @@ func describe(base string) page.Fixed {
 	if err != nil {
 		panic(err)
 	}
-	fixed, err := page.NewFixed(text)
-	if err != nil {
-		panic(err) // memory does not fail
-	}
-	return fixed
+	return page.NewFixed(text)
 }
 
 // serveReflection serves a stream of questions, which ends with the time for one answer.

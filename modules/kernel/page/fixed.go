@@ -6,19 +6,27 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 )
 
-// Fixed is a body that stays the same while the process runs. It is compressed once.
+// Fixed is a body that stays the same while the process runs. It is compressed once, when it
+// is first asked for: at the start of a process nobody waits for it.
 type Fixed struct {
-	plain, packed []byte
-	tag           string
+	plain  []byte
+	packed func() []byte
+	tag    string
 }
 
-// NewFixed compresses a body.
-func NewFixed(body []byte) (Fixed, error) {
+// NewFixed keeps a body.
+func NewFixed(body []byte) Fixed {
+	sum := sha256.Sum256(body)
+	return Fixed{plain: body, packed: sync.OnceValue(func() []byte { return pack(body) }), tag: hex.EncodeToString(sum[:12])}
+}
+
+// pack compresses a body.
+func pack(body []byte) []byte {
 	var packed bytes.Buffer
 	writer, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err == nil {
@@ -26,17 +34,16 @@ func NewFixed(body []byte) (Fixed, error) {
 		err = errors.Join(err, writer.Close())
 	}
 	if err != nil {
-		return Fixed{}, fmt.Errorf("compress %d bytes: %w", len(body), err)
+		panic(err) // memory does not fail
 	}
-	sum := sha256.Sum256(body)
-	return Fixed{plain: body, packed: packed.Bytes(), tag: hex.EncodeToString(sum[:12])}, nil
+	return packed.Bytes()
 }
 
 // For returns the body in the form that a client reads, its entity tag without quotes, and
 // its encoding: `gzip`, or nothing for the plain form. Answers vary by Accept-Encoding.
 func (f Fixed) For(r *http.Request) (body []byte, tag, encoding string) {
 	if acceptsGzip(r.Header.Values("Accept-Encoding")) {
-		return f.packed, f.tag + "-gzip", "gzip"
+		return f.packed(), f.tag + "-gzip", "gzip"
 	}
 	return f.plain, f.tag, ""
 }
