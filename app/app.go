@@ -261,15 +261,13 @@ func learnStages(lifecycle fx.Lifecycle, host *host.Host) {
 // for the work of the other.
 func runRoles(lifecycle fx.Lifecycle, cfg Config, db *store.DB, host *host.Host, queue *store.Queue, recorder *usage.Recorder, server *Server, mux *api.Mux, ready *ops.Readiness, drain *drain) {
 	start := func(ctx context.Context) error {
-		if cfg.Worker() {
-			if err := queue.Start(ctx); err != nil {
-				return err
-			}
-		}
 		if cfg.API() {
 			server.Start()
 		}
 		ready.Opened(probed{db, recorder}, readyFolders(cfg), readyNotes(host))
+		if cfg.Worker() {
+			return queue.Start(ctx)
+		}
 		return nil
 	}
 	stop := func(ctx context.Context) error {
@@ -317,6 +315,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	metrics, ready := ops.NewMetrics(), new(ops.Readiness)
 	s := &Service{ops: ops.Serve(opsListener, ready, metrics, log)}
 	log.Info("operations port is open", "address", s.ops.Address().String())
+	go api.Prepare()
 	db, err := openMigrated(ctx, cfg, log) // not among the start hooks, which have a deadline
 	if err != nil {
 		return nil, errors.Join(err, s.ops.Close())

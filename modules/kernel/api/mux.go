@@ -71,7 +71,7 @@ type route struct {
 
 // New reads the operation table. It fails when the table is inconsistent.
 func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, error) {
-	operations, err := readOperations()
+	operations, err := operationTable()
 	if err != nil {
 		return nil, fmt.Errorf("read operation table: %w", err)
 	}

@@ -84,6 +84,12 @@ func fileOf(message protoreflect.MessageDescriptor) protoreflect.FieldDescriptor
 	return file
 }
 
+// operationTable is read once, by rpc name. Nothing changes it.
+var operationTable = sync.OnceValues(readOperations)
+
+// Prepare reads the operation table, which New needs, while something else is waited for.
+func Prepare() { _, _ = operationTable() }
+
 // readOperations reads the table from the linked descriptors, by rpc name.
 func readOperations() (map[string]*operation, error) {
 	operations := map[string]*operation{}

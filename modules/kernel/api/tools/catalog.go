@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -33,7 +34,7 @@ type tool struct {
 	api.Tool
 	known *mcp.Tool
 	// output is the schema of its answers as structured content.
-	output json.RawMessage
+	output func() json.RawMessage
 	// list is the field with the items of an answer; empty: the answer is no list.
 	list string
 	// hasCursor and hasLimit are about the operation's own input.
@@ -92,9 +93,7 @@ func catalog(all []api.Tool) ([]*tool, error) {
 		if !t.ReadOnly() {
 			t.known.Annotations.DestructiveHint = &operation.Tool.Destructive
 		}
-		if t.output, err = outputSchema(t); err != nil {
-			return nil, err
-		}
+		t.output = sync.OnceValue(func() json.RawMessage { return outputSchema(t) })
 		tools = append(tools, t)
 	}
 	return tools, nil

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -10,7 +9,7 @@ import (
 
 // outputSchema describes what answers of a tool have, in both details: of a compact one any
 // member may be missing. Texts of creators are in members named `untrusted`.
-func outputSchema(t *tool) (json.RawMessage, error) {
+func outputSchema(t *tool) json.RawMessage {
 	properties := propertiesOf(t.Output, map[protoreflect.FullName]bool{})
 	delete(properties, "nextCursor")
 	properties["next"] = kindOf("string")
@@ -19,9 +18,9 @@ func outputSchema(t *tool) (json.RawMessage, error) {
 	}
 	schema, err := json.Marshal(map[string]any{"type": "object", "properties": properties})
 	if err != nil {
-		return nil, fmt.Errorf("describe answers of tool %s: %w", t.Id, err)
+		panic(err) // names and kinds are texts
 	}
-	return schema, nil
+	return schema
 }
 
 func kindOf(kinds ...string) map[string]any {

@@ -287,7 +287,7 @@ func (s *Server) newServer(offered []*tool, has func(scope string) bool, structu
 		known := t.known
 		if structured {
 			described := *t.known
-			described.OutputSchema = t.output
+			described.OutputSchema = t.output()
 			known = &described
 		}
 		server.AddTool(known, func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
