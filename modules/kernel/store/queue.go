@@ -162,9 +162,17 @@ func (q *Queue) tick(ctx context.Context, periodic Periodic) {
 	}
 }
 
+// firstBeat is when the first runs of periodics begin: after a process that starts serves calls.
+const firstBeat = 50 * time.Millisecond
+
 // every runs a periodic in its rhythm until quit is closed; a run that takes longer
 // skips beats.
 func (q *Queue) every(periodic Periodic, quit <-chan struct{}) {
+	select {
+	case <-quit:
+		return
+	case <-time.After(firstBeat):
+	}
 	ticker := time.NewTicker(periodic.Every)
 	defer ticker.Stop()
 	for {
