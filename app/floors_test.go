@@ -137,8 +137,8 @@ func (s *alone) cpu(t *testing.T) (total time.Duration) {
 	return total
 }
 
-// spent is the processor time that a reader's GET costs the server, once its caches are
-// full, over floorConns connections at once.
+// spent is the least processor time, of three tries as that of pace is the least of ten, that
+// a reader's GET costs the server, once its caches are full, over floorConns connections at once.
 func (s *alone) spent(t *testing.T, path string) time.Duration {
 	t.Helper()
 	host := strings.TrimPrefix(s.base, "http://")
@@ -178,9 +178,13 @@ func (s *alone) spent(t *testing.T, path string) time.Duration {
 		callers.Wait()
 	}
 	all(floorCalls / 5)
-	began := s.cpu(t)
-	all(floorCalls)
-	return (s.cpu(t) - began) / (floorCalls * floorConns)
+	least := time.Hour
+	for range 3 {
+		began := s.cpu(t)
+		all(floorCalls)
+		least = min(least, s.cpu(t)-began)
+	}
+	return least / (floorCalls * floorConns)
 }
 
 // TestFloorOfImports holds an operator's import to 3,000 videos a second of one processor.
@@ -203,15 +207,18 @@ func TestFloorOfImports(t *testing.T) {
 	hold(t, "a video of an import", took/videos, importBar, slower)
 }
 
-// TestFloorOfColdStart holds the time from the start of a process on a migrated database
+// program is what `make build` builds, with the console in it.
+const program = "../bin/scrollery"
+
+// TestFloorOfColdStart holds the time from the start of the program on a migrated database
 // until it is ready.
 func TestFloorOfColdStart(t *testing.T) {
 	measured(t)
 	dir := t.TempDir()
 	start := func() time.Duration {
 		ops := apptest.FreeAddress(t)
-		server := exec.Command(os.Args[0])
-		server.Env = append(os.Environ(), asServer+"=1", "SCROLLERY_ADDR=127.0.0.1:0", "SCROLLERY_OPS_ADDR="+ops, "SCROLLERY_DATA_DIR="+dir,
+		server := exec.Command(program, "serve")
+		server.Env = append(os.Environ(), "SCROLLERY_ADDR=127.0.0.1:0", "SCROLLERY_OPS_ADDR="+ops, "SCROLLERY_DATA_DIR="+dir,
 			"SCROLLERY_DATABASE_URL=", "SCROLLERY_LOG_LEVEL=error", "SCROLLERY_LAME_DUCK=0s")
 		server.Stderr = os.Stderr
 		began := time.Now()
