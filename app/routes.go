@@ -12,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/modules/account"
 	"github.com/scrollery/scrollery/modules/billing"
 	"github.com/scrollery/scrollery/modules/console"
+	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/api/tools"
 	"github.com/scrollery/scrollery/modules/keys"
@@ -33,13 +34,14 @@ type Routes struct {
 	agents   *tools.Server
 	oauth    *oauth.Service
 	tracing  tracing
+	baseURL  string
 	log      *slog.Logger
 }
 
 // NewRoutes returns the routes of all modules.
-func NewRoutes(mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, shared *shares.Page, site *site.Site, console *console.Console, agents *tools.Server, authorizations *oauth.Service, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
+func NewRoutes(cfg Config, mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, shared *shares.Page, site *site.Site, console *console.Console, agents *tools.Server, authorizations *oauth.Service, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
 	return &Routes{
-		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, shared: shared, site: site, console: console, agents: agents, oauth: authorizations, tracing: tracing, log: log,
+		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, shared: shared, site: site, console: console, agents: agents, oauth: authorizations, tracing: tracing, baseURL: cfg.BaseURL, log: log,
 	}
 }
 
@@ -72,6 +74,7 @@ func (r *Routes) Handler() http.Handler {
 	if r.tracing != nil {
 		operations = r.tracing(operations)
 	}
+	extension := imports.NewZeeschuimer(operations, func(h http.Handler) http.Handler { return r.mux.Page("page.capture", linksAMinute, h) }, r.baseURL+console.Path+"library")
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		w.Header()["X-Content-Type-Options"] = nosniff
 		if own(request.URL.Path) {
@@ -88,6 +91,10 @@ func (r *Routes) Handler() http.Handler {
 		}
 		if console.Owns(request.URL.Path) {
 			app.ServeHTTP(w, request)
+			return
+		}
+		if imports.OwnsZeeschuimer(request.URL.Path) {
+			extension.ServeHTTP(w, request)
 			return
 		}
 		operations.ServeHTTP(w, request) // not within ServeMux, which would redirect unclean paths

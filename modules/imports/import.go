@@ -19,6 +19,8 @@ type Import struct {
 	Status, Name  string
 	Bytes         int64
 	Options       Options
+	// Key is the idempotency key; nil for none.
+	Key *string
 	// Report is empty until the file was read.
 	Report               Report
 	ScrollID             int64
@@ -40,6 +42,8 @@ type Options struct {
 	TimeFrom string `json:"timeFrom,omitempty"`
 	// Most bounds the readings; 0 leaves that to the configuration.
 	Most int `json:"most,omitempty"`
+	// SeededBy is what led to the videos; empty for what the file says.
+	SeededBy string `json:"seededBy,omitempty"`
 }
 
 // Where the time of counts is from that have none in the file.
@@ -110,7 +114,7 @@ func reportOf(upload Upload, understood Understood, sorted *series) Report {
 // upload is what came with the file.
 func (i *Import) upload() Upload {
 	o := i.Options
-	return Upload{Name: i.Name, Map: o.Map, Format: o.Format, ObservedAt: o.ObservedAt, TimeFrom: cmp.Or(o.TimeFrom, fromRequest), Most: o.Most}
+	return Upload{Name: i.Name, Map: o.Map, Format: o.Format, ObservedAt: o.ObservedAt, TimeFrom: cmp.Or(o.TimeFrom, fromRequest), Most: o.Most, SeededBy: o.SeededBy}
 }
 
 // run returns the place in the report of a scroll; -1 if it is none of its runs.

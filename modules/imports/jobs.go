@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -297,6 +298,12 @@ func (s *Service) read(ctx context.Context, upload Upload, sorted *series, again
 			}
 			if rec.Metrics.ObservedAt == nil {
 				rec.Metrics.ObservedAt = &upload.ObservedAt
+			}
+			if upload.SeededBy != "" {
+				if rec.Source == nil {
+					rec.Source = &stage.Source{}
+				}
+				rec.Source.SeededBy = cmp.Or(rec.Source.SeededBy, upload.SeededBy)
 			}
 			if count++; count > most {
 				return &FileError{fmt.Sprintf("The file has more than %d readings; send it in parts.", most)}

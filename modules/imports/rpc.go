@@ -36,11 +36,25 @@ func Operations(s *Service) api.Operations {
 type rpc struct{ service *Service }
 
 func (r *rpc) create(ctx context.Context, req *scrolleryv1.CreateImportRequest, file io.Reader) (*scrolleryv1.CreateImportResponse, error) {
-	made, created, err := r.service.Create(ctx, Upload{
+	upload := Upload{
 		Name: req.GetName(), Map: req.GetMap(), Format: req.GetFormat(), ObservedAt: int64(req.GetObservedAt()), Key: req.GetIdempotencyKey(),
-	}, file)
+	}
+	from := captureOf(ctx)
+	if err := from.prepare(ctx, &upload); err != nil {
+		return nil, err
+	}
+	made, created, err := r.service.Create(ctx, upload, file)
 	if err != nil {
 		return nil, err
+	}
+	if from != nil {
+		from.key = *made.Key
+		if !created {
+			api.Units(ctx, 0) // the extension asks every second how far it is
+			if err := r.service.follow(ctx, made); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return &scrolleryv1.CreateImportResponse{Outcome: outcome(ctx, created), Import: r.message(made)}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -202,6 +203,11 @@ type Upload struct {
 	TimeFrom string
 	// Key makes the upload repeatable; empty for none.
 	Key string
+	// Named, if set, names the file by what it has, once it was read: another upload of the same
+	// returns the import of the first, unless that failed or was undone.
+	Named func() string
+	// SeededBy is what led to videos of which the file does not say it; empty for nothing.
+	SeededBy string
 	// Most bounds the readings; 0 leaves that to the configuration.
 	Most int
 }
@@ -235,6 +241,9 @@ func (s *Service) Create(ctx context.Context, upload Upload, file io.Reader) (ma
 	}
 	id := s.db.NewID()
 	size, err := s.storeFile(ctx, id, limits.MaxBytes, file)
+	if err == nil && upload.Named != nil {
+		upload.Key, err = s.keyOf(ctx, upload.Named())
+	}
 	if err == nil {
 		made, created, err = s.insert(ctx, account, id, size, upload)
 	}
@@ -249,6 +258,18 @@ func (s *Service) Create(ctx context.Context, upload Upload, file io.Reader) (ma
 		return nil, false, err
 	}
 	return made, created, nil
+}
+
+// keyOf is the key of a file by its name: that of the import that has not come to nothing, or
+// the next one.
+func (s *Service) keyOf(ctx context.Context, name string) (string, error) {
+	for n := 0; ; n++ {
+		key := fmt.Sprintf("%s-%d", name, n)
+		before, err := s.byKey(ctx, key)
+		if err != nil || before == nil || !slices.Contains([]string{Failed, Undoing, Undone}, before.Status) {
+			return key, err
+		}
+	}
 }
 
 func tenantOf(ctx context.Context) (int64, error) {

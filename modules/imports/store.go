@@ -31,7 +31,7 @@ var errLost = errors.New("the import has another worker or has ended")
 func fromRow(row *ent.FileImport) (*Import, error) {
 	i := &Import{
 		ID: row.ID, AccountID: row.AccountID, Status: row.Status, Name: row.Name, Bytes: row.Bytes, ScrollID: row.ScrollID, Failure: row.Failure,
-		Attempt: row.Attempt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, CompletedAt: row.CompletedAt,
+		Attempt: row.Attempt, Key: row.IdempotencyKey, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, CompletedAt: row.CompletedAt,
 	}
 	if err := json.Unmarshal([]byte(row.Options), &i.Options); err != nil {
 		return nil, fmt.Errorf("import %s: read its options: %w", publicid.Format(publicid.Import, row.ID), err)
@@ -102,7 +102,7 @@ func (s *Service) countActive(ctx context.Context) (int, error) {
 // insert writes a queued import with its job, unless another one has its key.
 func (s *Service) insert(ctx context.Context, account, id, size int64, upload Upload) (made *Import, created bool, err error) {
 	upload = upload.timed(s.now())
-	options := Options{Map: upload.Map, Format: upload.Format, ObservedAt: upload.ObservedAt, TimeFrom: upload.TimeFrom, Most: upload.Most}
+	options := Options{Map: upload.Map, Format: upload.Format, ObservedAt: upload.ObservedAt, TimeFrom: upload.TimeFrom, Most: upload.Most, SeededBy: upload.SeededBy}
 	text, err := json.Marshal(options)
 	if err != nil {
 		return nil, false, fmt.Errorf("render options: %w", err)

@@ -80,6 +80,14 @@ func (i *intake) uploaded(w http.ResponseWriter) io.Reader {
 	})
 }
 
+// Dropped is the body of a request to a page that keeps nothing of it, so that it takes no room.
+func Dropped(r *http.Request) io.Reader {
+	if waiting, ok := r.Body.(*awaited); ok {
+		return waiting.ReadCloser
+	}
+	return r.Body
+}
+
 type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
