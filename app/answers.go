@@ -217,6 +217,7 @@ type plans struct {
 	subscriptions *billing.Subscriptions
 	usage         *usage.Service
 	library       *videos.Service
+	keys          *keys.Service
 }
 
 func (p plans) Limits(ctx context.Context) (scrolls.Limits, error) {
@@ -225,10 +226,20 @@ func (p plans) Limits(ctx context.Context) (scrolls.Limits, error) {
 	if err != nil {
 		return scrolls.Limits{}, err
 	}
+	active, err := p.active(ctx, account, limits)
+	if err != nil {
+		return scrolls.Limits{}, err
+	}
 	room, err := p.room(ctx, limits)
 	return scrolls.Limits{
-		Active: limits.Active, MaxFeedSize: min(limits.MaxFeedSize, room), ActiveScrolls: limits.ActiveScrolls, Room: room,
+		Active: active, MaxFeedSize: min(limits.MaxFeedSize, room), ActiveScrolls: limits.ActiveScrolls, Room: room,
 	}, err
+}
+
+// active reports whether an account may start anything: it is paid for, and not blocked.
+func (p plans) active(ctx context.Context, account int64, limits billing.Limits) (bool, error) {
+	blocked, err := p.keys.Blocked(ctx, account)
+	return limits.Active && !blocked, err
 }
 
 func (p plans) BudgetLeft(ctx context.Context) (scrolls.Budget, error) {

@@ -62,6 +62,7 @@ var bindings = fx.Options(
 		func(l *library.Library, c *collections.Service) shares.Library {
 			return sharedParts{l.Videos.Catalog, l.Insight, c}
 		},
+		func(k *keys.Service) shares.Accounts { return k },
 		func(l *library.Library) collections.Library { return collected{l.Videos.Catalog, l.Insight} },
 		func(h removal.Holdings) policy.Holdings { return holdings{h} },
 		retention,
@@ -98,17 +99,17 @@ func accountNeeds(m keys.Mailer, k *keys.Service, b *billing.Service, s *sandbox
 }
 
 // scrollNeeds are the needs of the module scrolls.
-func scrollNeeds(cfg Config, q *quota.Service, w *workspace.Reader, r *rules.Service, v *videos.Service, l *scoring.Service, s *billing.Subscriptions, u *usage.Service, h *host.Host, i *imports.Readings) scrolls.Needs {
+func scrollNeeds(cfg Config, q *quota.Service, w *workspace.Reader, r *rules.Service, v *videos.Service, l *scoring.Service, s *billing.Subscriptions, u *usage.Service, k *keys.Service, h *host.Host, i *imports.Readings) scrolls.Needs {
 	return scrolls.Needs{
-		Workspaces: w, Rules: r, Plans: plans{s, u, v}, Charger: u, Imports: importReadings{i},
+		Workspaces: w, Rules: r, Plans: plans{s, u, v, k}, Charger: u, Imports: importReadings{i},
 		Library: v.Catalog, Archiver: archiver{v, l}, Stages: scrollStages{h}, Pages: pages(cfg), Quotas: sourceQuotas{q, h},
 	}
 }
 
 // importNeeds are the needs of the module imports.
-func importNeeds(w *workspace.Reader, l *videos.Service, s *billing.Subscriptions, u *usage.Service, c *scrolls.Service, h *host.Host, log *slog.Logger) imports.Needs {
+func importNeeds(w *workspace.Reader, l *videos.Service, s *billing.Subscriptions, u *usage.Service, k *keys.Service, c *scrolls.Service, h *host.Host, log *slog.Logger) imports.Needs {
 	return imports.Needs{
-		Reader: readerhost.New(h.Processes, log), Scrolls: importRuns{c}, Plans: importPlans{plans{s, u, l}, w}, Charger: u, Library: importLibrary{l.Catalog, videos.NewDeletions(l)},
+		Reader: readerhost.New(h.Processes, log), Scrolls: importRuns{c}, Plans: importPlans{plans{s, u, l, k}, w}, Charger: u, Library: importLibrary{l.Catalog, videos.NewDeletions(l)},
 	}
 }
 

@@ -89,6 +89,10 @@ func (a accountLists) Accounts(ctx context.Context, after int64, limit int) ([]o
 	return each(found, err, func(r keys.AccountRow) operator.AccountRow { return operator.AccountRow(r) })
 }
 
+func (a accountLists) Block(ctx context.Context, account int64, lift bool) (bool, error) {
+	return a.keys.Block(ctx, account, lift)
+}
+
 type subscriptions struct{ all *billing.Subscriptions }
 
 func (s subscriptions) Of(ctx context.Context, account int64) (operator.Subscription, error) {

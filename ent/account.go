@@ -19,7 +19,9 @@ type Account struct {
 	// Lower case; null until a checkout has reported it.
 	Email *string `json:"email,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
-	CreatedAt    int64 `json:"created_at,omitempty"`
+	CreatedAt int64 `json:"created_at,omitempty"`
+	// When the operator blocked it: its keys are refused, and nothing of it starts.
+	BlockedAt    *int64 `json:"blocked_at,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -28,7 +30,7 @@ func (*Account) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case account.FieldID, account.FieldCreatedAt:
+		case account.FieldID, account.FieldCreatedAt, account.FieldBlockedAt:
 			values[i] = new(sql.NullInt64)
 		case account.FieldEmail:
 			values[i] = new(sql.NullString)
@@ -65,6 +67,13 @@ func (_m *Account) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
 			} else if value.Valid {
 				_m.CreatedAt = value.Int64
+			}
+		case account.FieldBlockedAt:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field blocked_at", values[i])
+			} else if value.Valid {
+				_m.BlockedAt = new(int64)
+				*_m.BlockedAt = value.Int64
 			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
@@ -109,6 +118,11 @@ func (_m *Account) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.CreatedAt))
+	builder.WriteString(", ")
+	if v := _m.BlockedAt; v != nil {
+		builder.WriteString("blocked_at=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -41,6 +41,20 @@ func (_c *AccountCreate) SetCreatedAt(v int64) *AccountCreate {
 	return _c
 }
 
+// SetBlockedAt sets the "blocked_at" field.
+func (_c *AccountCreate) SetBlockedAt(v int64) *AccountCreate {
+	_c.mutation.SetBlockedAt(v)
+	return _c
+}
+
+// SetNillableBlockedAt sets the "blocked_at" field if the given value is not nil.
+func (_c *AccountCreate) SetNillableBlockedAt(v *int64) *AccountCreate {
+	if v != nil {
+		_c.SetBlockedAt(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *AccountCreate) SetID(v int64) *AccountCreate {
 	_c.mutation.SetID(v)
@@ -124,6 +138,10 @@ func (_c *AccountCreate) createSpec() (*Account, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(account.FieldCreatedAt, field.TypeInt64, value)
 		_node.CreatedAt = value
+	}
+	if value, ok := _c.mutation.BlockedAt(); ok {
+		_spec.SetField(account.FieldBlockedAt, field.TypeInt64, value)
+		_node.BlockedAt = &value
 	}
 	return _node, _spec
 }

@@ -47,6 +47,33 @@ func (_u *AccountUpdate) ClearEmail() *AccountUpdate {
 	return _u
 }
 
+// SetBlockedAt sets the "blocked_at" field.
+func (_u *AccountUpdate) SetBlockedAt(v int64) *AccountUpdate {
+	_u.mutation.ResetBlockedAt()
+	_u.mutation.SetBlockedAt(v)
+	return _u
+}
+
+// SetNillableBlockedAt sets the "blocked_at" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillableBlockedAt(v *int64) *AccountUpdate {
+	if v != nil {
+		_u.SetBlockedAt(*v)
+	}
+	return _u
+}
+
+// AddBlockedAt adds value to the "blocked_at" field.
+func (_u *AccountUpdate) AddBlockedAt(v int64) *AccountUpdate {
+	_u.mutation.AddBlockedAt(v)
+	return _u
+}
+
+// ClearBlockedAt clears the value of the "blocked_at" field.
+func (_u *AccountUpdate) ClearBlockedAt() *AccountUpdate {
+	_u.mutation.ClearBlockedAt()
+	return _u
+}
+
 // Mutation returns the AccountMutation object of the builder.
 func (_u *AccountUpdate) Mutation() *AccountMutation {
 	return _u.mutation
@@ -94,6 +121,15 @@ func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.EmailCleared() {
 		_spec.ClearField(account.FieldEmail, field.TypeString)
 	}
+	if value, ok := _u.mutation.BlockedAt(); ok {
+		_spec.SetField(account.FieldBlockedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedBlockedAt(); ok {
+		_spec.AddField(account.FieldBlockedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.BlockedAtCleared() {
+		_spec.ClearField(account.FieldBlockedAt, field.TypeInt64)
+	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
 			err = &NotFoundError{account.Label}
@@ -131,6 +167,33 @@ func (_u *AccountUpdateOne) SetNillableEmail(v *string) *AccountUpdateOne {
 // ClearEmail clears the value of the "email" field.
 func (_u *AccountUpdateOne) ClearEmail() *AccountUpdateOne {
 	_u.mutation.ClearEmail()
+	return _u
+}
+
+// SetBlockedAt sets the "blocked_at" field.
+func (_u *AccountUpdateOne) SetBlockedAt(v int64) *AccountUpdateOne {
+	_u.mutation.ResetBlockedAt()
+	_u.mutation.SetBlockedAt(v)
+	return _u
+}
+
+// SetNillableBlockedAt sets the "blocked_at" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillableBlockedAt(v *int64) *AccountUpdateOne {
+	if v != nil {
+		_u.SetBlockedAt(*v)
+	}
+	return _u
+}
+
+// AddBlockedAt adds value to the "blocked_at" field.
+func (_u *AccountUpdateOne) AddBlockedAt(v int64) *AccountUpdateOne {
+	_u.mutation.AddBlockedAt(v)
+	return _u
+}
+
+// ClearBlockedAt clears the value of the "blocked_at" field.
+func (_u *AccountUpdateOne) ClearBlockedAt() *AccountUpdateOne {
+	_u.mutation.ClearBlockedAt()
 	return _u
 }
 
@@ -210,6 +273,15 @@ func (_u *AccountUpdateOne) sqlSave(ctx context.Context) (_node *Account, err er
 	}
 	if _u.mutation.EmailCleared() {
 		_spec.ClearField(account.FieldEmail, field.TypeString)
+	}
+	if value, ok := _u.mutation.BlockedAt(); ok {
+		_spec.SetField(account.FieldBlockedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedBlockedAt(); ok {
+		_spec.AddField(account.FieldBlockedAt, field.TypeInt64, value)
+	}
+	if _u.mutation.BlockedAtCleared() {
+		_spec.ClearField(account.FieldBlockedAt, field.TypeInt64)
 	}
 	_node = &Account{config: _u.config}
 	_spec.Assign = _node.assignValues

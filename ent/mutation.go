@@ -143,6 +143,8 @@ type AccountMutation struct {
 	email         *string
 	created_at    *int64
 	addcreated_at *int64
+	blocked_at    *int64
+	addblocked_at *int64
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*Account, error)
@@ -358,6 +360,76 @@ func (m *AccountMutation) ResetCreatedAt() {
 	m.addcreated_at = nil
 }
 
+// SetBlockedAt sets the "blocked_at" field.
+func (m *AccountMutation) SetBlockedAt(i int64) {
+	m.blocked_at = &i
+	m.addblocked_at = nil
+}
+
+// BlockedAt returns the value of the "blocked_at" field in the mutation.
+func (m *AccountMutation) BlockedAt() (r int64, exists bool) {
+	v := m.blocked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBlockedAt returns the old "blocked_at" field's value of the Account entity.
+// If the Account object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccountMutation) OldBlockedAt(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBlockedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBlockedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBlockedAt: %w", err)
+	}
+	return oldValue.BlockedAt, nil
+}
+
+// AddBlockedAt adds i to the "blocked_at" field.
+func (m *AccountMutation) AddBlockedAt(i int64) {
+	if m.addblocked_at != nil {
+		*m.addblocked_at += i
+	} else {
+		m.addblocked_at = &i
+	}
+}
+
+// AddedBlockedAt returns the value that was added to the "blocked_at" field in this mutation.
+func (m *AccountMutation) AddedBlockedAt() (r int64, exists bool) {
+	v := m.addblocked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearBlockedAt clears the value of the "blocked_at" field.
+func (m *AccountMutation) ClearBlockedAt() {
+	m.blocked_at = nil
+	m.addblocked_at = nil
+	m.clearedFields[account.FieldBlockedAt] = struct{}{}
+}
+
+// BlockedAtCleared returns if the "blocked_at" field was cleared in this mutation.
+func (m *AccountMutation) BlockedAtCleared() bool {
+	_, ok := m.clearedFields[account.FieldBlockedAt]
+	return ok
+}
+
+// ResetBlockedAt resets all changes to the "blocked_at" field.
+func (m *AccountMutation) ResetBlockedAt() {
+	m.blocked_at = nil
+	m.addblocked_at = nil
+	delete(m.clearedFields, account.FieldBlockedAt)
+}
+
 // Where appends a list predicates to the AccountMutation builder.
 func (m *AccountMutation) Where(ps ...predicate.Account) {
 	m.predicates = append(m.predicates, ps...)
@@ -392,12 +464,15 @@ func (m *AccountMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AccountMutation) Fields() []string {
-	fields := make([]string, 0, 2)
+	fields := make([]string, 0, 3)
 	if m.email != nil {
 		fields = append(fields, account.FieldEmail)
 	}
 	if m.created_at != nil {
 		fields = append(fields, account.FieldCreatedAt)
+	}
+	if m.blocked_at != nil {
+		fields = append(fields, account.FieldBlockedAt)
 	}
 	return fields
 }
@@ -411,6 +486,8 @@ func (m *AccountMutation) Field(name string) (ent.Value, bool) {
 		return m.Email()
 	case account.FieldCreatedAt:
 		return m.CreatedAt()
+	case account.FieldBlockedAt:
+		return m.BlockedAt()
 	}
 	return nil, false
 }
@@ -424,6 +501,8 @@ func (m *AccountMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldEmail(ctx)
 	case account.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
+	case account.FieldBlockedAt:
+		return m.OldBlockedAt(ctx)
 	}
 	return nil, fmt.Errorf("unknown Account field %s", name)
 }
@@ -447,6 +526,13 @@ func (m *AccountMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetCreatedAt(v)
 		return nil
+	case account.FieldBlockedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBlockedAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Account field %s", name)
 }
@@ -458,6 +544,9 @@ func (m *AccountMutation) AddedFields() []string {
 	if m.addcreated_at != nil {
 		fields = append(fields, account.FieldCreatedAt)
 	}
+	if m.addblocked_at != nil {
+		fields = append(fields, account.FieldBlockedAt)
+	}
 	return fields
 }
 
@@ -468,6 +557,8 @@ func (m *AccountMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case account.FieldCreatedAt:
 		return m.AddedCreatedAt()
+	case account.FieldBlockedAt:
+		return m.AddedBlockedAt()
 	}
 	return nil, false
 }
@@ -484,6 +575,13 @@ func (m *AccountMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddCreatedAt(v)
 		return nil
+	case account.FieldBlockedAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBlockedAt(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Account numeric field %s", name)
 }
@@ -494,6 +592,9 @@ func (m *AccountMutation) ClearedFields() []string {
 	var fields []string
 	if m.FieldCleared(account.FieldEmail) {
 		fields = append(fields, account.FieldEmail)
+	}
+	if m.FieldCleared(account.FieldBlockedAt) {
+		fields = append(fields, account.FieldBlockedAt)
 	}
 	return fields
 }
@@ -512,6 +613,9 @@ func (m *AccountMutation) ClearField(name string) error {
 	case account.FieldEmail:
 		m.ClearEmail()
 		return nil
+	case account.FieldBlockedAt:
+		m.ClearBlockedAt()
+		return nil
 	}
 	return fmt.Errorf("unknown Account nullable field %s", name)
 }
@@ -525,6 +629,9 @@ func (m *AccountMutation) ResetField(name string) error {
 		return nil
 	case account.FieldCreatedAt:
 		m.ResetCreatedAt()
+		return nil
+	case account.FieldBlockedAt:
+		m.ResetBlockedAt()
 		return nil
 	}
 	return fmt.Errorf("unknown Account field %s", name)

@@ -13,7 +13,7 @@ import (
 )
 
 func accountsCommand() *cobra.Command {
-	return group("accounts", "List and show accounts, change their plans, delete them", accountsList(), accountsShow(), accountsPlan(), accountsDelete())
+	return group("accounts", "List and show accounts, change their plans, block and delete them", accountsList(), accountsShow(), accountsPlan(), accountsBlock(), accountsDelete())
 }
 
 func accountsPlan() *cobra.Command {
@@ -36,6 +36,29 @@ func accountsPlan() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&plan, "plan", "", "standard, pro or none")
+	return command
+}
+
+func accountsBlock() *cobra.Command {
+	var lift bool
+	command := &cobra.Command{
+		Use:   "block ID|EMAIL",
+		Short: "Refuse all keys of an account, hide what it shares, start nothing of it; --lift ends that",
+		Args:  oneArg("the id or the address of an account"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return operate(cmd, func(o *app.Operator) error {
+				if err := o.BlockAccount(cmd.Context(), args[0], lift); err != nil {
+					return err
+				}
+				account, err := o.Account(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return printAccount(account)
+			})
+		},
+	}
+	command.Flags().BoolVar(&lift, "lift", false, "admit the account again")
 	return command
 }
 
@@ -86,6 +109,9 @@ func accountsList() *cobra.Command {
 				w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(w, "ID\tEMAIL\tPLAN\tINTERVAL\tSTATUS\tCREDITS\tOWED\tCREATED")
 				for _, account := range accounts {
+					if !account.Blocked.IsZero() {
+						account.Status = "blocked"
+					}
 					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", account.ID, account.Email, account.Plan, account.Interval,
 						account.Status, account.Credits, account.Owed, account.Created.Format(time.RFC3339))
 				}
@@ -118,6 +144,9 @@ func accountsShow() *cobra.Command {
 func printAccount(account operator.AccountReport) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "id\t%s\nemail\t%s\nplan\t%s %s\nstatus\t%s\n", account.ID, account.Email, account.Plan, account.Interval, account.Status)
+	if !account.Blocked.IsZero() {
+		fmt.Fprintf(w, "blocked since\t%s\n", account.Blocked.UTC().Format(time.RFC3339))
+	}
 	if !account.PeriodEnd.IsZero() {
 		fmt.Fprintf(w, "paid until\t%s\n", account.PeriodEnd.UTC().Format(time.RFC3339))
 	}

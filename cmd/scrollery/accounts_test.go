@@ -42,6 +42,12 @@ func TestAccountsOfOperators(t *testing.T) {
 			{"credits take " + who + " --credits 90 --reference april", exitDone, "0\nThe account owes 20."},
 			{"credits take " + who + " --credits 90 --reference april", exitDone, "0\nThe account owes 20."},
 
+			{"accounts block " + who + " --lift", exitFailed, "is not blocked"},
+			{"accounts block " + who, exitDone, "blocked since"},
+			{"accounts block " + who, exitFailed, "is blocked already"},
+			{"accounts list", exitDone, "blocked"},
+			{"accounts block " + who + " --lift", exitDone, "account.unblock"},
+
 			{"accounts delete " + who, exitWrongUse, "--yes"},
 			{"accounts delete " + who + " --keep", exitFailed, "no deletion"},
 			{"accounts delete " + who + " --yes", exitDone, "--keep"},

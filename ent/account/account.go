@@ -15,6 +15,8 @@ const (
 	FieldEmail = "email"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
+	// FieldBlockedAt holds the string denoting the blocked_at field in the database.
+	FieldBlockedAt = "blocked_at"
 	// Table holds the table name of the account in the database.
 	Table = "accounts"
 )
@@ -24,6 +26,7 @@ var Columns = []string{
 	FieldID,
 	FieldEmail,
 	FieldCreatedAt,
+	FieldBlockedAt,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -52,4 +55,9 @@ func ByEmail(opts ...sql.OrderTermOption) OrderOption {
 // ByCreatedAt orders the results by the created_at field.
 func ByCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldCreatedAt, opts...).ToFunc()
+}
+
+// ByBlockedAt orders the results by the blocked_at field.
+func ByBlockedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBlockedAt, opts...).ToFunc()
 }

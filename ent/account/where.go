@@ -62,6 +62,11 @@ func CreatedAt(v int64) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldCreatedAt, v))
 }
 
+// BlockedAt applies equality check predicate on the "blocked_at" field. It's identical to BlockedAtEQ.
+func BlockedAt(v int64) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldBlockedAt, v))
+}
+
 // EmailEQ applies the EQ predicate on the "email" field.
 func EmailEQ(v string) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldEmail, v))
@@ -175,6 +180,56 @@ func CreatedAtLT(v int64) predicate.Account {
 // CreatedAtLTE applies the LTE predicate on the "created_at" field.
 func CreatedAtLTE(v int64) predicate.Account {
 	return predicate.Account(sql.FieldLTE(FieldCreatedAt, v))
+}
+
+// BlockedAtEQ applies the EQ predicate on the "blocked_at" field.
+func BlockedAtEQ(v int64) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldBlockedAt, v))
+}
+
+// BlockedAtNEQ applies the NEQ predicate on the "blocked_at" field.
+func BlockedAtNEQ(v int64) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldBlockedAt, v))
+}
+
+// BlockedAtIn applies the In predicate on the "blocked_at" field.
+func BlockedAtIn(vs ...int64) predicate.Account {
+	return predicate.Account(sql.FieldIn(FieldBlockedAt, vs...))
+}
+
+// BlockedAtNotIn applies the NotIn predicate on the "blocked_at" field.
+func BlockedAtNotIn(vs ...int64) predicate.Account {
+	return predicate.Account(sql.FieldNotIn(FieldBlockedAt, vs...))
+}
+
+// BlockedAtGT applies the GT predicate on the "blocked_at" field.
+func BlockedAtGT(v int64) predicate.Account {
+	return predicate.Account(sql.FieldGT(FieldBlockedAt, v))
+}
+
+// BlockedAtGTE applies the GTE predicate on the "blocked_at" field.
+func BlockedAtGTE(v int64) predicate.Account {
+	return predicate.Account(sql.FieldGTE(FieldBlockedAt, v))
+}
+
+// BlockedAtLT applies the LT predicate on the "blocked_at" field.
+func BlockedAtLT(v int64) predicate.Account {
+	return predicate.Account(sql.FieldLT(FieldBlockedAt, v))
+}
+
+// BlockedAtLTE applies the LTE predicate on the "blocked_at" field.
+func BlockedAtLTE(v int64) predicate.Account {
+	return predicate.Account(sql.FieldLTE(FieldBlockedAt, v))
+}
+
+// BlockedAtIsNil applies the IsNil predicate on the "blocked_at" field.
+func BlockedAtIsNil() predicate.Account {
+	return predicate.Account(sql.FieldIsNull(FieldBlockedAt))
+}
+
+// BlockedAtNotNil applies the NotNil predicate on the "blocked_at" field.
+func BlockedAtNotNil() predicate.Account {
+	return predicate.Account(sql.FieldNotNull(FieldBlockedAt))
 }
 
 // And groups predicates with the AND operator between them.

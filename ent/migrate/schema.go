@@ -14,6 +14,7 @@ var (
 		{Name: "id", Type: field.TypeInt64},
 		{Name: "email", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "created_at", Type: field.TypeInt64},
+		{Name: "blocked_at", Type: field.TypeInt64, Nullable: true},
 	}
 	// AccountsTable holds the schema information for the "accounts" table.
 	AccountsTable = &schema.Table{

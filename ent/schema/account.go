@@ -16,6 +16,8 @@ func (Account) Fields() []ent.Field {
 		field.Text("email").Optional().Nillable().
 			Comment("Lower case; null until a checkout has reported it."),
 		field.Int64("created_at").Immutable(),
+		field.Int64("blocked_at").Optional().Nillable().
+			Comment("When the operator blocked it: its keys are refused, and nothing of it starts."),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -86,6 +87,9 @@ func (s *Service) Admit(ctx context.Context, text string) (*api.Caller, error) {
 	found.key.Session = session
 	if err := s.keys.Check(found.key, now); err != nil {
 		return nil, err
+	}
+	if found.blocked {
+		return nil, apierr.New(apierr.Forbidden, "The account is blocked. Write to the operator of this service.")
 	}
 	who, at := found.viewer, found.at
 	who.Session, who.AtAdmission = session, &at

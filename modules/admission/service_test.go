@@ -77,7 +77,7 @@ func TestTheCallerOfAKey(t *testing.T) {
 func (b *bundle) shown(t *testing.T) string {
 	t.Helper()
 	caller, err := b.Admit(t.Context(), theKey)
-	if apierr.Is(err, apierr.Unauthorized) {
+	if apierr.Is(err, apierr.Unauthorized) || apierr.Is(err, apierr.Forbidden) {
 		return "refused"
 	}
 	if err != nil {
@@ -109,6 +109,7 @@ func TestChangesAreSeenByAllProcesses(t *testing.T) {
 		{"key revoked", "UPDATE keys SET revoked_at = 1", "refused"},
 		{"key deleted", "DELETE FROM keys", "refused"},
 		{"key expires", "UPDATE keys SET expires_at = 1", "refused"},
+		{"account blocked", "UPDATE accounts SET blocked_at = 1", "refused"},
 		{"scopes changed", "UPDATE keys SET scopes = 'rules:read'", `[rules:read], "pro", active, "website:example.com"`},
 		{"subscription cancelled", "UPDATE subscriptions SET status = 'cancelled'", `[library:read rules:read], "pro", cancelled, "website:example.com"`},
 		{"subscription deleted", "DELETE FROM subscriptions", `[library:read rules:read], "", none, "website:example.com"`},

@@ -18,8 +18,9 @@ func newRows(db *store.DB) rows {
 	return rows{
 		find: db.HotTenantless(`SELECT k.id, {owner:k} AS account, k.scopes, k.expires_at, k.revoked_at,
 	p.id AS parent_id, p.expires_at AS parent_expires_at, p.revoked_at AS parent_revoked_at,
-	s.plan, s."interval", s.status, w.id AS workspace_id, w.canonical_id AS subject
+	s.plan, s."interval", s.status, w.id AS workspace_id, w.canonical_id AS subject, a.blocked_at
 	FROM keys k
+	LEFT JOIN accounts a ON a.id = {owner:k}
 	LEFT JOIN keys p ON p.id = k.parent_id
 	LEFT JOIN subscriptions s ON {owner:s} = {owner:k}
 	LEFT JOIN workspaces w ON {owner:w} = {owner:k}
@@ -32,10 +33,12 @@ func newRows(db *store.DB) rows {
 
 // caller is what a key stands for.
 type caller struct {
-	key    Key
-	viewer viewer.Viewer
-	at     viewer.AtAdmission
-	asOf   int64 // the last change before it was read
+	key Key
+	// blocked is for an account that the operator has blocked.
+	blocked bool
+	viewer  viewer.Viewer
+	at      viewer.AtAdmission
+	asOf    int64 // the last change before it was read
 }
 
 // caller reads the caller of a key. Of an unknown one all is zero.
@@ -48,6 +51,7 @@ func (r rows) caller(ctx context.Context, hash []byte) (c caller, err error) {
 		Plan, Interval, Status                     sql.NullString
 		WorkspaceID                                *int64
 		Subject                                    sql.NullString
+		BlockedAt                                  *int64
 	}](ctx, r.find, hash)
 	if err != nil || !found {
 		return caller{}, err
@@ -56,6 +60,7 @@ func (r rows) caller(ctx context.Context, hash []byte) (c caller, err error) {
 		Found: true, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt,
 		ParentFound: row.ParentID != nil, ParentExpiresAt: row.ParentExpiresAt, ParentRevokedAt: row.ParentRevokedAt,
 	}
+	c.blocked = row.BlockedAt != nil
 	c.viewer = viewer.Viewer{
 		KeyID: row.ID, AccountID: row.Account, Scopes: strings.Fields(row.Scopes),
 		Plan: row.Plan.String, Interval: row.Interval.String, Status: cmp.Or(row.Status.String, "none"),

@@ -136,6 +136,24 @@ func (s *Service) Accounts(ctx context.Context, after int64, limit int) ([]Accou
 	return s.rows.accounts(ctx, after, limit)
 }
 
+// Block has every key of an account refused, or no more if lift. done is false if that was so
+// already.
+func (s *Service) Block(ctx context.Context, accountID int64, lift bool) (done bool, err error) {
+	var at *int64
+	if !lift {
+		now := s.now().UnixMilli()
+		at = &now
+	}
+	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		done, err = s.rows.block(ctx, tx, accountID, at)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("block account %d: %w", accountID, err)
+	}
+	return done, nil
+}
+
 // Revoke ends a key and, with it, its session keys. Ending it twice is once.
 func (s *Service) Revoke(ctx context.Context, id string) error {
 	number, ok := publicid.Parse(publicid.Key, id)

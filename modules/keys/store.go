@@ -192,6 +192,32 @@ func (r rows) revokeAll(ctx context.Context, tx *store.Tx, accountID int64, at t
 	})
 }
 
+// block sets when an account was blocked, nil to lift it. done is false if it was so already.
+func (r rows) block(ctx context.Context, tx *store.Tx, accountID int64, at *int64) (done bool, err error) {
+	update, action := tx.Ent().Account.Update().Where(entaccount.ID(accountID)), "account.unblock"
+	if at == nil {
+		update.Where(entaccount.BlockedAtNotNil()).ClearBlockedAt()
+	} else {
+		update.Where(entaccount.BlockedAtIsNil()).SetBlockedAt(*at)
+		action = "account.block"
+	}
+	changed, err := update.Save(ctx)
+	if err != nil || changed == 0 {
+		return false, err
+	}
+	tx.Notify(accountID) // the next call is refused, or admitted
+	return true, audit.Write(ctx, tx, r.db.NewID(), audit.Entry{AccountID: accountID, Action: action})
+}
+
+// Blocked reports whether the operator has blocked an account.
+func (s *Service) Blocked(ctx context.Context, accountID int64) (bool, error) {
+	blocked, err := s.db.Ent().Account.Query().Where(entaccount.ID(accountID), entaccount.BlockedAtNotNil()).Exist(viewer.System(ctx))
+	if err != nil {
+		return false, fmt.Errorf("look whether account %d is blocked: %w", accountID, err)
+	}
+	return blocked, nil
+}
+
 // Address returns the mail address of an account; empty if no checkout gave one.
 func (s *Service) Address(ctx context.Context, accountID int64) (string, error) {
 	row, err := s.db.Ent().Account.Get(viewer.System(ctx), accountID)
@@ -210,6 +236,8 @@ type AccountRow struct {
 	// Email is empty if no checkout gave it.
 	Email     string
 	CreatedAt time.Time
+	// BlockedAt is zero unless the operator has blocked it.
+	BlockedAt time.Time
 }
 
 // accounts returns accounts by id, from after an id on.
@@ -224,6 +252,9 @@ func (r rows) accounts(ctx context.Context, after int64, limit int) ([]AccountRo
 		out[i] = AccountRow{ID: row.ID, CreatedAt: time.UnixMilli(row.CreatedAt)}
 		if row.Email != nil {
 			out[i].Email = *row.Email
+		}
+		if row.BlockedAt != nil {
+			out[i].BlockedAt = time.UnixMilli(*row.BlockedAt)
 		}
 	}
 	return out, nil

@@ -25,6 +25,8 @@ type AccountLine struct {
 	ID, Email, Plan, Interval, Status string
 	Credits, Owed                     int64
 	Created                           time.Time
+	// Blocked is zero for an account that is not blocked.
+	Blocked time.Time
 }
 
 // AccountReport is all that an operator may see of an account.
@@ -55,7 +57,7 @@ func (s *Service) Accounts(ctx context.Context, after string, limit int) ([]Acco
 		if err != nil {
 			return nil, err
 		}
-		line.Email, line.Created = row.Email, row.CreatedAt.UTC()
+		line.Email, line.Created, line.Blocked = row.Email, row.CreatedAt.UTC(), row.BlockedAt
 		lines = append(lines, line)
 	}
 	return lines, nil
@@ -83,7 +85,7 @@ func (s *Service) Account(ctx context.Context, name string) (AccountReport, erro
 	if err != nil {
 		return AccountReport{}, err
 	}
-	line.Email, line.Created = row.Email, row.CreatedAt.UTC()
+	line.Email, line.Created, line.Blocked = row.Email, row.CreatedAt.UTC(), row.BlockedAt
 	report := AccountReport{AccountLine: line, PeriodEnd: sub.PeriodEnd}
 	if report.Movements, err = s.needs.Credits.Entries(ctx, row.ID, shownEntries); err != nil {
 		return report, err
@@ -164,6 +166,23 @@ func (s *Service) ChangePlan(ctx context.Context, name, plan string) (AccountRep
 		return AccountReport{}, err
 	}
 	return s.Account(ctx, name)
+}
+
+// BlockAccount has every key of an account refused, its shares hidden and nothing of it started;
+// lift ends that. It fails for an account that is so already.
+func (s *Service) BlockAccount(ctx context.Context, name string, lift bool) error {
+	account, err := s.known(ctx, name)
+	if err != nil {
+		return err
+	}
+	done, err := s.needs.Accounts.Block(asOperator(ctx), account.ID, lift)
+	switch {
+	case err != nil || done:
+		return err
+	case lift:
+		return fmt.Errorf("%s is not blocked", name)
+	}
+	return fmt.Errorf("%s is blocked already", name)
 }
 
 // DeleteAccount has an account deleted, and returns when that begins; keep calls it off.

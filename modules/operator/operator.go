@@ -30,6 +30,8 @@ type AccountRow struct {
 	// Email is empty where no checkout asked for it.
 	Email     string
 	CreatedAt time.Time
+	// BlockedAt is zero unless it is blocked.
+	BlockedAt time.Time
 }
 
 // Subscription is what an account has subscribed to; empty for none.

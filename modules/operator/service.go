@@ -27,6 +27,8 @@ type Accounts interface {
 	List(ctx context.Context, email string) ([]Key, error)
 	// Accounts returns at most limit accounts by id, after one; 0 begins.
 	Accounts(ctx context.Context, after int64, limit int) ([]AccountRow, error)
+	// Block blocks an account, or ends that if lift. done is false if it was so already.
+	Block(ctx context.Context, accountID int64, lift bool) (done bool, err error)
 }
 
 // Subscriptions returns the subscription of an account.

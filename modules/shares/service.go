@@ -29,6 +29,12 @@ type Library interface {
 	First(ctx context.Context, id string, most int) (videos []string, found bool, err error)
 }
 
+// Accounts is the module's need of keys.
+type Accounts interface {
+	// Blocked reports whether the operator has blocked an account.
+	Blocked(ctx context.Context, accountID int64) (bool, error)
+}
+
 // Config is the part of the configuration.
 type Config struct {
 	// Off turns shares off: none is made, and no page is served. Off is false by default.
@@ -89,15 +95,16 @@ type frozen struct {
 
 // Service keeps shares. It is safe for concurrent use.
 type Service struct {
-	config  Config
-	db      *store.DB
-	library Library
-	now     func() time.Time
+	config   Config
+	db       *store.DB
+	library  Library
+	accounts Accounts
+	now      func() time.Time
 }
 
 // New returns the service.
-func New(cfg Config, db *store.DB, library Library) *Service {
-	return &Service{config: cfg, db: db, library: library, now: time.Now}
+func New(cfg Config, db *store.DB, library Library, accounts Accounts) *Service {
+	return &Service{config: cfg, db: db, library: library, accounts: accounts, now: time.Now}
 }
 
 // hashOf is how an address is stored.

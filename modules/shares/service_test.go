@@ -51,6 +51,8 @@ func (stocked) Video(_ context.Context, id string) ([]byte, error) {
 "outlier":{"score":12,"baselineViews":1000,"sampleCount":30},"hook":{"spoken":"Stop","onScreenText":null}}`), nil
 }
 
+func (stocked) Blocked(_ context.Context, account int64) (bool, error) { return account == 9, nil }
+
 func (stocked) First(context.Context, string, int) ([]string, bool, error) {
 	return []string{publicid.Format(publicid.Video, 1), publicid.Format(publicid.Video, 2)}, true, nil
 }
@@ -60,7 +62,7 @@ func (stocked) First(context.Context, string, int) ([]string, bool, error) {
 func TestASharedPage(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		s := New(Config{BaseURL: "https://scrollery.test"}, db, stocked{})
+		s := New(Config{BaseURL: "https://scrollery.test"}, db, stocked{}, stocked{})
 		site, err := NewPage(s, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +156,7 @@ func TestAPageEndsWithItsVideos(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		now := time.Now()
-		s := New(Config{}, db, stocked{})
+		s := New(Config{}, db, stocked{}, stocked{})
 		s.now = func() time.Time { return now }
 		ctx := viewer.As(t.Context(), 7)
 		one, two := publicid.Format(publicid.Video, 1), publicid.Format(publicid.Video, 2)

@@ -146,6 +146,9 @@ func (s *Service) open(ctx context.Context, token string, isView bool) (sh *Shar
 		return nil, nil, nil
 	}
 	sh = fromRow(rows[0])
+	if blocked, err := s.accounts.Blocked(ctx, sh.account); err != nil || blocked {
+		return nil, nil, err
+	}
 	ctx = viewer.As(ctx, sh.account)
 	items, err := s.db.Ent().ShareItem.Query().Where(shareitem.ShareID(sh.ID)).Order(ent.Asc(shareitem.FieldPosition)).All(ctx)
 	if err != nil {

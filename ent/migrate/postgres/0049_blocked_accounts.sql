@@ -1,0 +1,3 @@
+-- +goose Up
+-- modify "accounts" table
+ALTER TABLE "accounts" ADD COLUMN "blocked_at" bigint NULL;
