@@ -13,6 +13,7 @@ import (
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // observe writes a new observation of the videos that the library already has: first
@@ -140,7 +141,7 @@ func (r refreshing) refreshers() (sources []refresher) {
 		}
 		next := refresher{id, source.Platforms}
 		if len(next.serves) == 0 {
-			next.serves = plan.Platforms()
+			next.serves = platforms.IDs()
 		}
 		if source.Searches {
 			sources = append(sources, next)

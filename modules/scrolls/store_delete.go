@@ -13,6 +13,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // DeleteVideos deletes what the tenant's scrolls keep of videos, in the transaction: their
@@ -82,7 +83,10 @@ func (h *History) EraseHandle(ctx context.Context, platform string, is func(hand
 // withoutErased takes the creators out of a progress that the operator erased from all libraries,
 // before it is written in the transaction.
 func (s *Service) withoutErased(ctx context.Context, tx *store.Tx, p *Progress) error {
-	handles := map[string][]string{"tiktok": nil, "youtube": nil, "instagram": nil}
+	handles := map[string][]string{}
+	for _, name := range platforms.IDs() {
+		handles[name] = nil
+	}
 	for _, e := range p.Coverage {
 		handles[e.Platform] = append(handles[e.Platform], e.Seed)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // Column is what became of one column of a table.
@@ -410,7 +411,8 @@ func (u *understanding) knownPlatform() bool {
 
 // ownIDs reports a platform whose ids are known by their form.
 func ownIDs(platform string) bool {
-	return platform == "tiktok" || platform == "youtube" || platform == "instagram"
+	_, ok := platforms.Of(platform)
+	return ok
 }
 
 // idForm is the form of an id: that of a platform, "code" for what may be Instagram's or

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // link is what an address of a platform names.
@@ -58,36 +60,18 @@ func readLink(text string) link {
 	host := strings.ToLower(at.Hostname())
 	parts := strings.FieldsFunc(at.Path, func(r rune) bool { return r == '/' })
 	found := link{address: text}
-	switch platform, short := platformOfHost(host); platform {
-	case "tiktok":
+	switch site, short := platforms.OfHost(host); site {
+	case platforms.TikTok:
 		found.tiktok(host, parts, short)
-	case "youtube":
+	case platforms.YouTube:
 		found.youtube(at, parts, short)
-	case "instagram":
+	case platforms.Instagram:
 		found.instagram(parts)
 	}
 	if found.kind == noLink {
 		return link{}
 	}
 	return found
-}
-
-// platformOfHost is the platform of a host; short says that it is one for short addresses.
-func platformOfHost(host string) (platform string, short bool) {
-	switch host {
-	case "youtu.be":
-		return "youtube", true
-	case "vm.tiktok.com", "vt.tiktok.com":
-		return "tiktok", true
-	case "instagr.am":
-		return "instagram", false
-	}
-	for suffix, name := range map[string]string{"youtube.com": "youtube", "youtube-nocookie.com": "youtube", "tiktok.com": "tiktok", "tiktokv.com": "tiktok", "instagram.com": "instagram"} {
-		if host == suffix || strings.HasSuffix(host, "."+suffix) {
-			return name, false
-		}
-	}
-	return "", false
 }
 
 func part(parts []string, at int) string {
@@ -206,7 +190,7 @@ var platformWords = map[string]string{
 
 // platformOf is the platform that a text names; empty if it can name none.
 func platformOf(text string) string {
-	if exact := platformName(text); exact == "tiktok" || exact == "youtube" || exact == "instagram" {
+	if exact := platformName(text); ownIDs(exact) {
 		return exact
 	}
 	if known := platformWords[foldName(text)]; known != "" {

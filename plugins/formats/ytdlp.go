@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // info is what is read of yt-dlp's info JSON, of a video or a flat playlist entry.
@@ -166,7 +167,7 @@ func handleLike(s string) bool {
 
 func (v *info) platform() string {
 	key := strings.ToLower(first(v.ExtractorKey, v.IEKey, v.Extractor))
-	for _, name := range []string{"youtube", "tiktok", "instagram"} {
+	for _, name := range platforms.IDs() {
 		if strings.HasPrefix(key, name) {
 			return name
 		}
@@ -176,11 +177,8 @@ func (v *info) platform() string {
 		if err != nil || at.Host == "" {
 			continue
 		}
-		host := strings.TrimPrefix(strings.ToLower(at.Hostname()), "www.")
-		for suffix, name := range map[string]string{"youtube.com": "youtube", "youtu.be": "youtube", "tiktok.com": "tiktok", "instagram.com": "instagram"} {
-			if host == suffix || strings.HasSuffix(host, "."+suffix) {
-				return name
-			}
+		if name, _ := platforms.OfHost(strings.ToLower(at.Hostname())); name != "" {
+			return name
 		}
 	}
 	key, _, _ = strings.Cut(key, ":")

@@ -17,6 +17,7 @@ import (
 	"github.com/scrollery/scrollery/plugins/formats"
 	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // Recipe is one provider.
@@ -114,7 +115,6 @@ var (
 	idForm    = lazy.Pattern(`^[a-z][a-z0-9-]{0,39}$`)
 	inBraces  = lazy.Pattern(`\{([^{}]*)\}`)
 	tokenForm = lazy.Pattern("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")
-	platforms = []string{"tiktok", "youtube", "instagram"}
 )
 
 // Parse reads and checks a recipe. The error has all faults, each with its line.
@@ -148,8 +148,8 @@ func (c *Recipe) read(r *reader, root ast.Node) {
 			nodes = n
 			for _, pair := range r.pairs(n, "platforms") {
 				name := textOf(pair.Key)
-				if !slices.Contains(platforms, name) {
-					r.fault(pair.Key, "there is no platform %q%s", name, nearest.Hint(name, platforms))
+				if _, ok := platforms.Of(name); !ok {
+					r.fault(pair.Key, "there is no platform %q%s", name, nearest.Hint(name, platforms.IDs()))
 					continue
 				}
 				c.names = append(c.names, name)
@@ -167,7 +167,7 @@ func (c *Recipe) read(r *reader, root ast.Node) {
 		c.Summary = "Asks the provider " + c.ID + "."
 	}
 	if nodes == nil || len(c.names) == 0 {
-		r.fault(root, "platforms: want at least one of %s", strings.Join(platforms, ", "))
+		r.fault(root, "platforms: want at least one of %s", strings.Join(platforms.IDs(), ", "))
 	}
 	if per != "" {
 		gap, err := everyOf(per)

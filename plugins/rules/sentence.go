@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // Sentence is the check as a sentence for people: "keeps videos with at least 1,000 views".
@@ -74,12 +76,15 @@ func (c Condition) value(value string) string {
 
 // names are values as people write them, where these are not names of the lexicon.
 var names = map[string]string{
-	"tiktok": "TikTok", "youtube": "YouTube", "instagram": "Instagram", "own": "your own", "competitor": "competitors", "niche": "the niche", "zh": "Chinese",
+	"own": "your own", "competitor": "competitors", "niche": "the niche", "zh": "Chinese",
 }
 
 // named is a value as people write it.
 func named(field Field, value string) string {
-	if name, ok := names[value]; ok && (field == Platform || field == Kind || field == Language) {
+	if p, ok := platforms.Of(value); ok && field == Platform {
+		return p.Name
+	}
+	if name, ok := names[value]; ok && (field == Kind || field == Language) {
 		return name
 	}
 	for name, key := range english().keys["name"] {

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // The bounds of what a stage may hand over.
@@ -206,17 +207,11 @@ func (o *Outcome) Clean() Repairs {
 	return repairs
 }
 
-// firstTikTok is the earliest time of a TikTok id, in Unix seconds: 2014-05-13.
-const firstTikTok = 1_400_000_000
-
-// PostedByID reads the time of publication out of an id, in Unix milliseconds: the upper
-// half of TikTok's decimal ids is Unix seconds. It returns nil for other platforms, and
-// for an id that gives no time of TikTok's.
+// PostedByID reads the time of publication out of an id, in Unix milliseconds. It returns nil
+// where the ids of the platform have none.
 func PostedByID(ref Ref) *int64 {
-	id, err := strconv.ParseUint(ref.ExternalID, 10, 64)
-	at := int64(id>>32) * 1000
-	if ref.Platform != "tiktok" || err != nil || at < firstTikTok*1000 || at >= maxTime {
-		return nil
+	if at := platforms.PostedAt(ref.Platform, ref.ExternalID); at != 0 {
+		return &at
 	}
-	return &at
+	return nil
 }

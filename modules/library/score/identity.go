@@ -1,8 +1,9 @@
 package score
 
 import (
-	"strconv"
 	"strings"
+
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // Creators identifies who made a video. A platform's id is a creator; a handle is one only
@@ -50,20 +51,16 @@ func (c *Creators) Key(platform, id, handle string) string {
 	return "handle:" + handle
 }
 
-// firstUpload is the least Unix second that a TikTok id is trusted with.
-const firstUpload = 1_400_000_000
-
-// PostedAt is the posting time of a video: the given one, Undated where there is none. Ids
-// of TikTok hold the second of the upload in their upper 32 bits. It is taken where no time
-// is given, or a date alone: a time on the quarter of an hour, as midnight in any zone is.
+// PostedAt is the posting time of a video: the given one, Undated where there is none. What its
+// id says of it is taken where no time is given, or a date alone: a time on the quarter of an
+// hour, as midnight in any zone is.
 func PostedAt(platform, externalID string, given int64) int64 {
 	const quarter = hour / 4
-	if platform != "tiktok" || given != Undated && given%quarter != 0 {
+	if given != Undated && given%quarter != 0 {
 		return given
 	}
-	id, err := strconv.ParseUint(externalID, 10, 64)
-	if at := int64(id >> 32); err == nil && at >= firstUpload {
-		return at * 1000
+	if at := platforms.PostedAt(platform, externalID); at != 0 {
+		return at
 	}
 	return given
 }

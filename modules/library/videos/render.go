@@ -2,7 +2,6 @@ package videos
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // texts is how a video is stored: JSON text that lists join, rendered when the
@@ -176,25 +176,9 @@ func AppendString(dst []byte, s string) []byte {
 // sourceURL is the public page of a video, where the platform's form is known.
 // The handle, where there is one, makes TikTok's address the usual one.
 func sourceURL(ref stage.Ref, origin *Origin, format score.Format) string {
-	id := url.PathEscape(ref.ExternalID)
-	switch ref.Platform {
-	case "tiktok":
-		handle := ""
-		if origin != nil && origin.Handle != nil {
-			handle = creatorHandle(*origin.Handle)
-		}
-		if handle == "" {
-			handle = "_"
-		}
-		return "https://www.tiktok.com/@" + url.PathEscape(handle) + "/video/" + id
-	case "youtube":
-		if format == score.ShortFormat {
-			return "https://www.youtube.com/shorts/" + id
-		}
-		return "https://www.youtube.com/watch?v=" + url.QueryEscape(ref.ExternalID)
-	case "instagram":
-		return "https://www.instagram.com/reel/" + id + "/"
-	default:
-		return ""
+	handle := ""
+	if origin != nil && origin.Handle != nil {
+		handle = creatorHandle(*origin.Handle)
 	}
+	return platforms.Address(ref.Platform, ref.ExternalID, handle, format == score.ShortFormat)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // noteBuried says to the log of removals which of some new tombstones there are.
@@ -163,7 +164,7 @@ func (s Deletions) EraseSuppressed(ctx context.Context, names map[string]bool) e
 	if err != nil {
 		return err
 	}
-	for _, platform := range []string{"tiktok", "youtube", "instagram"} {
+	for _, platform := range platforms.IDs() {
 		err := s.videos.scrolls.EraseHandle(ctx, platform, func(handle string) bool {
 			handle = score.Handle(clean(handle))
 			return names[v.ofCreator(platform, "handle:"+handle)] || names[v.ofCreator(platform, "alone:"+handle)]

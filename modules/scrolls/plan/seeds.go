@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // rival reads a competitor as people write it: a handle, the address of a profile
@@ -16,7 +17,7 @@ func rival(text string) stage.Seed {
 	if seed, ok := profile(text); ok {
 		return seed
 	}
-	if platform, handle, ok := strings.Cut(text, ":"); ok && slices.Contains(Platforms(), strings.ToLower(platform)) {
+	if platform, handle, ok := strings.Cut(text, ":"); ok && slices.Contains(platforms.IDs(), strings.ToLower(platform)) {
 		return stage.Seed{Platform: strings.ToLower(platform), Handle: Handle(handle)}
 	}
 	if handle, ok := strings.CutPrefix(text, "@"); ok {
@@ -31,9 +32,6 @@ func rival(text string) stage.Seed {
 	return stage.Seed{Term: text}
 }
 
-// Platforms returns the platforms that a competitor can name.
-func Platforms() []string { return []string{"tiktok", "youtube", "instagram"} }
-
 func handleForm() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN._-]{2,60}$`) }
 
 // Handle returns a handle without spaces and the leading @.
@@ -47,15 +45,14 @@ func profile(text string) (seed stage.Seed, ok bool) {
 	}
 	parts := append(strings.FieldsFunc(address.Path, func(c rune) bool { return c == '/' }), "", "")
 	first, second := parts[0], parts[1]
-	switch site := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(address.Hostname()), "www."), "m."); {
-	case site == "tiktok.com" && strings.HasPrefix(first, "@"):
-		seed = stage.Seed{Platform: "tiktok", Handle: Handle(first)}
-	case site == "youtube.com" && strings.HasPrefix(first, "@"):
-		seed = stage.Seed{Platform: "youtube", Handle: Handle(first)}
-	case site == "youtube.com" && slices.Contains([]string{"c", "user", "channel"}, first):
-		seed = stage.Seed{Platform: "youtube", Handle: Handle(second)}
-	case site == "instagram.com" && !slices.Contains([]string{"", "p", "reel", "reels", "explore", "tv", "stories"}, first):
-		seed = stage.Seed{Platform: "instagram", Handle: Handle(first)}
+	switch site, short := platforms.OfHost(strings.ToLower(address.Hostname())); {
+	case short, site == "":
+	case site != platforms.Instagram && strings.HasPrefix(first, "@"):
+		seed = stage.Seed{Platform: site, Handle: Handle(first)}
+	case site == platforms.YouTube && slices.Contains([]string{"c", "user", "channel"}, first):
+		seed = stage.Seed{Platform: site, Handle: Handle(second)}
+	case site == platforms.Instagram && !slices.Contains([]string{"", "p", "reel", "reels", "explore", "tv", "stories"}, first):
+		seed = stage.Seed{Platform: site, Handle: Handle(first)}
 	}
 	return seed, seed.Handle != ""
 }
