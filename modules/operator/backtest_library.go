@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/library/score"
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
 // backtestReading is a record as far as the definitions of scores ask.
@@ -33,7 +34,7 @@ func backtestReadingOf(r *stage.Record) backtestReading {
 	}
 	one := backtestReading{ref: r.Ref, at: *r.Metrics.ObservedAt, views: countOf(r.Metrics.Views), likes: countOf(r.Metrics.Likes)}
 	one.facts = videoFacts{creatorID: strings.TrimSpace(r.CreatorID)}
-	one.facts.known.PostedAt = score.PostedAt(r.Platform, r.ExternalID, posted)
+	one.facts.known.PostedAt = score.PostedAt(platforms.PostedAt(r.Platform, r.ExternalID), posted)
 	if r.Source != nil {
 		one.facts.handle = r.Source.Handle
 	}

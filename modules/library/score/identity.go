@@ -1,10 +1,6 @@
 package score
 
-import (
-	"strings"
-
-	"github.com/scrollery/scrollery/plugins/stage/platforms"
-)
+import "strings"
 
 // Creators identifies who made a video. A platform's id is a creator; a handle is one only
 // until it is known whose it is, since handles change hands. The zero value is ready.
@@ -52,15 +48,12 @@ func (c *Creators) Key(platform, id, handle string) string {
 }
 
 // PostedAt is the posting time of a video: the given one, Undated where there is none. What its
-// id says of it is taken where no time is given, or a date alone: a time on the quarter of an
-// hour, as midnight in any zone is.
-func PostedAt(platform, externalID string, given int64) int64 {
+// id says, byID, which is 0 if it says nothing, is taken where no time is given, or a date
+// alone: a time on the quarter of an hour, as midnight in any zone is.
+func PostedAt(byID, given int64) int64 {
 	const quarter = hour / 4
-	if given != Undated && given%quarter != 0 {
+	if byID == 0 || given != Undated && given%quarter != 0 {
 		return given
 	}
-	if at := platforms.PostedAt(platform, externalID); at != 0 {
-		return at
-	}
-	return given
+	return byID
 }

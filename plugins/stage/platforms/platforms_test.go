@@ -49,7 +49,10 @@ func TestPostedAt(t *testing.T) {
 		want         int64
 	}{
 		{platforms.TikTok, "7290000000000003601", 7290000000000003601 >> 32 * 1000},
+		{platforms.TikTok, "7620034020465855766", 7620034020465855766 >> 32 * 1000},
 		{platforms.TikTok, "12", 0},
+		{platforms.TikTok, "4294967296", 0}, // before the platform began
+		{platforms.TikTok, "v7620034020465855766", 0},
 		{platforms.TikTok, "-7290000000000003601", 0},
 		{platforms.TikTok, "72900000000000036010", 0}, // above 64 bits
 		{platforms.YouTube, "7290000000000003601", 0},
