@@ -18,19 +18,23 @@ RACE    ?= $(shell grep -rlE --include='*.go' --exclude='*_test.go' '^[[:space:]
 RACE_ALL = ./app/... ./modules/... ./plugins/...
 # The race detector needs more memory than a confined process may have: `make test` alone
 # runs these tests of the box, of the sandbox and of memory limits.
-CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestHonestPluginsLive|TestSharedMemoryCountsOnce|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestOneTenantLeavesPlaces|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
+CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestHonestPluginsLive|TestSharedMemoryCountsOnce|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
 # Computations that start nothing at once and take long under the race detector: `make test`
 # alone runs these.
 LONG    = TestLongRulesCompileInTime|TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas|TestExamplesByHand|TestListedTrendsPage|TestTrendsAreFiltered|TestFactsAsReflected|TestRenderAsReflected|TestLargeWindowsAreExplainedFromWhatIsStored|TestSearchesFindWhatEarlierVersionsStored
 space   := $(subst ,, )
 # Bars that are measured by hand: some are known to be missed.
 MEASURES = TestOneTenantAtFullRate|TestEveryOperationAtOnce|TestALargeLibraryInTheBrowser
-# Packages with tests of the bars of speed.
-FLOORS  = ./app ./modules/library
+# Packages with tests of the bars of speed, and of what others notice of one caller.
+FLOORS  = ./app ./modules/keys ./modules/library
 BENCH   ?= 1
 FUZZTIME ?= 30s
-# Many tests mostly wait, for processes and for time: more of them than processors run at once.
+# Many tests mostly wait, for processes and for time: more of them than processors run at once,
+# in one more package than there are processors.
 PARALLEL ?= 4
+PACKAGES ?= $(shell expr $$(nproc) + 1)
+# The packages that take longest start first: the last one would run alone.
+SLOWEST  = app|cmd/scrollery|modules/library|app/host|plugins/rules|app/host/programs/readerhost
 
 # The binary is static. Only the race detector needs a C compiler.
 export CGO_ENABLED ?= 0
@@ -81,7 +85,9 @@ demo: build ## Run the whole journey over HTTP, from checkout to trends
 
 .PHONY: test
 test: ## Run the tests, on PostgreSQL too if there is one
-	$(GO) test -timeout 20m -parallel $(PARALLEL) $$($(GO) list $(PKG) | grep -vE '$(subst $(space),|,$(HEAVY:./%=/%$$))')
+	@# lint vets what this tests.
+	$(GO) test -vet=off -timeout 20m -p $(PACKAGES) -parallel $(PARALLEL) $$($(GO) list $(PKG) | grep -vE '$(subst $(space),|,$(HEAVY:./%=/%$$))' | \
+		sed -E 's,^,2 ,; s,^2 (.*scrollery/($(SLOWEST)))$$,1 \1,' | sort -s -k 1,1 | cut -d ' ' -f 2)
 
 .PHONY: heavy
 heavy: console ## Run the suites of the console in a browser, of clients and kits in other languages, and of large data

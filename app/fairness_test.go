@@ -141,10 +141,10 @@ func (o op) exampleCall() string {
 	return o.Method + " " + o.Path + "?" + query.Encode()
 }
 
-// TestOneTenantLeavesPlaces is its small version: scrolls and programs of others start
-// while one tenant has all that it can get of two places each.
-func TestOneTenantLeavesPlaces(t *testing.T) {
-	t.Parallel()
+// TestFloorOfPlaces is the small version of TestOneTenantAtFullRate: scrolls and programs of
+// others start while one tenant has all that it can get of two places each.
+func TestFloorOfPlaces(t *testing.T) {
+	measured(t)
 	// What this machine does beside the test must not refuse a call: places are counted here.
 	s := serveAlone(t, "", 1000, 0, "scrolls: {concurrency: 2}\nsandbox: {runs: {at_once: 2}}\nprotocols: {max_wait: 20s}\n")
 	ctx, rest := context.WithTimeout(t.Context(), 6*time.Second)
