@@ -128,15 +128,23 @@ func (c creditLists) Take(ctx context.Context, account, amount int64, reference 
 
 type scrollLists struct{ scrolls *scrolls.Service }
 
-func (s scrollLists) List(ctx context.Context, limit int) ([]operator.ScrollLine, error) {
-	found, _, err := s.scrolls.List(ctx, limit, "")
-	return each(found, err, func(scroll *scrolls.Scroll) operator.ScrollLine {
-		line := operator.ScrollLine{ID: publicid.Format(publicid.Scroll, scroll.ID), Status: scroll.Status, Videos: scroll.NewVideos, Created: time.UnixMilli(scroll.CreatedAt).UTC()}
+func (s scrollLists) List(ctx context.Context, status string, limit int) ([]operator.ScrollLine, error) {
+	found, err := scrolls.All{Service: s.scrolls}.Newest(ctx, status, limit)
+	return each(found, err, func(scroll scrolls.Held) operator.ScrollLine {
+		line := operator.ScrollLine{ID: publicid.Format(publicid.Scroll, scroll.ID), Account: publicid.Format(publicid.Account, scroll.Account), Status: scroll.Status, Videos: scroll.NewVideos, Created: time.UnixMilli(scroll.CreatedAt).UTC()}
 		if scroll.FailureCode != nil {
 			line.Failure = *scroll.FailureCode
 		}
 		return line
 	})
+}
+
+func (s scrollLists) Again(ctx context.Context, id string) (string, error) {
+	scroll, err := scrolls.All{Service: s.scrolls}.Again(ctx, id)
+	if err != nil || scroll == nil {
+		return "", err
+	}
+	return publicid.Format(publicid.Scroll, scroll.ID), nil
 }
 
 func (s scrollLists) Verdicts(ctx context.Context, scroll string, droppedOnly bool, limit int) ([]stage.Verdict, error) {

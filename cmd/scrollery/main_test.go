@@ -117,6 +117,9 @@ func TestCommandsKeepTheirExitCodes(t *testing.T) {
 		{"keys create --email a@example.com --plan pro", exitFailed}, // a key changes no plan
 		{"keys list --email a@example.com", exitDone},
 		{"scrolls list --email a@example.com", exitDone},
+		{"scrolls list --status failed", exitDone},
+		{"scrolls list --status lost", exitWrongUse},
+		{"scrolls retry scr_unknown", exitFailed},
 		{"scrolls verdicts --email a@example.com --dropped", exitDone},
 		{"scrolls verdicts --email stranger@example.com", exitFailed},
 		{"scrolls verdicts", exitWrongUse},

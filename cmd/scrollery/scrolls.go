@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -11,38 +12,58 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/modules/scrolls"
 )
 
 func scrollsCommand() *cobra.Command {
-	return group("scrolls", "List and cancel scrolls, and list their verdicts", scrollsList(), scrollsVerdicts(), scrollsCancel())
+	return group("scrolls", "List, cancel and retry scrolls, and list their verdicts", scrollsList(), scrollsVerdicts(), scrollsCancel(), scrollsRetry())
 }
 
 func scrollsList() *cobra.Command {
-	var email string
+	var email, status string
 	command := &cobra.Command{
-		Use:   "list --email A",
-		Short: "List an account's scrolls, newest first",
+		Use:   "list",
+		Short: "List the newest 100 scrolls of all accounts, or of one",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if email == "" {
-				return fmt.Errorf("%w: --email is needed", errUse)
+			if known := []string{"", scrolls.Queued, scrolls.Running, scrolls.Completed, scrolls.Failed, scrolls.Cancelled}; !slices.Contains(known, status) {
+				return fmt.Errorf("%w: --status %q is none of %s", errUse, status, strings.Join(known[1:], ", "))
 			}
 			return operate(cmd, func(o *app.Operator) error {
-				scrolls, err := o.Scrolls(cmd.Context(), email)
+				found, err := o.Scrolls(cmd.Context(), email, status)
 				if err != nil {
 					return err
 				}
 				w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(w, "ID\tSTATUS\tVIDEOS\tFAILURE\tCREATED")
-				for _, scroll := range scrolls {
-					fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", scroll.ID, scroll.Status, scroll.Videos, scroll.Failure, scroll.Created.Format(time.RFC3339))
+				fmt.Fprintln(w, "ID\tACCOUNT\tSTATUS\tVIDEOS\tFAILURE\tCREATED")
+				for _, scroll := range found {
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\n", scroll.ID, scroll.Account, scroll.Status, scroll.Videos, scroll.Failure, scroll.Created.Format(time.RFC3339))
 				}
 				return w.Flush()
 			})
 		},
 	}
-	command.Flags().StringVar(&email, "email", "", "address of the account")
+	command.Flags().StringVar(&email, "email", "", "address of the account; without it, all accounts")
+	command.Flags().StringVar(&status, "status", "", "only scrolls that are queued, running, completed, failed or cancelled")
 	return command
+}
+
+func scrollsRetry() *cobra.Command {
+	return &cobra.Command{
+		Use:   "retry ID",
+		Short: "Start one that failed or was cancelled again, at no cost to its account; prints the new id",
+		Args:  oneArg("the id of a scroll"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return operate(cmd, func(o *app.Operator) error {
+				started, err := o.RetryScroll(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				fmt.Println(started)
+				return nil
+			})
+		},
+	}
 }
 
 func scrollsCancel() *cobra.Command {

@@ -63,9 +63,9 @@ type Movement struct {
 
 // ScrollLine is a scroll in a list.
 type ScrollLine struct {
-	ID, Status, Failure string
-	Videos              int
-	Created             time.Time
+	ID, Account, Status, Failure string
+	Videos                       int
+	Created                      time.Time
 }
 
 // Reading is a video of an import.

@@ -14,13 +14,25 @@ const (
 	listedVerdicts = 1000
 )
 
-// Scrolls lists an account's newest scrolls.
-func (s *Service) Scrolls(ctx context.Context, email string) ([]ScrollLine, error) {
-	ctx, err := s.tenant(ctx, email)
-	if err != nil {
-		return nil, err
+// Scrolls lists the newest scrolls of an account, or of all if email is empty; with a status, those
+// that have it.
+func (s *Service) Scrolls(ctx context.Context, email, status string) (_ []ScrollLine, err error) {
+	ctx = viewer.System(ctx)
+	if email != "" {
+		if ctx, err = s.tenant(ctx, email); err != nil {
+			return nil, err
+		}
 	}
-	return s.needs.Scrolls.List(ctx, listedScrolls)
+	return s.needs.Scrolls.List(ctx, status, listedScrolls)
+}
+
+// RetryScroll starts a scroll of any account again, and returns the id of the new one.
+func (s *Service) RetryScroll(ctx context.Context, id string) (string, error) {
+	started, err := s.needs.Scrolls.Again(asOperator(ctx), id)
+	if err == nil && started == "" {
+		err = fmt.Errorf("there is no scroll %s", id)
+	}
+	return started, err
 }
 
 // Verdicts lists an account's newest verdicts, or those of one scroll.

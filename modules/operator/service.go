@@ -60,8 +60,11 @@ type Credits interface {
 
 // Scrolls lists and cancels scrolls.
 type Scrolls interface {
-	// List returns the newest scrolls of the tenant of the context.
-	List(ctx context.Context, limit int) ([]ScrollLine, error)
+	// List returns the newest scrolls that the context may see; with a status, those that have it.
+	List(ctx context.Context, status string, limit int) ([]ScrollLine, error)
+	// Again starts a scroll for what one of any tenant was for, and returns its id; empty for an
+	// unknown one.
+	Again(ctx context.Context, id string) (string, error)
 	// Verdicts returns the newest verdicts of the tenant of the context; an empty
 	// scroll stands for all of them.
 	Verdicts(ctx context.Context, scroll string, droppedOnly bool, limit int) ([]stage.Verdict, error)

@@ -1,0 +1,73 @@
+package scrolls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/scroll"
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/viewer"
+)
+
+// All is what the operator does with the scrolls of all tenants.
+type All struct{ *Service }
+
+// Held is a scroll with its account.
+type Held struct {
+	*Scroll
+	Account int64
+}
+
+// Newest lists the newest scrolls that the viewer may see; with a status, those that have it.
+func (a All) Newest(ctx context.Context, status string, limit int) ([]Held, error) {
+	query := a.db.Ent().Scroll.Query().Order(ent.Desc(scroll.FieldID)).Limit(limit)
+	if status != "" {
+		query.Where(scroll.Status(status))
+	}
+	rows, err := query.All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list scrolls: %w", err)
+	}
+	held := make([]Held, len(rows))
+	for i, row := range rows {
+		one, err := fromRow(row)
+		if err != nil {
+			return nil, err
+		}
+		held[i] = Held{one, row.AccountID}
+	}
+	return held, nil
+}
+
+// Again starts a scroll for what one that failed or was cancelled was for, as its account could.
+// It costs the account nothing, and repeats nothing; nil if there is no such scroll.
+func (a All) Again(ctx context.Context, id string) (*Scroll, error) {
+	number, ok := publicid.Parse(publicid.Scroll, id)
+	if !ok {
+		return nil, nil
+	}
+	row, err := a.db.Ent().Scroll.Get(viewer.System(ctx), number)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("find scroll %s: %w", id, err)
+	case row.Status != Failed && row.Status != Cancelled:
+		return nil, apierr.New(apierr.OperationError, "The scroll %s is %s: only one that failed or was cancelled is started again.", id, row.Status)
+	case row.Template != nil && (*row.Template == importTemplate || *row.Template == youngTemplate):
+		return nil, apierr.New(apierr.OperationError, "The scroll %s is one of the server's own, which starts them by itself.", id)
+	}
+	ctx = viewer.As(ctx, row.AccountID)
+	limits, err := a.needs.Plans.Limits(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("limits of the account of scroll %s: %w", id, err)
+	}
+	if !limits.Active {
+		return nil, errors.New("the account has no active subscription, or is blocked")
+	}
+	again, _, err := a.Create(ctx, Start{Prompt: row.Prompt, Template: row.Template})
+	return again, err
+}
