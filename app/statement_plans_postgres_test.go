@@ -208,6 +208,10 @@ WHERE table_schema = current_schema() AND is_generated = 'NEVER' ORDER BY table_
 			}
 			fill := fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM generate_series(%%d, %%d) g ON CONFLICT DO NOTHING",
 				table, strings.Join(names[table], ", "), strings.ReplaceAll(strings.Join(values[table], ", "), "%", "%%"))
+			again, err := withoutIndexes(ctx, tx, table)
+			if err != nil {
+				return fmt.Errorf("drop the indexes of %s: %w", table, err)
+			}
 			filled, err := tx.Exec(ctx, fmt.Sprintf(fill, 1, rows))
 			if err != nil {
 				return fmt.Errorf("fill %s: %w", table, err)
@@ -217,8 +221,10 @@ WHERE table_schema = current_schema() AND is_generated = 'NEVER' ORDER BY table_
 					return fmt.Errorf("fill %s: %w", table, err)
 				}
 			}
-			if _, err := tx.Exec(ctx, "ANALYZE "+table); err != nil {
-				return err
+			for _, statement := range append(again, "ANALYZE "+table) {
+				if _, err := tx.Exec(ctx, statement); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -226,6 +232,24 @@ WHERE table_schema = current_schema() AND is_generated = 'NEVER' ORDER BY table_
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// withoutIndexes drops the indexes of a table that are not unique, and returns what makes them
+// again: at once, when the table is full, this takes a fifth of the time.
+func withoutIndexes(ctx context.Context, tx *store.Tx, table string) (again []string, err error) {
+	var drops []string
+	err = store.Scan(tx.Query(ctx, `SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index WHERE indrelid = $1::regclass AND NOT indisunique`, table))(func(rows *sql.Rows) error {
+		var name, definition string
+		err := rows.Scan(&name, &definition)
+		drops, again = append(drops, "DROP INDEX "+name), append(again, definition)
+		return err
+	})
+	for _, drop := range drops {
+		if err == nil {
+			_, err = tx.Exec(ctx, drop)
+		}
+	}
+	return again, err
 }
 
 // planValue is the value of a column in row g. Most differ from row to row; those of an
