@@ -215,10 +215,28 @@ func cell(o *object, path string) []byte {
 		return []byte(textOf(value))
 	case '[':
 		var parts []string
-		_ = o.each(value, func(_ string, value jsontext.Value) { parts = append(parts, string(textOf(value))) }) // valid, as what it is in
+		_ = o.each(value, func(_ string, value jsontext.Value) { // valid, as what it is in
+			if parts = append(parts, string(textOf(value))); value.Kind() == '{' {
+				parts[len(parts)-1] = namedBy(value)
+			}
+		})
 		return []byte(strings.Join(parts, ","))
 	}
 	return value
+}
+
+// look counts the paths of the map that an object has, also where they lead to null, and reports
+// whether every one was found by now.
+func (t *objectTable) look(o *object) (all bool) {
+	t.objects++
+	all = true
+	for i, path := range t.paths {
+		if o.kind(path) != 0 || o.at(path).Kind() != 0 {
+			t.found[i]++
+		}
+		all = all && t.found[i] > 0
+	}
+	return all
 }
 
 // missing are the members that the map names and that no object had, in words.

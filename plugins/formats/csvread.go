@@ -36,6 +36,8 @@ type rowTable struct {
 	extra []place
 	equal []wanted
 
+	// spread are the members of objects in cells; nil if no cell has one.
+	spread *spread
 	// other says that the rows are below a header with other columns.
 	other bool
 	// row is the present row, and link what its address names.
@@ -86,12 +88,20 @@ func (r *tables) tableRows(t *rowTable, source rowSource) error {
 		case err != nil:
 			return err
 		}
-		for len(row) > len(t.header) && len(row[len(row)-1]) == 0 {
+		width := len(t.own())
+		for len(row) > width && len(row[len(row)-1]) == 0 {
 			row = row[:len(row)-1] // a delimiter too many at the end
 		}
-		if len(row) != len(t.header) {
-			r.out.skip(Malformed, source.at(), fmt.Sprintf("%d fields under %d columns", len(row), len(t.header)))
+		if len(row) != width {
+			r.out.skip(Malformed, source.at(), fmt.Sprintf("%d fields under %d columns", len(row), width))
 			continue
+		}
+		if t.spread != nil {
+			var broken []int
+			row, broken = t.spread.row(row)
+			for _, column := range broken {
+				r.out.unread(t.header[column], source.at(), string(row[column]))
+			}
 		}
 		t.row, t.line = row, source.at()
 		if err := r.row(t, t.line); err != nil {
@@ -100,10 +110,19 @@ func (r *tables) tableRows(t *rowTable, source rowSource) error {
 	}
 }
 
+// own are the columns that the rows have, without those of their objects.
+func (t *rowTable) own() []string {
+	if t.spread != nil {
+		return t.header[:t.spread.width]
+	}
+	return t.header
+}
+
 // lay lays a map over the columns of a table. Without a map, the names and the values of the
 // columns decide.
 func (r *tables) lay(m *Map, header []string, sample [][]string) (*rowTable, error) {
-	t := &rowTable{Map: m, format: CSV, header: header, at: map[string]int{}, words: r.words()}
+	objects, header, sample := spreadOf(header, sample)
+	t := &rowTable{Map: m, format: CSV, header: header, at: map[string]int{}, words: r.words(), spread: objects}
 	var u *understanding
 	if m == nil {
 		u = r.understand(header, sample)

@@ -114,7 +114,7 @@ func (r *tables) otherSheets(book *excelize.File, sheets []string, best string, 
 		if header != nil {
 			why = "it has other columns"
 		}
-		if header != nil && slices.Equal(header.names, first.header) && i < maxSheets {
+		if header != nil && slices.Equal(header.names, first.own()) && i < maxSheets {
 			t, err := r.lay(m, header.names, sample)
 			same := err == nil && slices.Equal(r.out.report.Columns, understood.Columns)
 			r.out.report.Form, r.out.report.Columns, r.out.report.Map, r.out.report.Proposal = understood.Form, understood.Columns, understood.Map, understood.Proposal

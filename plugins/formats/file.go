@@ -21,6 +21,7 @@ const (
 	linesForm = "lines"
 	jsonForm  = "json"
 	tableForm = "csv"
+	pageForm  = "page"
 	// packedForm is known by its first bytes; without them it is text of some form.
 	packedForm = "packed"
 )
@@ -37,6 +38,8 @@ func formOf(name string) string {
 		return jsonForm
 	case strings.HasSuffix(name, ".csv"), strings.HasSuffix(name, ".tsv"):
 		return tableForm
+	case strings.HasSuffix(name, ".html"), strings.HasSuffix(name, ".htm"):
+		return pageForm
 	case strings.HasSuffix(name, ".zip"), strings.HasSuffix(name, ".xlsx"), strings.HasSuffix(name, ".xlsm"):
 		return packedForm
 	}
@@ -59,7 +62,7 @@ func otherKind(in *bufio.Reader) string {
 	start = bytes.ToLower(bytes.TrimLeft(start, " \t\r\n"))
 	for lead, words := range map[string]string{
 		"%pdf-": "a PDF: export the table as CSV", "par1": "a Parquet file: write its table as CSV", "sqlite format 3": "a database of SQLite: write its table as CSV",
-		"<!doctype html": "a web page, perhaps one to sign in: save the table as CSV", "<html": "a web page, perhaps one to sign in: save the table as CSV", "<table": "a table of a web page: save it as CSV",
+		"<table":     "a table of a web page: save it as CSV",
 		"pk\x03\x04": "a spreadsheet or a zip in gzip: unpack it first",
 		"<?xml":      "XML: save the table as CSV",
 	} {

@@ -3,6 +3,8 @@ package formats
 import (
 	"strings"
 	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Hashtags are the tags of a caption without their #, in order and once each
@@ -58,6 +60,9 @@ func wordy(tag string) bool {
 func listedTags(text string) []string {
 	var tags []string
 	seen := map[string]bool{}
+	if strings.HasPrefix(text, "[{") {
+		text = namesIn(text)
+	}
 	for _, tag := range strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(`,;|[]'"#＃`, r)
 	}) {
@@ -67,4 +72,32 @@ func listedTags(text string) []string {
 		}
 	}
 	return tags
+}
+
+// namesIn are the names of the objects in a list, in JSON or as Python prints it.
+func namesIn(text string) string {
+	for _, raw := range [][]byte{[]byte(text), pythonJSON([]byte(text))} {
+		if list := jsontext.Value(raw); list.IsValid(lenient) {
+			var outer properties
+			outer.raw("list", list)
+			p := newParser()
+			if o, err := p.parse(outer.whole()); err == nil {
+				return string(cell(o, "list"))
+			}
+		}
+	}
+	return text
+}
+
+// namedBy is the name that an object in a list has.
+func namedBy(raw jsontext.Value) string {
+	p := newParser()
+	o, err := p.parse(raw)
+	if err != nil {
+		return ""
+	}
+	if len(o.members) == 1 && o.kind("node") == '{' {
+		o = o.sub("node")
+	}
+	return o.first("name hashtagName hashtag_name title tag text username")
 }

@@ -55,7 +55,7 @@ func (r *reading) jsonLines(in *bufio.Reader) error {
 			}
 		}
 		line = bytes.TrimSuffix(line, []byte(","))
-		if err := r.line(line, lines.number, !lines.ended); err != nil {
+		if err := r.line(line, lines.number, !lines.ended); err != nil || r.ended {
 			return err
 		}
 	}

@@ -45,7 +45,14 @@ func (r *reading) listRow(cells [][]byte, t *listTable, c scope, line, depth int
 		t.unnamed = true
 	}
 	switch {
-	case t.unnamed && c.quiet:
+	case t.unnamed && c.quiet: // no row: a page has objects behind texts
+		for _, cell := range cells {
+			if kind := jsontext.Value(cell).Kind(); (kind == '{' || kind == '[') && depth < maxSearch {
+				if err := r.element(cell, c, line, depth+1); err != nil {
+					return err
+				}
+			}
+		}
 		return nil
 	case t.unnamed:
 		r.out.skip(Malformed, line, "a list of values, and no names for them")

@@ -62,6 +62,14 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 		c.observed = written(o.sub("__import_meta"))
 	}
 	form := r.table.detect(o)
+	if r.options.check && r.objects != nil {
+		// A map is for what is in no known form. All is well once each of its paths was found.
+		if form != nil && r.options.Format != Mapped {
+			r.objects, r.ended = nil, true
+			return nil
+		}
+		r.ended = r.objects.look(o)
+	}
 	if r.maps(o, form) {
 		return r.objects.object(r.tables, o, line)
 	}

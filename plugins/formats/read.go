@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -142,7 +140,7 @@ func newReading(ctx context.Context, options Options, emit func(stage.Record) er
 	}
 	return &reading{
 		ctx: ctx, options: options, out: out, tables: &tables{options: options, out: out},
-		table: all(), parser: parser{top: map[string]jsontext.Value{}, names: map[string]string{}},
+		table: all(), parser: newParser(),
 	}
 }
 
@@ -285,9 +283,11 @@ func (r *reading) content(file io.Reader, name string) error {
 	}
 	form := formOf(name)
 	switch {
+	case isPage(in):
+		return r.page(in)
 	case r.options.Format == CSV:
 		form = tableForm
-	case r.options.Format != "" && form == tableForm, form == "", form == packedForm:
+	case r.options.Format != "" && form == tableForm, form == "", form == packedForm, form == pageForm:
 		form = guess(in)
 	}
 	switch form {
@@ -297,15 +297,25 @@ func (r *reading) content(file io.Reader, name string) error {
 		if err := r.layObjects(name); err != nil {
 			return err
 		}
-		if r.options.check {
+		if r.options.check && r.objects == nil {
 			return nil
 		}
-		return r.json(in, form == linesForm)
+		if r.objects != nil && r.options.MapFirst && !r.options.check && r.tables.files != nil && !r.inZip {
+			// A table shows its columns before its rows, objects do not.
+			if err := CheckMaps(r.ctx, r.tables.files, name, r.options); err != nil {
+				return err
+			}
+		}
+		err := r.json(in, form == linesForm)
+		if words := r.objects.missing(); words != "" && r.options.check {
+			r.tables.mapFault = errors.New(words)
+		}
+		return err
 	}
 }
 
-// CheckMaps reports a column map that names columns which a file does not have. It reads no
-// more of the file than shows its columns, and finds no other fault.
+// CheckMaps reports a column map that names columns which a file does not have, or members that
+// none of its objects has. It reads no more of the file than shows them, and finds no other fault.
 func CheckMaps(ctx context.Context, files fs.FS, name string, options Options) error {
 	options.check, options.Watch = true, nil
 	r := newReading(ctx, options, func(stage.Record) error { return nil })

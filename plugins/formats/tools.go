@@ -78,6 +78,9 @@ func toolOf(tools []tool, header []string) (found *tool) {
 // columnAt is the place of a column by its name: as it is written, else folded; -1 without one.
 func columnAt(header []string, name string) int {
 	folded := -1
+	if name == "" {
+		return folded // not a column without a name
+	}
 	for i, column := range header {
 		if column == name {
 			return i

@@ -96,7 +96,7 @@ export function ImportFile({ briefed, done }: Props) {
         <label class={over ? "drop over" : "drop"} onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={drop}>
           <span class="strong">{t("import.drop")}</span>
           <span class="muted">{t("import.dropText")}</span>
-          <input type="file" accept=".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.zip,.gz,.txt" disabled={choose.busy || look.busy}
+          <input type="file" accept=".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.zip,.gz,.txt,.html,.htm" disabled={choose.busy || look.busy}
             onChange={(event) => { const file = event.currentTarget.files?.[0]; if (file) void choose.run(file); }} />
         </label>
       )}
