@@ -137,15 +137,19 @@ func lameDuck(t *testing.T, lives string) error {
 	t.Helper()
 	c := newServed(t, t.TempDir(), "", "", "SCROLLERY_LAME_DUCK="+lives, "SCROLLERY_FEED_DIR="+t.TempDir())
 	c.start(t)
-	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
 	status := func(address string) (int, error) {
 		answer, err := c.client.Get(address)
 		if err != nil {
 			return 0, err
 		}
 		return answer.StatusCode, answer.Body.Close()
+	}
+	// A server that still starts has no lame duck: it ends at once.
+	for ready := 0; ready != http.StatusOK; {
+		ready, _ = status(c.ops + "/readyz")
+	}
+	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
 	}
 	for end := time.Now().Add(15 * time.Second); ; {
 		got, err := status(c.ops + "/readyz")
