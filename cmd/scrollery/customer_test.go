@@ -97,6 +97,7 @@ func TestCustomer(t *testing.T) {
 	t.Run("tables", func(t *testing.T) { tables(t, c) })
 	t.Run("a brief", func(t *testing.T) { draftsBrief(t, c) })
 	t.Run("collections", func(t *testing.T) { collections(t, c) })
+	t.Run("own keys of sources", func(t *testing.T) { ownSources(t, c) })
 	t.Run("JSON is what REST returns", func(t *testing.T) { sameAsREST(t, caller, c) })
 	t.Run("CSV", func(t *testing.T) { csvOfOutliers(t, caller, c) })
 	t.Run("all pages", func(t *testing.T) { allPages(t, c) })

@@ -49,7 +49,7 @@ func Commands(env Environment) []*cobra.Command {
 	p := &program{env}
 	all := []*cobra.Command{
 		p.login(), p.subscribe(), p.whoami(), p.logout(), p.brief(), rulesets{p}.all(), p.importFiles(), p.scroll(),
-		p.hooks(), p.outliers(), p.trends(), p.library(), collections{p}.all(), shareCommands(p), p.explain(), p.usage(), p.key(),
+		p.hooks(), p.outliers(), p.trends(), p.library(), collections{p}.all(), shareCommands(p), sourceKeys{p}.all(), p.explain(), p.usage(), p.key(),
 		p.change(), p.listen(), p.export(), p.open(), p.mcp(), p.api(),
 	}
 	for _, command := range all {
