@@ -80,7 +80,7 @@ func (p sourceKeys) set() *cobra.Command {
 			if chosen != nil {
 				request.Settings = chosen
 			}
-			if request.Secrets, err = c.secrets(args[0], piped != ""); err != nil {
+			if request.Secrets, err = readSecrets(c, args[0], piped != ""); err != nil {
 				return err
 			}
 			if request.Secrets == nil && request.Settings == nil {
@@ -116,8 +116,8 @@ func pairs(what string, texts []string) (*structpb.Value, error) {
 	return structpb.NewStructValue(&structpb.Struct{Fields: members}), nil
 }
 
-// secrets reads secrets from stdin, or asks for those of a source on a terminal; nil for none.
-func (c *call) secrets(source string, piped bool) (*structpb.Value, error) {
+// readSecrets reads secrets from stdin, or asks for those of a source on a terminal; nil for none.
+func readSecrets(c *call, source string, piped bool) (*structpb.Value, error) {
 	if piped {
 		text, err := c.input("-")
 		if err != nil {
