@@ -261,7 +261,7 @@ func TestThinningChangesNothingListed(t *testing.T) {
 				every = 6
 			}
 			if every > 1 && !storetest.Long() {
-				every *= 2
+				every *= 5
 			}
 			chosen := map[string]bool{}
 			for n, id := range slices.Sorted(maps.Keys(ids)) {
