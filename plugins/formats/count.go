@@ -199,7 +199,7 @@ func (s *numberStyle) follows(text string) bool {
 
 // smallWords stand between a number and what it counts.
 var smallWords = map[string]bool{
-	"x": true, "de": true, "mal": true, "回": true, "次": true, "회": true, "人": true, "件": true, "個": true, "个": true, "d": true, "lan": true, "회수": true, "gefallt": true, "mir": true,
+	"x": true, "de": true, "mal": true, "回": true, "次": true, "회": true, "人": true, "件": true, "個": true, "개": true, "건": true, "个": true, "d": true, "lan": true, "회수": true, "gefallt": true, "mir": true,
 	"回視聴": true, "回再生": true, "次观看": true, "次觀看": true, "次播放": true, "명": true, "人观看": true,
 }
 

@@ -197,6 +197,13 @@ func (t *objectTable) object(r *tables, o *object, line int) error {
 			t.found[i]++
 		}
 	}
+	if t.spread != nil { // JSON in texts
+		var broken []int
+		t.row, broken = t.spread.row(t.row)
+		for _, column := range broken {
+			r.out.unread(t.header[column], line, string(t.row[column]))
+		}
+	}
 	return r.row(t.rowTable, line)
 }
 

@@ -69,6 +69,22 @@ func TestObjectsInCells(t *testing.T) {
 	}
 }
 
+// TestJSONInTextsOfObjects reads objects in no known form whose members are JSON in a text.
+func TestJSONInTextsOfObjects(t *testing.T) {
+	t.Parallel()
+	recs, report := readText(t, "a.jsonl", `{"tiktok_id":"7521900000000000051","stats":"{\"playCount\":5}"}`+"\n"+`{"tiktok_id":"7521900000000000052","stats":"{\"playC"}`+"\n")
+	var got []string
+	for _, rec := range recs {
+		got = append(got, brief(rec))
+	}
+	if diff := cmp.Diff([]string{"7521900000000000051 5 - - -", "7521900000000000052 - - - -"}, got); diff != "" {
+		t.Errorf("records, -want +got:\n%s", diff)
+	}
+	if len(report.Misread) != 1 || report.Misread[0].Line != 2 {
+		t.Errorf("got %+v, want line 2 not understood", report.Misread)
+	}
+}
+
 // TestSavedPages reads the state that a saved page of a platform has in its scripts.
 func TestSavedPages(t *testing.T) {
 	t.Parallel()
