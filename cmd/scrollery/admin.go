@@ -20,7 +20,7 @@ const operateGroup = "operate"
 // database, beside a running server.
 func adminCommands() []*cobra.Command {
 	return []*cobra.Command{
-		keysCommand(), importCommand(), backtestCommand(), scrollsCommand(), quotasCommand(), keptCommand(), backupCommand(), restoreCommand(),
+		keysCommand(), importCommand(), backtestCommand(), scrollsCommand(), quotasCommand(), keptCommand(), backupCommand(), restoreCommand(), vacuumCommand(),
 		accountsCommand(), creatorsCommand(), secretsCommand(), creditsCommand(), subscriptionsCommand(), billingCommand(),
 	}
 }
@@ -32,7 +32,7 @@ func adminCommand() *cobra.Command {
 // moved returns the admin commands at their place of before. They are hidden and say on
 // stderr where they are now; stdout is the same.
 func moved() []*cobra.Command {
-	all := slices.DeleteFunc(adminCommands(), func(c *cobra.Command) bool { return c.Name() == "import" || c.Name() == "kept" }) // a customer's command, and one that was never there
+	all := slices.DeleteFunc(adminCommands(), func(c *cobra.Command) bool { return c.Name() == "import" || c.Name() == "kept" || c.Name() == "vacuum" }) // a customer's command, and those that were never there
 	for _, command := range all {
 		command.Hidden = true
 		hint(command)

@@ -22,10 +22,10 @@ const Name = "scrollery.db"
 // journal has the moves of a restore that has begun, in the data folder.
 const journal = "restoring.json"
 
-// ErrInUse is the error of a restore into a data folder that a process uses.
+// ErrInUse is the error of work on a data folder that a process uses.
 var ErrInUse = errors.New("a server or a command uses the data folder: stop it first")
 
-// Hold takes a data folder for a restore, and refuses one that a process uses.
+// Hold takes a data folder for itself, and refuses one that a process uses.
 func Hold(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -166,6 +166,34 @@ func OpenCopy(ctx context.Context, dir string) (*sql.DB, error) {
 		return nil, errors.Join(err, pool.Close())
 	}
 	return pool, nil
+}
+
+// Vacuum writes the database of a folder anew, without freed pages and the old texts in them. It
+// fails with ErrInUse while a process uses the folder, and with [fs.ErrNotExist] without a database.
+func Vacuum(ctx context.Context, dir string) (err error) {
+	path := filepath.Join(dir, Name)
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	release, err := Hold(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if err := Finish(dir); err != nil { // of a restore that was cut off
+		return err
+	}
+	pool := sql.OpenDB(connector{
+		address: DSN(path, 8<<10, "temp_store(FILE)"), see: func(string) {}, same: func() error { return nil },
+	})
+	pool.SetMaxOpenConns(1)
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		if _, err := pool.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
 }
 
 // QuickCheck reads a whole database, and reports its faults, at most five.
