@@ -21,7 +21,7 @@ RACE_ALL = ./app/... ./modules/... ./plugins/...
 CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestHonestPluginsLive|TestSharedMemoryCountsOnce|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
 # Computations that start nothing at once and take long under the race detector: `make test`
 # alone runs these.
-LONG    = TestLongRulesCompileInTime|TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas|TestExamplesByHand|TestListedTrendsPage|TestTrendsAreFiltered|TestFactsAsReflected|TestRenderAsReflected|TestLargeWindowsAreExplainedFromWhatIsStored|TestSearchesFindWhatEarlierVersionsStored
+LONG    = TestLongRulesCompileInTime|TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas|TestExamplesByHand|TestListedTrendsPage|TestTrendsAreFiltered|TestFactsAsReflected|TestRenderAsReflected|TestLargeWindowsAreExplainedFromWhatIsStored|TestSearchesFindWhatEarlierVersionsStored|TestBacktestOf
 space   := $(subst ,, )
 # Bars that are measured by hand: some are known to be missed.
 MEASURES = TestOneTenantAtFullRate|TestEveryOperationAtOnce|TestALargeLibraryInTheBrowser
@@ -110,7 +110,7 @@ screenshots: ## Take the pictures of the README again, in docs/screenshots
 .PHONY: race
 race: ## Run the race detector where goroutines share data (needs a C compiler)
 	# The stacks of threads count as memory of a confined process. A process of the race detector sleeps before it ends.
-	ulimit -s 1024 && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -race -short -parallel $(PARALLEL) -skip '$(CONFINED)|$(LONG)' $(RACE)
+	ulimit -s 1024 && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -race -short -p $(PACKAGES) -parallel $(PARALLEL) -skip '$(CONFINED)|$(LONG)' $(RACE)
 
 .PHONY: hostile
 hostile: ## Attack the box of plugins, as this user and, if that is root, as an ordinary one
