@@ -481,7 +481,7 @@ func (u *understanding) takeViews() {
 		u.doubt("the views may be in %q or in %q", u.columns[views].Name, u.columns[plays].Name)
 	}
 	for i := range u.columns {
-		if c := &u.columns[i]; views != plays && i != views && c.Field == "" && c.known && c.meaning.field == "views" && counts(c) && u.rival(c, &u.columns[views]) {
+		if c := &u.columns[i]; i != views && c.Field == "" && c.known && c.meaning.field == u.columns[views].meaning.field && counts(c) && u.rival(c, &u.columns[views]) {
 			u.doubt("the views may be in %q or in %q", u.columns[views].Name, c.Name)
 			break
 		}

@@ -16,18 +16,20 @@ type draft struct {
 	misread  []Misread
 	// rounded says that a count was written as text, such as 1.2M.
 	rounded bool
-	meta    properties
-	now     int64
-	sample  bool
-	scope   scope
+	// left says that the views were left out on purpose, such as those who watch a live stream.
+	left   bool
+	meta   properties
+	now    int64
+	sample bool
+	scope  scope
 	// words is the vocabulary, for counts in words.
 	words func() *vocabulary
 }
 
-// counted reports whether any count was read.
+// counted reports whether any count was read, or left out on purpose.
 func (d *draft) counted() bool {
 	m := d.rec.Metrics
-	return m.Views != nil || m.Likes != nil || m.Comments != nil || m.Shares != nil || m.Saves != nil
+	return d.left || m.Views != nil || m.Likes != nil || m.Comments != nil || m.Shares != nil || m.Saves != nil
 }
 
 // count is a count, null where there is none.

@@ -68,7 +68,7 @@ func readYouTubeScraper(d *draft, o *object) error {
 		views: "viewCount", likes: "likes", comments: "commentsCount", caption: "title", tags: "hashtags", duration: "duration", mediaType: "type",
 	})
 	if strings.EqualFold(string(o.text("liveStatus")), "live") || o.flag("isLive") {
-		d.rec.Metrics.Views = nil
+		d.rec.Metrics.Views, d.left = nil, true
 	}
 	d.meta.text("description", string(o.text("text")))
 	return nil

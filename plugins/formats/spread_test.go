@@ -39,6 +39,10 @@ func TestObjectsInCells(t *testing.T) {
 			[]string{"stats 3 {'playCount': 5, 'digg"},
 		},
 		{
+			"plays that differ are asked about", "video_id,stats,statsV2\n" + `7521900000000000051,{'playCount': 5},{'playCount': 9}` + "\n" + `7521900000000000052,{'playCount': 6},{'playCount': 10}` + "\n",
+			nil, nil,
+		},
+		{
 			"objects in a list of tags", "video_id,views,hashtags\n" + `7521900000000000051,5,"[{'id': '1', 'name': 'v60'}, {'id': '2', 'name': 'moka'}]"` + "\n",
 			[]string{`{"platform":"tiktok","externalId":"7521900000000000051","metadata":{"hashtags":["v60","moka"]},"metrics":{"views":5}}`},
 			nil,
@@ -99,6 +103,7 @@ func TestSavedPages(t *testing.T) {
 		{"YouTube's list", page(`<script nonce="x">var ytInitialData = {"a":[{"videoRenderer":{"videoId":"AAAAAAAAS03","title":{"runs":[{"text":"</b> {"}]},"viewCountText":{"simpleText":"1,234 views"}}}]};</script>`), "AAAAAAAAS03 1234 - - -", `the state "ytInitialData"`},
 		{"YouTube's player", page(`<script>window["ytInitialPlayerResponse"] = {"videoDetails":{"videoId":"AAAAAAAAS03","title":"t","lengthSeconds":"41","shortDescription":"d","viewCount":"777"}};var meta = {};</script>`), "AAAAAAAAS03 777 - - -", `the state "ytInitialPlayerResponse"`},
 		{"Instagram, behind texts in lists", page(`<script type="application/json" data-sjs>{"require":[["a","b",null,[{"c":{"items":[{"code":"DMETA000001","media_type":2,"taken_at":1751328000,"user":{"username":"oat"},"play_count":5}]}}]]]}</script>`), "DMETA000001 5 - - 20270", "a saved web page"},
+		{"YouTube's player of a live stream", page(`<script>var ytInitialPlayerResponse = {"videoDetails":{"videoId":"AAAAAAAAS03","title":"t","lengthSeconds":"0","shortDescription":"d","viewCount":"777","isLive":true}};</script>`), "AAAAAAAAS03 - - - -", "a saved web page"},
 		{"none", page(`<script>var a = {"b":1};</script>Sign in`), "", "perhaps one to sign in"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

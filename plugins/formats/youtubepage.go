@@ -98,7 +98,7 @@ func readPlayer(d *draft, o *object) error {
 	}
 	d.fill(o, layout{handle: "author", creator: "channelId", views: "viewCount", caption: "title", duration: "lengthSeconds"})
 	if o.flag("isLive") || o.flag("isUpcoming") {
-		d.rec.Metrics.Views = nil
+		d.rec.Metrics.Views, d.left = nil, true
 	}
 	d.meta.text("description", string(o.text("shortDescription")))
 	return nil

@@ -84,6 +84,7 @@ func readYTDLP(d *draft, o *object) error {
 	}
 	var err error
 	d.rec, d.doubtful, err = found.record()
+	d.left = found.LiveStatus == "is_live"
 	return err
 }
 
