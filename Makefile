@@ -21,7 +21,7 @@ RACE_ALL = ./app/... ./modules/... ./plugins/...
 CONFINED = TestHostileGo|TestHostilePython|TestLocksTellNothing|TestProxyIsReached|TestBoundsOfTheBox|TestMemoryOfChildrenCounts|TestFull|TestFoldersOfTheHostAreBounded|TestHonestPluginsLive|TestSharedMemoryCountsOnce|TestNothingIsLeft|TestNoProcessIsLeft|TestExitsOfThePlugin|TestPluginsComeAfterTheServer|TestMemoryLimit|TestAgentForCredits|TestTheNextRunIsFine|TestGivingUpEndsTheProcess|TestHonestPrograms|TestHostilePrograms|TestAFileThatIsNoText|TestBigMetadata|TestBigData|TestTwoServersShareTheSandbox|TestCallsHaveGroups|TestTheKernelBoundsProcesses|TestAHelper
 # Computations that start nothing at once and take long under the race detector: `make test`
 # alone runs these.
-LONG    = TestLongRulesCompileInTime|TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas|TestExamplesByHand|TestListedTrendsPage|TestTrendsAreFiltered|TestFactsAsReflected|TestRenderAsReflected|TestLargeWindowsAreExplainedFromWhatIsStored|TestSearchesFindWhatEarlierVersionsStored|TestBacktestOf
+LONG    = TestLongRulesCompileInTime|TestRealTikTokScrapes|TestRealYouTubeScrapes|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestFiltersChooseWhatTheListHas|TestExamplesByHand|TestListedTrendsPage|TestTrendsAreFiltered|TestFactsAsReflected|TestRenderAsReflected|TestLargeWindowsAreExplainedFromWhatIsStored|TestSearchesFindWhatEarlierVersionsStored|TestBacktestOf|OfSightings|TestWordsByParts|TestFoldOfEveryRune|TestOpeningOfTheFirstWords|TestTermsAreDistinct
 space   := $(subst ,, )
 # Bars that are measured by hand: some are known to be missed.
 MEASURES = TestOneTenantAtFullRate|TestEveryOperationAtOnce|TestALargeLibraryInTheBrowser
