@@ -72,8 +72,11 @@ type file struct {
 	cache string
 }
 
-// Assets are the files of the console; nil where they were not built.
+// Assets are the files of the console, as they are or, with the ending packed, compressed with
+// gzip; nil if they were not built.
 type Assets fs.FS
+
+const packed = ".gz"
 
 // New returns the console of the assets. Without assets it serves a page that says so.
 func New(assets Assets, codes *Codes, log *slog.Logger) (*Console, error) {
@@ -101,25 +104,30 @@ func (c *Console) loadParts(assets fs.FS) error {
 		return fmt.Errorf("list the console: %w", err)
 	}
 	for _, entry := range entries {
-		if !part.MatchString(entry.Name()) {
+		name := strings.TrimSuffix(entry.Name(), packed)
+		if !part.MatchString(name) {
 			continue
 		}
-		found, err := load(assets, entry.Name(), types["console.js"])
+		found, err := load(assets, name, types["console.js"])
 		if err != nil {
 			return err
 		}
 		found.cache = "public, max-age=31536000, immutable"
-		c.files[entry.Name()] = found
+		c.files[name] = found
 	}
 	return nil
 }
 
 func load(assets fs.FS, name, media string) (file, error) {
-	plain, err := fs.ReadFile(assets, name)
-	if err != nil {
+	body, err := fs.ReadFile(assets, name+packed)
+	if err == nil {
+		fixed, err := page.Packed(body)
+		return file{fixed, media, "no-cache"}, err
+	}
+	if body, err = fs.ReadFile(assets, name); err != nil {
 		return file{}, fmt.Errorf("read the console: %w", err)
 	}
-	return file{page.NewFixed(plain), media, "no-cache"}, nil
+	return file{page.NewFixed(body), media, "no-cache"}, nil
 }
 
 // Present reports whether this binary has the console.

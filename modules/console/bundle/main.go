@@ -7,6 +7,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +20,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -73,7 +76,8 @@ func build(ctx context.Context) error {
 	return write(files, inputs)
 }
 
-// write replaces dist. The stamp comes last: a build that was cut off is not current.
+// write replaces dist. Beside each file of the console is the one that goes into the binary, which
+// is a third as large. The stamp comes last: a build that was cut off is not current.
 func write(files map[string][]byte, inputs string) error {
 	folder := filepath.Join(root, "dist")
 	if err := os.RemoveAll(folder); err != nil {
@@ -86,8 +90,29 @@ func write(files map[string][]byte, inputs string) error {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
 			return err
 		}
+		if strings.HasPrefix(name, "app-") {
+			continue
+		}
+		packed, err := pack(content)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name+".gz"), packed, 0o644)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return os.WriteFile(filepath.Join(root, stamp), []byte(inputs), 0o644)
+}
+
+// pack compresses a file, to the same bytes in every build.
+func pack(content []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	writer, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = writer.Write(content)
+		err = errors.Join(err, writer.Close())
+	}
+	return packed.Bytes(), err
 }
 
 // hashInputs covers everything that decides the output: the sources, the lock, the

@@ -6,23 +6,48 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
 )
 
-// Fixed is a body that stays the same while the process runs. It is compressed once, when it
-// is first asked for: at the start of a process nobody waits for it.
+// Fixed is a body that stays the same while the process runs. The form that it is not kept in is
+// made once, when it is first asked for: at the start of a process no one waits for it.
 type Fixed struct {
-	plain  []byte
-	packed func() []byte
-	tag    string
+	plain, packed func() []byte
+	tag           string
 }
 
 // NewFixed keeps a body.
 func NewFixed(body []byte) Fixed {
-	sum := sha256.Sum256(body)
-	return Fixed{plain: body, packed: sync.OnceValue(func() []byte { return pack(body) }), tag: hex.EncodeToString(sum[:12])}
+	return Fixed{func() []byte { return body }, sync.OnceValue(func() []byte { return pack(body) }), tagOf(body)}
+}
+
+// Packed keeps a body that is compressed with gzip. It fails for any other.
+func Packed(packed []byte) (Fixed, error) {
+	if _, err := gzip.NewReader(bytes.NewReader(packed)); err != nil {
+		return Fixed{}, err
+	}
+	return Fixed{sync.OnceValue(func() []byte { return unpack(packed) }), func() []byte { return packed }, tagOf(packed)}, nil
+}
+
+func tagOf(kept []byte) string {
+	sum := sha256.Sum256(kept)
+	return hex.EncodeToString(sum[:12])
+}
+
+// unpack reads what is part of the program.
+func unpack(packed []byte) []byte {
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic(err) // Packed has looked at it
+	}
+	body, err := io.ReadAll(reader)
+	if err != nil {
+		panic(err)
+	}
+	return body
 }
 
 // pack compresses a body.
@@ -45,7 +70,7 @@ func (f Fixed) For(r *http.Request) (body []byte, tag, encoding string) {
 	if acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		return f.packed(), f.tag + "-gzip", "gzip"
 	}
-	return f.plain, f.tag, ""
+	return f.plain(), f.tag, ""
 }
 
 // acceptsGzip reports whether the client can read gzip.

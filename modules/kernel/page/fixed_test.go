@@ -14,7 +14,25 @@ import (
 
 func TestFixedIsCompressedWhereTheClientReadsIt(t *testing.T) {
 	t.Parallel()
-	fixed := page.NewFixed([]byte("the same for everyone"))
+	packed := httptest.NewRecorder().Body
+	writer := gzip.NewWriter(packed)
+	_, _ = writer.Write([]byte("the same for everyone"))
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fromPacked, err := page.Packed(packed.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := page.Packed([]byte("the same for everyone")); err == nil {
+		t.Error("a body that is not compressed: got no error")
+	}
+	t.Run("kept as it is", func(t *testing.T) { isForEveryone(t, page.NewFixed([]byte("the same for everyone"))) })
+	t.Run("kept compressed", func(t *testing.T) { isForEveryone(t, fromPacked) })
+}
+
+// isForEveryone asks for a body as clients do.
+func isForEveryone(t *testing.T, fixed page.Fixed) {
 	tags := map[string]string{}
 	for _, c := range []struct {
 		name   string
