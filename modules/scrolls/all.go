@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/scrollery/scrollery/ent"
-	"github.com/scrollery/scrollery/ent/scroll"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -23,21 +21,9 @@ type Held struct {
 
 // Newest lists the newest scrolls that the viewer may see; with a status, those that have it.
 func (a All) Newest(ctx context.Context, status string, limit int) ([]Held, error) {
-	query := a.db.Ent().Scroll.Query().Order(ent.Desc(scroll.FieldID)).Limit(limit)
-	if status != "" {
-		query.Where(scroll.Status(status))
-	}
-	rows, err := query.All(ctx)
+	held, err := held(ctx, a.db, status, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list scrolls: %w", err)
-	}
-	held := make([]Held, len(rows))
-	for i, row := range rows {
-		one, err := fromRow(row)
-		if err != nil {
-			return nil, err
-		}
-		held[i] = Held{one, row.AccountID}
 	}
 	return held, nil
 }
@@ -49,12 +35,12 @@ func (a All) Again(ctx context.Context, id string) (*Scroll, error) {
 	if !ok {
 		return nil, nil
 	}
-	row, err := a.db.Ent().Scroll.Get(viewer.System(ctx), number)
+	row, err := orderOf(viewer.System(ctx), a.db, number)
 	switch {
-	case ent.IsNotFound(err):
-		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("find scroll %s: %w", id, err)
+	case row == nil:
+		return nil, nil
 	case row.Status != Failed && row.Status != Cancelled:
 		return nil, apierr.New(apierr.OperationError, "The scroll %s is %s: only one that failed or was cancelled is started again.", id, row.Status)
 	case row.Template != nil && (*row.Template == importTemplate || *row.Template == youngTemplate):

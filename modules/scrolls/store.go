@@ -60,6 +60,46 @@ func (s *Service) page(ctx context.Context, before int64, limit int) ([]*Scroll,
 	return scrolls, nil
 }
 
+// held reads the newest scrolls that the viewer may see; with a status, those that have it.
+func held(ctx context.Context, db *store.DB, status string, limit int) ([]Held, error) {
+	query := db.Ent().Scroll.Query().Order(ent.Desc(scroll.FieldID)).Limit(limit)
+	if status != "" {
+		query.Where(scroll.Status(status))
+	}
+	rows, err := query.All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Held, len(rows))
+	for i, row := range rows {
+		one, err := fromRow(row)
+		if err != nil {
+			return nil, err
+		}
+		found[i] = Held{one, row.AccountID}
+	}
+	return found, nil
+}
+
+// ordered is what a scroll was asked for, and what became of it.
+type ordered struct {
+	AccountID        int64
+	Status           string
+	Prompt, Template *string
+}
+
+// orderOf reads what a scroll was asked for; nil if there is none.
+func orderOf(ctx context.Context, db *store.DB, id int64) (*ordered, error) {
+	row, err := db.Ent().Scroll.Get(ctx, id)
+	if ent.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &ordered{row.AccountID, row.Status, row.Prompt, row.Template}, nil
+}
+
 func fromRow(row *ent.Scroll) (*Scroll, error) {
 	return scrollRow{
 		row.ID, row.Status, row.Stage, row.Progress, row.Attempt, row.NewVideos, row.FailureCode, row.Schedule, row.Template,
