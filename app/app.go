@@ -231,7 +231,7 @@ type mounted struct {
 // newMux mounts every operation, and refuses to start with one missing.
 func newMux(cfg Config, admit api.Admitter, record api.Recorder, metrics *ops.Metrics, db *store.DB, needs mounted, log *slog.Logger) (*api.Mux, error) {
 	part := cfg.Protocols
-	part.Lost, part.ReadApart = store.Unable, store.BulkReader
+	part.Lost, part.BulkReader = store.Unable, store.BulkReader
 	if rates := usage.NewRates(db); rates != nil {
 		part.Leases = rates
 	}

@@ -19,7 +19,7 @@ type breaker struct {
 	until   time.Time
 }
 
-// allow answers the end of the rest, or zero where a call may go on. After a rest
+// allow answers the end of the rest, or zero if a call may go on. After a rest
 // one call is let through, and decides.
 func (b *breaker) allow(now time.Time) time.Time {
 	b.mu.Lock()
@@ -63,18 +63,18 @@ func (b *breaker) count() string {
 	return strconv.Itoa(b.crashes) + " times"
 }
 
-// maxTurns is the most calls at once that a stage can ask to be held to.
-const maxTurns = 1000
+// maxSlots is the most calls at once that a stage can ask to be held to.
+const maxSlots = 1000
 
-// turns hold back calls of a stage that wants only so many at once. Waiting calls are let
+// slots hold back calls of a stage that wants only so many at once. Waiting calls are let
 // in by order of arrival.
-type turns struct {
+type slots struct {
 	once sync.Once
 	free chan struct{}
 }
 
-// enter waits for a turn among at most calls; 0 is any number. The caller leaves.
-func (t *turns) enter(ctx context.Context, calls int) (leave func(), err error) {
+// enter waits for a slot among at most calls; 0 is any number. The caller leaves.
+func (t *slots) enter(ctx context.Context, calls int) (leave func(), err error) {
 	if calls <= 0 {
 		return func() {}, nil
 	}

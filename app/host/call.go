@@ -81,7 +81,7 @@ func (e *entry) place(ctx context.Context, own *Own) (leave func(), err error) {
 	if own != nil {
 		return e.ownTurns.enter(ctx, own.Ledger, e.spec.Limits.Calls)
 	}
-	return e.turns.enter(ctx, e.spec.Limits.Calls)
+	return e.slots.enter(ctx, e.spec.Limits.Calls)
 }
 
 // ending names the end of a call, for metrics.

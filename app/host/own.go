@@ -75,7 +75,7 @@ type ownTurns struct {
 }
 
 type ownPlaces struct {
-	turns
+	slots
 	users int
 }
 
@@ -99,7 +99,7 @@ func (o *ownTurns) enter(ctx context.Context, ledger string, calls int) (leave f
 			delete(o.ledgers, ledger)
 		}
 	}
-	left, err := places.turns.enter(ctx, calls)
+	left, err := places.slots.enter(ctx, calls)
 	if err != nil {
 		gone()
 		return nil, err

@@ -96,7 +96,7 @@ type entry struct {
 	undescribed error
 	again       time.Time
 	breaker     breaker
-	turns       turns
+	slots       slots
 	ownTurns    ownTurns
 }
 

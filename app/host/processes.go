@@ -21,10 +21,10 @@ type Processes struct {
 	confiner *box.Confiner
 	peer     *peer.Host
 
-	mu     sync.Mutex
-	closed bool
-	live   map[*process]struct{}
-	lent   int // scratch folders that callers hold
+	mu       sync.Mutex
+	closed   bool
+	live     map[*process]struct{}
+	borrowed int // scratch folders that callers hold
 }
 
 func newProcesses(config *Config, log *slog.Logger) (*Processes, error) {
@@ -50,7 +50,7 @@ func newProcesses(config *Config, log *slog.Logger) (*Processes, error) {
 // Missing is the part of a plugin's box that this system lacks, or nil.
 func (all *Processes) Missing() error { return all.confiner.Missing() }
 
-// Ungrouped is why no cgroup bounds a call of a plugin; nil where one does.
+// Ungrouped is why no cgroup bounds a call of a plugin; nil if one does.
 func (all *Processes) Ungrouped() error { return all.confiner.Ungrouped() }
 
 // running is the running executable: the very file, where the system can name it,
@@ -111,7 +111,7 @@ func (all *Processes) leave(p *process) {
 func (all *Processes) awaitEmpty() {
 	for end := time.Now().Add(closeTimeout); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		all.mu.Lock()
-		empty := len(all.live) == 0 && all.lent == 0
+		empty := len(all.live) == 0 && all.borrowed == 0
 		all.mu.Unlock()
 		if empty {
 			return

@@ -65,7 +65,7 @@ func (all *Processes) StartProgram(ctx context.Context, program Program) (*Runni
 func (r *Running) Connection() grpc.ClientConnInterface { return r.process.connection }
 
 // Proxy is the address through which the program reaches its hosts, credential
-// included; empty where it has none. The environment of the program has it
+// included; empty if it has none. The environment of the program has it
 // too, but Go's own client ignores that for addresses of this machine.
 func (r *Running) Proxy() string { return r.process.net.url() }
 

@@ -75,7 +75,7 @@ func (all *Processes) ScratchFolder() (*Scratch, error) {
 		return nil, fmt.Errorf("make a scratch folder: %w", err)
 	}
 	all.mu.Lock()
-	all.lent++
+	all.borrowed++
 	all.mu.Unlock()
 	return &Scratch{made, path, all}, nil
 }
@@ -87,7 +87,7 @@ func (s *Scratch) Path() string { return s.path }
 func (s *Scratch) Remove() {
 	s.held.remove()
 	s.all.mu.Lock()
-	s.all.lent--
+	s.all.borrowed--
 	s.all.mu.Unlock()
 }
 

@@ -42,15 +42,15 @@ func (l *locksmith) Mint(ctx context.Context, tx *store.Tx, account int64) (stri
 	return secret, err
 }
 
-// purse answers Credits in memory, forgetting nothing of a transaction that fails:
+// ledger answers Credits in memory, forgetting nothing of a transaction that fails:
 // the real ledger has tests of its own.
-type purse struct {
+type ledger struct {
 	mu    sync.Mutex
 	done  map[string]bool
 	cents map[int64]int64
 }
 
-func (p *purse) Add(_ context.Context, _ *store.Tx, account, credits int64, reference, _ string) error {
+func (p *ledger) Add(_ context.Context, _ *store.Tx, account, credits int64, reference, _ string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.done[reference] {
@@ -60,11 +60,11 @@ func (p *purse) Add(_ context.Context, _ *store.Tx, account, credits int64, refe
 	return nil
 }
 
-func (p *purse) TakeBack(ctx context.Context, tx *store.Tx, account, credits int64, reference string) error {
+func (p *ledger) TakeBack(ctx context.Context, tx *store.Tx, account, credits int64, reference string) error {
 	return p.Add(ctx, tx, account, -credits, reference, "")
 }
 
-func (p *purse) Balance(_ context.Context, account int64) (int64, error) {
+func (p *ledger) Balance(_ context.Context, account int64) (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cents[account], nil
@@ -108,24 +108,24 @@ func (p *till) set(url string, state State) {
 
 type bundle struct {
 	*Service
-	smith *locksmith
-	till  *till
-	purse *purse
-	clock time.Time
+	smith  *locksmith
+	till   *till
+	ledger *ledger
+	clock  time.Time
 }
 
 func setup(t testing.TB, db *store.DB) *bundle {
 	t.Helper()
 	b := &bundle{
-		smith: &locksmith{db: db},
-		till:  &till{states: map[string]State{}, email: "ana@example.com"},
-		purse: &purse{done: map[string]bool{}, cents: map[int64]int64{}},
-		clock: time.Now().Truncate(time.Millisecond),
+		smith:  &locksmith{db: db},
+		till:   &till{states: map[string]State{}, email: "ana@example.com"},
+		ledger: &ledger{done: map[string]bool{}, cents: map[int64]int64{}},
+		clock:  time.Now().Truncate(time.Millisecond),
 	}
 	now := func() time.Time { return b.clock }
 	subscriptions := NewSubscriptions(db, Defaults())
 	subscriptions.now = now
-	b.Service = New(db, Defaults(), b.smith, b.purse, b.till, subscriptions, storetest.Log(t))
+	b.Service = New(db, Defaults(), b.smith, b.ledger, b.till, subscriptions, storetest.Log(t))
 	b.now = now
 	return b
 }

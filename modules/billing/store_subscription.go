@@ -16,7 +16,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// find returns the subscription, with StatusNone where there is no row.
+// find returns the subscription, with StatusNone if there is no row.
 func (s *Subscriptions) find(ctx context.Context, client *ent.Client, accountID int64) (Subscription, error) {
 	row, err := client.Subscription.Query().
 		Where(subscription.AccountID(accountID)).

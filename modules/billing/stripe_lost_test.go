@@ -81,7 +81,7 @@ func TestStripePaymentsThatTakeDays(t *testing.T) {
 					s.reconciled(t)
 				}
 				credited := map[bool]int64{true: 500}[test.arrives]
-				if got, err := s.purse.Balance(ctx, account); err != nil || got != credited {
+				if got, err := s.ledger.Balance(ctx, account); err != nil || got != credited {
 					t.Errorf("%s: got a balance of %d, %v before anybody asked, want %d", name, got, err, credited)
 				}
 				if test.arrives {
@@ -114,7 +114,7 @@ func TestStripeReversalsLiveWithoutWebhooks(t *testing.T) {
 		want := func(cents int64) {
 			t.Helper()
 			s.reconciled(t)
-			if got, _ := s.purse.Balance(ctx, 7); got != cents {
+			if got, _ := s.ledger.Balance(ctx, 7); got != cents {
 				t.Errorf("balance %d, want %d", got, cents)
 			}
 		}
@@ -233,7 +233,7 @@ func TestReconciliationGoesOn(t *testing.T) {
 		if err := s.Updates.reconcileAll(context.Background()); err == nil || strings.Count(err.Error(), "reconcile ") != 5 {
 			t.Errorf("five of them fail: %v, want an error and count 5", err)
 		}
-		if got, _ := s.purse.Balance(ctx, 7); got != 200 {
+		if got, _ := s.ledger.Balance(ctx, 7); got != 200 {
 			t.Errorf("balance %d, want 200", got)
 		}
 		s.wantSub(t, account, StatusPastDue)
@@ -247,7 +247,7 @@ func TestReconciliationGoesOn(t *testing.T) {
 		s.Breaks(nil)
 		s.later(72 * time.Hour)
 		s.reconciled(t)
-		if got, _ := s.purse.Balance(ctx, 7); got != 600 {
+		if got, _ := s.ledger.Balance(ctx, 7); got != 600 {
 			t.Errorf("balance %d, want 600", got)
 		}
 	})

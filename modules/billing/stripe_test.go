@@ -25,7 +25,7 @@ type shop struct {
 	*stripetest.Double
 	provider *Stripe
 	hook     *Webhook
-	purse    *purse
+	ledger   *ledger
 	smith    *locksmith
 }
 
@@ -33,7 +33,7 @@ func openShop(t testing.TB, db *store.DB, change ...func(*Config)) *shop {
 	t.Helper()
 	s := &shop{
 		Double: stripetest.New(t), smith: &locksmith{db: db},
-		purse: &purse{done: map[string]bool{}, cents: map[int64]int64{}},
+		ledger: &ledger{done: map[string]bool{}, cents: map[int64]int64{}},
 	}
 	cfg := Defaults()
 	cfg.Stripe = StripeConfig{SecretKey: stripetest.SecretKey, WebhookSecret: stripetest.WebhookSecret, APIURL: s.URL, Timeout: 5 * time.Second}
@@ -42,7 +42,7 @@ func openShop(t testing.TB, db *store.DB, change ...func(*Config)) *shop {
 	}
 	s.provider = NewStripe(cfg)
 	s.provider.pause = 5 * time.Millisecond
-	s.Service = New(db, cfg, s.smith, s.purse, s.provider, NewSubscriptions(db, cfg), storetest.Log(t))
+	s.Service = New(db, cfg, s.smith, s.ledger, s.provider, NewSubscriptions(db, cfg), storetest.Log(t))
 	s.hook = NewWebhook(s.Service, cfg, storetest.Log(t))
 	if _, err := s.provider.Setup(context.Background()); err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestStripeTopupsAndTheirEnds(t *testing.T) {
 		}
 		want := func(what string, cents int64) {
 			t.Helper()
-			if got, _ := s.purse.Balance(ctx, 7); got != cents {
+			if got, _ := s.ledger.Balance(ctx, 7); got != cents {
 				t.Errorf("%s: balance %d, want %d", what, got, cents)
 			}
 		}
@@ -260,7 +260,7 @@ func TestStripeInquiriesThatEscalate(t *testing.T) {
 				s.deliver(t, http.StatusOK, s.Take("")...)
 				want := func(when string, cents int64) {
 					t.Helper()
-					if got, _ := s.purse.Balance(ctx, account); got != cents {
+					if got, _ := s.ledger.Balance(ctx, account); got != cents {
 						t.Errorf("%s: got a balance of %d, want %d", when, got, cents)
 					}
 				}

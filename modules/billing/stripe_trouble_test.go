@@ -79,7 +79,7 @@ func (s *shop) inTrouble(t *testing.T, trouble stripetest.Trouble, most time.Dur
 		}
 	}
 	s.deliver(t, http.StatusServiceUnavailable, events...)
-	if got, err := s.purse.Balance(ctx, 7); err != nil || got != 0 {
+	if got, err := s.ledger.Balance(ctx, 7); err != nil || got != 0 {
 		t.Errorf("got a balance of %d, %v before Stripe said so, want 0", got, err)
 	}
 	s.Breaks(once(trouble, anyRequest))

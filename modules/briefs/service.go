@@ -212,7 +212,7 @@ func (s *Service) enter(ctx context.Context, account int64) (leave func(), err e
 	if err == nil {
 		place := leave
 		var give func()
-		if give, err = s.alone(waiting, account); err == nil {
+		if give, err = s.lock(waiting, account); err == nil {
 			return func() { give(); place() }, nil
 		}
 		place()
@@ -226,8 +226,8 @@ func (s *Service) enter(ctx context.Context, account int64) (leave func(), err e
 	return nil, &apierr.Error{Kind: apierr.RateLimited, RetryAfter: wait, Message: "Another brief is being drafted. An account has one at a time: try again when it has ended."}
 }
 
-// alone waits until no other process drafts for the account. It fails when ctx ends.
-func (s *Service) alone(ctx context.Context, account int64) (give func(), err error) {
+// lock waits until no other process drafts for the account. It fails when ctx ends.
+func (s *Service) lock(ctx context.Context, account int64) (give func(), err error) {
 	for {
 		give, err := s.db.TryLock(ctx, "brief", account)
 		if !errors.Is(err, store.ErrTaken) {

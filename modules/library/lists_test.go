@@ -166,7 +166,7 @@ func told(records []stage.Record, from int) []stage.Record {
 	return records
 }
 
-// followersOf are those that told gives a video's creator, 0 where it gives none.
+// followersOf are those that told gives a video's creator, 0 if it gives none.
 func followersOf(v *shown) int64 {
 	if n := int64(number(strings.TrimPrefix(v.Source["handle"], "creator"))); n%3 != 0 {
 		return 100 * n

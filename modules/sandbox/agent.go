@@ -27,7 +27,7 @@ type Session interface {
 	Close()
 }
 
-// Move is what a planner wants: calls of tools, or, where there are none, the
+// Move is what a planner wants: calls of tools, or, if there are none, the
 // answer. Tokens is what deciding cost.
 type Move struct {
 	Calls  []Call

@@ -59,20 +59,20 @@ var (
 // withFolder lends the caller's files to run, and stores what the program changed.
 // refusal is why the limits did not allow that, or nil; every other reason is an error.
 func (s *Service) withFolder(ctx context.Context, run func(folder func(context.Context) (string, error)) (Result, error)) (result Result, refusal *files.Error, err error) {
-	var lent loan
+	var borrowed loan
 	result, err = run(func(ctx context.Context) (path string, err error) {
-		if lent, err = s.files.lend(ctx); err != nil {
+		if borrowed, err = s.files.lend(ctx); err != nil {
 			return "", err
 		}
-		return lent.path(), nil
+		return borrowed.path(), nil
 	})
-	if lent == nil {
+	if borrowed == nil {
 		return result, nil, err
 	}
 	// The time of the goal, or the caller, may be gone by now.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	failed := lent.giveBack(ctx)
+	failed := borrowed.giveBack(ctx)
 	if failed != nil && !errors.As(failed, &refusal) {
 		err = errors.Join(fmt.Errorf("%w: %w", errUnstored, failed), err)
 	}

@@ -41,12 +41,12 @@ func (r rows) lend(ctx context.Context) (loan, error) {
 		scratch.Remove()
 		return nil, fmt.Errorf("make a folder for a program: %w", err)
 	}
-	lent := &copied{rows: r, scratch: scratch, copy: folder, dir: dir}
+	borrowed := &copied{rows: r, scratch: scratch, copy: folder, dir: dir}
 	if err := r.each(ctx, folder.Give); err != nil {
-		lent.release()
+		borrowed.release()
 		return nil, fmt.Errorf("copy files for a program: %w", err)
 	}
-	return lent, nil
+	return borrowed, nil
 }
 
 func (c *copied) path() string { return c.dir }

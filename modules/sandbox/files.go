@@ -24,7 +24,7 @@ type fileStore interface {
 	lend(ctx context.Context) (loan, error)
 }
 
-// loan is a folder that was lent to one program.
+// loan is a folder that one program has borrowed.
 type loan interface {
 	// path is the path of the folder.
 	path() string
@@ -60,12 +60,12 @@ func (f folders) list(ctx context.Context) (list []files.File, err error) {
 }
 
 // lend lends the account's own folder: what the program writes is stored at once.
-func (f folders) lend(ctx context.Context) (lent loan, err error) {
+func (f folders) lend(ctx context.Context) (borrowed loan, err error) {
 	err = f.open(ctx, func(_ *files.Folder, dir string) error {
-		lent = ownFolder(dir)
+		borrowed = ownFolder(dir)
 		return nil
 	})
-	return lent, err
+	return borrowed, err
 }
 
 func (f folders) erase(ctx context.Context) error {

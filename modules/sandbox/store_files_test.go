@@ -29,13 +29,13 @@ func eachRows(t *testing.T, limits files.Limits, test func(t *testing.T, ctx con
 // lendTo lends the files to a program that does something with its folder.
 func lendTo(t *testing.T, ctx context.Context, r rows, program func(dir string)) error {
 	t.Helper()
-	lent, err := r.lend(ctx)
+	borrowed, err := r.lend(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	program(filepath.Join(lent.path(), "files"))
-	err = lent.giveBack(ctx)
-	if _, gone := os.Stat(lent.path()); !errors.Is(gone, os.ErrNotExist) {
+	program(filepath.Join(borrowed.path(), "files"))
+	err = borrowed.giveBack(ctx)
+	if _, gone := os.Stat(borrowed.path()); !errors.Is(gone, os.ErrNotExist) {
 		t.Errorf("the program's folder is left: %v, want %v", gone, os.ErrNotExist)
 	}
 	return err

@@ -63,7 +63,7 @@ type bundle struct {
 	visits           chan struct{}
 }
 
-// setup fails where there is no box: nothing here makes sense without one.
+// setup fails if there is no box: nothing here makes sense without one.
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	dir := t.TempDir()

@@ -34,7 +34,7 @@ type Confiner struct {
 	self    []string
 	missing func() error
 	starter *starter
-	// groups is nil where no cgroup is delegated, for the reason in ungrouped. They are
+	// groups is nil if no cgroup is delegated, for the reason in ungrouped. They are
 	// known once missing has returned.
 	groups    *groups
 	ungrouped error
@@ -58,7 +58,7 @@ var errWithout = errors.New("the operator turned it off")
 func (c *Confiner) Missing() error { return c.missing() }
 
 // Ungrouped is why no cgroup bounds a call, so that the host adds up what its processes
-// use; nil where one does.
+// use; nil if one does.
 func (c *Confiner) Ungrouped() error {
 	if err := c.missing(); err != nil {
 		return err

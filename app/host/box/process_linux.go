@@ -15,7 +15,7 @@ func ownGroup(command *exec.Cmd) {
 }
 
 // boxed has a process begin in namespaces of its own.
-func boxed(attr *syscall.SysProcAttr) { launch.Apart(attr) }
+func boxed(attr *syscall.SysProcAttr) { launch.Isolate(attr) }
 
 func killGroup(command *exec.Cmd) { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 

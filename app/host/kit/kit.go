@@ -33,7 +33,7 @@ type Plan struct {
 	// Dir is made where it is missing, and must be empty.
 	Dir string
 	// Version of this module that a plugin in Go requires, such as `v1.2.3`. It may be
-	// empty where Replace is not.
+	// empty if Replace is not.
 	Version string
 	// Needs are the versions of other modules in this program, by path.
 	Needs map[string]string

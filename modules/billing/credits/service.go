@@ -27,7 +27,7 @@ func New(db *store.DB) *Service {
 	return &Service{db: db, entries: entries{db}, stale: stale, now: time.Now}
 }
 
-// Spend takes credits, or fails with PaymentRequired where there are too few:
+// Spend takes credits, or fails with PaymentRequired if there are too few:
 // the caller then gives the transaction up. A reference that was spent before
 // takes nothing again.
 func (s *Service) Spend(ctx context.Context, tx *store.Tx, accountID, credits int64, reference, reason string) error {

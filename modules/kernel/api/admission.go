@@ -20,7 +20,7 @@ func (c *call) admit(ctx context.Context) error {
 	caller, err := c.identify(ctx)
 	if err != nil {
 		c.showRate()
-		return c.turnAway(err)
+		return c.refuseAnonymous(err)
 	}
 	if err := c.place.enterNetwork(); err != nil {
 		c.showRate()

@@ -81,12 +81,12 @@ type agentDoor struct {
 // carried are the calls of operations that one request of an agent carries. They may run
 // at the same time.
 type carried struct {
-	outer *call
-	mu    sync.Mutex
-	calls int
-	lost  bool // a call must not be answered
-	lent  int  // 0: none of them has the request's place among those of the account
-	cause error
+	outer    *call
+	mu       sync.Mutex
+	calls    int
+	lost     bool // a call must not be answered
+	borrowed int  // 0: none of them has the request's place among those of the account
+	cause    error
 }
 
 type carriedKey struct{}
@@ -97,7 +97,7 @@ func (a *carried) rest() {
 	if a != nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.lent++
+		a.borrowed++
 		a.outer.place.end()
 	}
 }
@@ -110,17 +110,17 @@ func (a *carried) lend() bool {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.lent > 0 {
+	if a.borrowed > 0 {
 		return false
 	}
-	a.lent++
+	a.borrowed++
 	return true
 }
 
 func (a *carried) giveBack() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.lent--
+	a.borrowed--
 }
 
 func (d *agentDoor) serve(ctx context.Context, w http.ResponseWriter, c *call) {
@@ -163,15 +163,15 @@ func (d *agentDoor) admit(ctx context.Context, c *call) error {
 	if c.request.Method != http.MethodPost {
 		c.set("Allow", http.MethodPost)
 		c.showRate()
-		return c.turnAway(apierr.New(apierr.MethodNotAllowed, "%s takes POST.", AgentsPath))
+		return c.refuseAnonymous(apierr.New(apierr.MethodNotAllowed, "%s takes POST.", AgentsPath))
 	}
 	if err := d.sameSite(c.request); err != nil {
 		c.showRate()
-		return c.turnAway(err)
+		return c.refuseAnonymous(err)
 	}
 	if _, err := c.identify(ctx); err != nil {
 		c.showRate()
-		return c.turnAway(err)
+		return c.refuseAnonymous(err)
 	}
 	if err := c.place.enterNetwork(); err != nil {
 		return err

@@ -51,7 +51,7 @@ func (a *awaited) Read(p []byte) (int, error) {
 	c := a.call
 	if c.place.counted {
 		c.mux.inFlight.Add(-1)
-		defer func() { c.place.crowded = c.mux.inFlight.Add(1) > int64(c.mux.config.MaxInFlight) }()
+		defer func() { c.place.overCapacity = c.mux.inFlight.Add(1) > int64(c.mux.config.MaxInFlight) }()
 	}
 	n, err := a.ReadCloser.Read(p)
 	a.came += n

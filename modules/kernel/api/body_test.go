@@ -57,7 +57,7 @@ func TestBodiesThatWaitHaveABound(t *testing.T) {
 			})
 			release := make(chan struct{})
 			var served sync.WaitGroup
-			// send returns the answer, empty where the call waits for the rest of its body.
+			// send returns the answer, empty if the call waits for the rest of its body.
 			send := func(key string) string {
 				body := &stuck{strings.NewReader(c.body), make(chan struct{}), release}
 				method := http.MethodPost

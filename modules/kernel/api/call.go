@@ -88,7 +88,7 @@ type call struct {
 	recorded  bool
 	overRate  bool        // refused for its rate
 	preflight bool        // a browser asks what it may ask
-	joined    Joined      // nil where the event goes with no write
+	joined    Joined      // nil if the event goes with no write
 	code      string      // of the answer: `ok` or an error code
 	cause     error       // for the log only
 	notes     []slog.Attr // further members of the log line

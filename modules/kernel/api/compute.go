@@ -34,8 +34,8 @@ func (m *Mux) computed(invoke handler) handler {
 		defer leave()
 		limited, stop := context.WithTimeoutCause(ctx, m.config.ComputeFor, errTooLong)
 		defer stop()
-		if m.config.ReadApart != nil {
-			limited = m.config.ReadApart(limited)
+		if m.config.BulkReader != nil {
+			limited = m.config.BulkReader(limited)
 		}
 		result, err := invoke(limited, request)
 		if err != nil && errors.Is(context.Cause(limited), errTooLong) {

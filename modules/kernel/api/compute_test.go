@@ -118,7 +118,7 @@ func TestAComputationEndsAndReadsApart(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) {
 		c.ComputeFor = 100 * time.Millisecond
-		c.ReadApart = func(ctx context.Context) context.Context { return context.WithValue(ctx, apart{}, true) }
+		c.BulkReader = func(ctx context.Context) context.Context { return context.WithValue(ctx, apart{}, true) }
 	})
 	reads := make(chan bool, 2)
 	b.fake.do = func(ctx context.Context, request proto.Message) (proto.Message, error) {

@@ -57,9 +57,9 @@ type Config struct {
 	// ComputeFor is how long an operation of CLASS_COMPUTATION waits for its place, and then
 	// how long it may take; beyond it is answered 429, or 503. Default 5s.
 	ComputeFor time.Duration `yaml:"compute_for"`
-	// ReadApart returns a context whose reads take nothing of what other calls read with; nil,
+	// BulkReader returns a context whose reads take nothing of what other calls read with; nil,
 	// the default, changes none. It is for computations.
-	ReadApart func(context.Context) context.Context `yaml:"-"`
+	BulkReader func(context.Context) context.Context `yaml:"-"`
 	// MaxStreams is the most streams that one key may have open in this process; default 10.
 	MaxStreams int `yaml:"max_streams"`
 	// MaxAccountStreams is the most streams that all keys and session keys of one account

@@ -31,7 +31,7 @@ type operation struct {
 	caching   []string // header Cache-Control of every answer
 	input     *shape
 	output    *shape
-	list      *table.List // nil where the answer is no list
+	list      *table.List // nil if the answer is no list
 	newInput  func() proto.Message
 	newOutput func() proto.Message
 }

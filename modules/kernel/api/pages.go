@@ -106,7 +106,7 @@ func (m *Mux) Held(name string, next http.Handler) http.Handler {
 }
 
 // SpendMinute takes one request to a page from a quota a minute of its client address. A
-// page may share the quota of an operation, by its id. wait is above 0 where it is spent.
+// page may share the quota of an operation, by its id. wait is above 0 if it is spent.
 func (m *Mux) SpendMinute(r *http.Request, name string, quota int) (wait time.Duration) {
 	client, _ := m.config.client(r)
 	_, wait = m.rates.minutes.Take(r.Context(), limit.Whose{Client: client, Name: name}, quota, time.Now())

@@ -15,15 +15,15 @@ import (
 // among those of its client address, and one among those of its account. It belongs to the
 // goroutine of its call.
 type place struct {
-	mux     *Mux
-	counted bool // among those in flight
-	crowded bool // the body came when as many were served as may be
-	beyond  bool // the address has as many requests under way as it may
-	account int64
-	// ofAccount is whether the call is counted among those of the account, and lent whether it
+	mux          *Mux
+	counted      bool // among those in flight
+	overCapacity bool // the body came when as many were served as may be
+	beyond       bool // the address has as many requests under way as it may
+	account      int64
+	// ofAccount is whether the call is counted among those of the account, and borrowed whether it
 	// has the account's place of the agent's request that carries it.
-	ofAccount, lent bool
-	carriedBy       *carried // nil for a call that no agent's request carries
+	ofAccount, borrowed bool
+	carriedBy           *carried // nil for a call that no agent's request carries
 	// turn gives the call's turn to run back; nil: it has none.
 	turn func()
 	// address is the client's, invalid until it is asked for; proxied is whether it is that of a
@@ -65,7 +65,7 @@ func (p *place) aside() (back func()) {
 
 // served refuses a call whose body has come when as many were served as may be.
 func (p *place) served() error {
-	if p.crowded {
+	if p.overCapacity {
 		return apierr.Busy(errInFlight)
 	}
 	return nil
@@ -75,8 +75,8 @@ func (p *place) served() error {
 func (p *place) end() {
 	p.leave()
 	p.endTurn()
-	if p.lent {
-		p.lent = false
+	if p.borrowed {
+		p.borrowed = false
 		p.carriedBy.giveBack()
 	}
 	if p.ofAccount {
@@ -114,7 +114,7 @@ func (p *place) enterAccount(account int64) error {
 	if !m.config.RateLimit {
 		return nil
 	}
-	if p.lent = p.carriedBy.lend(); p.lent {
+	if p.borrowed = p.carriedBy.lend(); p.borrowed {
 		return nil
 	}
 	if !m.accounts.Enter(account, m.config.MaxAccountCalls) {

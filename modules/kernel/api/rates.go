@@ -80,9 +80,9 @@ func spent(wait time.Duration) error {
 	return &apierr.Error{Kind: apierr.RateLimited, RetryAfter: wait, Message: "Too many requests; slow down.", OverRate: true}
 }
 
-// turnAway returns the refusal of a call without a valid key or path: why, unless its
+// refuseAnonymous returns the refusal of a call without a valid key or path: why, unless its
 // client has had too many of them.
-func (c *call) turnAway(why error) error {
+func (c *call) refuseAnonymous(why error) error {
 	f := apierr.As(why)
 	if f != nil && f.Kind != apierr.OperationError && !apierr.IsBusy(why) {
 		if over := c.spendStranger(); over != nil {
@@ -120,7 +120,7 @@ func (c *call) spendDescription(name string) error {
 }
 
 // ClientAddress returns the address of the client whose call has this context, as the
-// rates of public operations count it (an IPv6 client is its /64); "" where there is none.
+// rates of public operations count it (an IPv6 client is its /64); "" if there is none.
 func ClientAddress(ctx context.Context) string {
 	if c := callFrom(ctx); c != nil {
 		return c.client().String()

@@ -213,7 +213,7 @@ func (m *Mux) serveRPC(ctx context.Context, w http.ResponseWriter, c *call, b *b
 	r := c.request
 	if r.Method != http.MethodPost && (r.Method != http.MethodGet || !b.readOnly()) {
 		c.set("Allow", http.MethodPost)
-		m.refuseREST(w, c, c.turnAway(apierr.New(apierr.MethodNotAllowed, "An rpc takes POST.")))
+		m.refuseREST(w, c, c.refuseAnonymous(apierr.New(apierr.MethodNotAllowed, "An rpc takes POST.")))
 		return
 	}
 	c.protocol = protocolOf(r.Header.Get("Content-Type"))

@@ -115,7 +115,7 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 			return
 		}
 		c.set("Allow", at.allow)
-		m.refuseREST(w, c, c.turnAway(apierr.New(apierr.MethodNotAllowed, "%s takes %s.", path, at.allow)))
+		m.refuseREST(w, c, c.refuseAnonymous(apierr.New(apierr.MethodNotAllowed, "%s takes %s.", path, at.allow)))
 		return
 	}
 	if b := m.rpc[path]; b != nil {
@@ -139,7 +139,7 @@ func (m *Mux) dispatch(ctx context.Context, w http.ResponseWriter, c *call) {
 	if strings.HasPrefix(path, "/v1/") {
 		c.protocol = "rest"
 	}
-	m.refuseREST(w, c, c.turnAway(apierr.New(apierr.NotFound, "There is nothing at this path; /openapi.json describes what there is.")))
+	m.refuseREST(w, c, c.refuseAnonymous(apierr.New(apierr.NotFound, "There is nothing at this path; /openapi.json describes what there is.")))
 }
 
 // open sets the operation of the call.

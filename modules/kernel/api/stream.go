@@ -174,7 +174,7 @@ func Cursor(ctx context.Context, cursor string) {
 }
 
 // ResumeAfter returns the cursor of the last event that the client of a stream has
-// (Last-Event-ID), as the client sent it; empty where there is none, and over the other
+// (Last-Event-ID), as the client sent it; empty if there is none, and over the other
 // protocols.
 func ResumeAfter(ctx context.Context) string {
 	c := callFrom(ctx)

@@ -15,9 +15,9 @@ const mostCreatorVideos = 5000
 type Creator struct {
 	Platform string
 	// CreatorID is the platform's own id; Handle is the last one. Both are untrusted, and
-	// empty where unknown.
+	// empty if unknown.
 	CreatorID, Handle string
-	// Followers are nil where no source read them.
+	// Followers are nil if no source read them.
 	Followers, FollowersAt *int64
 	// Videos counts all, LookedAt those that the rest is of, Archived the archived ones of these.
 	Videos, LookedAt, Archived int
@@ -31,7 +31,7 @@ type CreatorKind struct {
 	Outliers int
 }
 
-// CreatorOf returns the facts of the creator of a video; nil where the tenant has no such
+// CreatorOf returns the facts of the creator of a video; nil if the tenant has no such
 // video, or where its creator is unknown.
 func (s *Service) CreatorOf(ctx context.Context, videoID string) (*Creator, error) {
 	number, ok := publicid.Parse(publicid.Video, videoID)
@@ -46,7 +46,7 @@ func (s *Service) CreatorOf(ctx context.Context, videoID string) (*Creator, erro
 }
 
 // CreatorByHandle returns the facts of the creator with a handle; of several who had it,
-// those of the one that the library met last. Nil where there is none.
+// those of the one that the library met last. Nil if there is none.
 func (s *Service) CreatorByHandle(ctx context.Context, platform, handle string) (*Creator, error) {
 	id, err := s.handleOwner(ctx, platform, score.Handle(handle))
 	if err != nil || id == 0 {

@@ -26,14 +26,14 @@ type OutlierExplanation struct {
 }
 
 // ExplainOutlier scores a video as scoring does, and returns everything that went into
-// it; nil where the tenant has no such video. It reads what scoring reads for the video:
+// it; nil if the tenant has no such video. It reads what scoring reads for the video:
 // those of its creator, and of its niche as far as 200 peers are found.
 func (s *Service) ExplainOutlier(ctx context.Context, id string) (*OutlierExplanation, error) {
 	number, ok := publicid.Parse(publicid.Video, id)
 	if !ok {
 		return nil, nil
 	}
-	video, err := s.standing(ctx, number)
+	video, err := s.scoredVideo(ctx, number)
 	if err != nil || video == nil {
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func (s *Service) ExplainOutlier(ctx context.Context, id string) (*OutlierExplan
 	return e, err
 }
 
-// standing is what the row of a video says of its score.
-type standing struct {
+// scoredVideo is what the row of a video says of its score.
+type scoredVideo struct {
 	id            int64
 	creator       *int64
 	archived      bool
@@ -78,6 +78,6 @@ type standing struct {
 }
 
 // shows reports whether lists show the outlier.
-func (v *standing) shows(o *score.Outlier) bool {
+func (v *scoredVideo) shows(o *score.Outlier) bool {
 	return !v.awaitsNiche && v.listed == o.Listed && v.twiceBaseline == o.TwiceBaseline && v.samples == o.SampleCount
 }

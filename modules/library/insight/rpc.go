@@ -79,7 +79,7 @@ func count(n *int64) *float64 {
 	return number(*n, score.Unknown)
 }
 
-// number is n, null where it has the value that stands for unknown.
+// number is n, null if it has the value that stands for unknown.
 func number(n, unknown int64) *float64 {
 	if n == unknown {
 		return nil

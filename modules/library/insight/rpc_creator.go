@@ -73,7 +73,7 @@ func (c *Creator) message() *pb.Creator {
 	return m
 }
 
-// halfOf is twice ÷ 2, null where it is not known.
+// halfOf is twice ÷ 2, null if it is not known.
 func halfOf(twice int64, known bool) *float64 {
 	if !known {
 		return nil

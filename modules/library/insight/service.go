@@ -27,9 +27,9 @@ type Source struct {
 	// Runs are the completed scrolls of a subject that may be in its trend window, the one
 	// with the newest reading first.
 	Runs func(ctx context.Context, subject string) (scrolls []int64, err error)
-	// Window is the trend window of a subject; nil where it has no usable reading.
+	// Window is the trend window of a subject; nil if it has no usable reading.
 	Window func(ctx context.Context, subject string) (*score.Window, error)
-	// Stored is what is stored of a key of a subject's window; nil where the window has at
+	// Stored is what is stored of a key of a subject's window; nil if the window has at
 	// most so many videos.
 	Stored func(ctx context.Context, subject, key string, most int) (*Stored, error)
 	// MostMeasured bounds the videos of a window that is measured for an answer; 0 is 10,000.
@@ -51,7 +51,7 @@ type Source struct {
 // Stored is what scoring stored of a window and one of its keys.
 type Stored struct {
 	Totals score.Totals
-	// Key is empty where the key is not stored.
+	// Key is empty if the key is not stored.
 	Key score.Key
 	// Members are the videos with the key, by id, without their keys and with the views of
 	// their first and last usable readings alone.

@@ -18,7 +18,7 @@ import (
 // awaitsNiche is the value of by_niche of a video whose niche is still to be asked.
 const awaitsNiche = 2
 
-// row is a video of the tenant, archived or not; nil where there is none.
+// row is a video of the tenant, archived or not; nil if there is none.
 func (s *Service) row(ctx context.Context, id int64) (*ent.Video, error) {
 	row, err := s.DB.Ent().Video.Query().Where(video.ID(id)).Only(ctx)
 	if ent.IsNotFound(err) {
@@ -30,12 +30,12 @@ func (s *Service) row(ctx context.Context, id int64) (*ent.Video, error) {
 	return row, nil
 }
 
-func (s *Service) standing(ctx context.Context, id int64) (*standing, error) {
+func (s *Service) scoredVideo(ctx context.Context, id int64) (*scoredVideo, error) {
 	row, err := s.row(ctx, id)
 	if err != nil || row == nil {
 		return nil, err
 	}
-	return &standing{
+	return &scoredVideo{
 		id: row.ID, creator: row.CreatorID, archived: row.Archived == 1, listed: orderOf(row) != nil,
 		awaitsNiche: row.ByNiche == awaitsNiche, twiceBaseline: row.TwiceBaseline, samples: row.SampleCount, since: row.OutlierSince,
 		reading: score.Reading{
@@ -45,7 +45,7 @@ func (s *Service) standing(ctx context.Context, id int64) (*standing, error) {
 	}, nil
 }
 
-// creatorRow is what the row of a creator of the tenant says; nil where there is none.
+// creatorRow is what the row of a creator of the tenant says; nil if there is none.
 func (s *Service) creatorRow(ctx context.Context, id int64) (*Creator, error) {
 	row, err := s.DB.Ent().Creator.Query().Where(creator.ID(id)).Only(viewer.ByIDs(ctx))
 	if ent.IsNotFound(err) {
@@ -60,7 +60,7 @@ func (s *Service) creatorRow(ctx context.Context, id int64) (*Creator, error) {
 }
 
 // handleOwner is the newest row of a creator whose videos have a handle, one with a
-// platform's id before others; 0 where there is none. The ends of index ranges say it.
+// platform's id before others; 0 if there is none. The ends of index ranges say it.
 func (s *Service) handleOwner(ctx context.Context, platform, handle string) (id int64, err error) {
 	if handle == "" {
 		return 0, nil
@@ -79,11 +79,11 @@ func (s *Service) handleOwner(ctx context.Context, platform, handle string) (id 
 
 // creatorVideos are the newest videos of a creator by posting time, at most
 // mostCreatorVideos, and how many there are.
-func (s *Service) creatorVideos(ctx context.Context, id int64) (videos []standing, total int, err error) {
+func (s *Service) creatorVideos(ctx context.Context, id int64) (videos []scoredVideo, total int, err error) {
 	rows, err := s.DB.Hot(`SELECT id, growth_kind, posted_at, usable_at, usable_views, usable_likes, archived, outlier_order IS NOT NULL,
 COUNT(*) OVER () FROM videos WHERE {tenant} AND creator_id = $1 ORDER BY posted_at IS NULL, posted_at DESC, id LIMIT `+strconv.Itoa(mostCreatorVideos)).Query(ctx, id)
 	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var v standing
+		var v scoredVideo
 		var kind string
 		var posted, at, views, likes sql.NullInt64
 		r := &v.reading
@@ -116,7 +116,7 @@ func or(value *int64, absent int64) int64 {
 
 // creatorReadings are the videos of the video's creator as scoring sees them, itself among
 // them; those that cannot be used by their newest reading, so that the reason shows.
-func (s *Service) creatorReadings(ctx context.Context, v *standing) ([]score.Reading, error) {
+func (s *Service) creatorReadings(ctx context.Context, v *scoredVideo) ([]score.Reading, error) {
 	readings := []score.Reading{v.reading}
 	if v.creator != nil {
 		readings = nil

@@ -32,7 +32,7 @@ func (e *TrendExplanation) Outcome() string {
 }
 
 // ExplainTrend measures the current subject's window as scoring does and explains one of
-// its keys; nil where no video of the window carries it. A window of more than 10,000
+// its keys; nil if no video of the window carries it. A window of more than 10,000
 // videos is not measured: what is stored of the key is explained.
 func (s *Service) ExplainTrend(ctx context.Context, key string) (*TrendExplanation, error) {
 	subject, exists, err := s.Subject(ctx)
@@ -128,7 +128,7 @@ type TrendSeries struct {
 }
 
 // TrendSeries returns what each completed scroll of the current subject's window read of
-// a key, oldest first, without archived videos; nil where no video carries the key.
+// a key, oldest first, without archived videos; nil if no video carries the key.
 func (s *Service) TrendSeries(ctx context.Context, key string) (*TrendSeries, error) {
 	subject, exists, err := s.Subject(ctx)
 	if err != nil || !exists {

@@ -119,7 +119,7 @@ func (o *Outlier) peerBand() int {
 	return fewestPeers
 }
 
-// Part is num ÷ den, as a share of 1; 0 where den is 0.
+// Part is num ÷ den, as a share of 1; 0 if den is 0.
 func Part(num, den int) Decimal {
 	if den == 0 {
 		return Decimal{}
@@ -181,7 +181,7 @@ func (c *TrendCounts) Add(other TrendCounts) {
 }
 
 // Test counts what came of the run's keys: those that at least NewCreators creators took
-// up within so many days after it. end is the time of the last reading; ok is false where
+// up within so many days after it. end is the time of the last reading; ok is false if
 // it is before these days are over.
 func (r *RankedRun) Test(uses []Use, days int, end int64) (counts TrendCounts, ok bool) {
 	until, ok := DaysOver(r.At, days, end)
@@ -199,7 +199,7 @@ func (r *RankedRun) Test(uses []Use, days int, end int64) (counts TrendCounts, o
 	}, true
 }
 
-// DaysOver is when so many days after a time end; ok is false where the last reading is
+// DaysOver is when so many days after a time end; ok is false if the last reading is
 // before that.
 func DaysOver(at int64, days int, end int64) (until int64, ok bool) {
 	until = at + int64(days)*day

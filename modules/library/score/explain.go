@@ -22,7 +22,7 @@ type Explanation struct {
 	TwiceNicheMedian int64
 	// Likes are the creator's other videos as a like rate sees them, nearest first.
 	Likes Decisions
-	// TwiceUsualRate is twice the usual likes by a million views; 0 where unknown.
+	// TwiceUsualRate is twice the usual likes by a million views; 0 if unknown.
 	TwiceUsualRate int64
 	// Outlier is the result.
 	Outlier Outlier
@@ -42,9 +42,9 @@ type Decision struct {
 	Reason Reason
 	// Share is the thousandths at its own age.
 	Share int64
-	// Expected are the views it would have at the target's age; 0 where refused.
+	// Expected are the views it would have at the target's age; 0 if refused.
 	Expected int64
-	// Rate is likes by a million views; only of Likes, 0 where refused.
+	// Rate is likes by a million views; only of Likes, 0 if refused.
 	Rate int64
 }
 

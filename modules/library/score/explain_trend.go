@@ -14,7 +14,7 @@ const TrendMethod = "trend/3"
 type TrendExplanation struct {
 	Trend
 	Totals Totals
-	// Expected is e: the creators to expect, p × C ÷ P, 0 where P is 0.
+	// Expected is e: the creators to expect, p × C ÷ P, 0 if P is 0.
 	Expected Decimal
 	// Members are the videos of the window with the key, by id, archived ones too.
 	Members []Member
@@ -33,7 +33,7 @@ type CommonKey struct {
 }
 
 // Explain explains a key as Rank decides on it in the list without archived videos.
-// found is false where no video of the window carries it.
+// found is false if no video of the window carries it.
 func (w *Window) Explain(key string) (e TrendExplanation, found bool) {
 	e = TrendExplanation{Totals: w.Totals(), Members: w.Members(key), DroppedCounts: map[Drop]int{}}
 	if len(e.Members) == 0 {

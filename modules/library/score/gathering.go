@@ -93,7 +93,7 @@ func (g *Gathering) Window() *Window {
 	return g.window
 }
 
-// see counts a video in the totals. ok is false where the window did not see it.
+// see counts a video in the totals. ok is false if the window did not see it.
 func (g *Gathering) see(c *Carrier) (m Member, s Sighting, ok bool) {
 	first, _ := slices.BinarySearchFunc(g.observations, c.ID, func(o Observation, id int64) int { return cmp.Compare(o.Video, id) })
 	end := first

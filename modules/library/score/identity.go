@@ -32,8 +32,8 @@ func (c *Creators) Add(platform, id, handle string) {
 }
 
 // Key is the creator of a video: `id:` and its creator id; without one, the id that the
-// tenant's other videos of the platform carry with the handle, where there is exactly
-// one; else `handle:` and the handle; empty where neither is known.
+// tenant's other videos of the platform carry with the handle, if there is exactly
+// one; else `handle:` and the handle; empty if neither is known.
 func (c *Creators) Key(platform, id, handle string) string {
 	if id != "" {
 		return "id:" + id
@@ -47,7 +47,7 @@ func (c *Creators) Key(platform, id, handle string) string {
 	return "handle:" + handle
 }
 
-// PostedAt is the posting time of a video: the given one, Undated where there is none. What its
+// PostedAt is the posting time of a video: the given one, Undated if there is none. What its
 // id says, byID, which is 0 if it says nothing, is taken where no time is given, or a date
 // alone: a time on the quarter of an hour, as midnight in any zone is.
 func PostedAt(byID, given int64) int64 {

@@ -17,7 +17,7 @@ const (
 )
 
 // Opening is the first 20 letters and digits (categories L and N) of spoken after Fold,
-// or of onScreenText where spoken is empty; empty where there are fewer. Signs and spaces
+// or of onScreenText where spoken is empty; empty if there are fewer. Signs and spaces
 // do not count, so that two transcripts of one sentence are the same opening.
 func Opening(spoken, onScreenText string) string {
 	text := spoken
@@ -39,7 +39,7 @@ func Opening(spoken, onScreenText string) string {
 }
 
 // CutSpoken cuts a spoken text that came without times to at most 280 code points: at the
-// last white space, at 280 where there is none, trailing white space dropped. A text that
+// last white space, at 280 if there is none, trailing white space dropped. A text that
 // is short enough is returned as it is.
 func CutSpoken(text string) string { return cutAt(text, spokenLength) }
 
@@ -70,11 +70,11 @@ func cutAt(text string, most int) string {
 // Hook is a hook as its list orders it.
 type Hook struct {
 	ID int64
-	// Creator is one creator of one platform, 0 where unknown: unknown ones repeat no one.
+	// Creator is one creator of one platform, 0 if unknown: unknown ones repeat no one.
 	Creator int64
 	// ChangedAt is when the evidence last changed; one moment for all of a scroll.
 	ChangedAt int64
-	// Opening is empty where there is none.
+	// Opening is empty if there is none.
 	Opening string
 }
 

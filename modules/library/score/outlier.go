@@ -37,7 +37,7 @@ type Outlier struct {
 	SampleCount int
 	// CreatorPeers is the number of the creator's own peers, whatever the basis.
 	CreatorPeers int
-	// OwnViews are the most expected views of an own peer where there are one or two, else
+	// OwnViews are the most expected views of an own peer if there are one or two, else
 	// 0: a baseline by the niche is never below it.
 	OwnViews int64
 	// Score is 2 × Views ÷ TwiceBaseline.

@@ -24,7 +24,7 @@ const (
 type Reading struct {
 	ID   int64
 	Kind Kind
-	// PostedAt is Undated where unknown.
+	// PostedAt is Undated if unknown.
 	PostedAt int64
 	// ObservedAt is when the counts were read.
 	ObservedAt int64

@@ -32,7 +32,7 @@ func ordered(observations []Observation) []Observation {
 type Sighting struct {
 	// Readings counts the observations in the window, Usable those with usable views.
 	Readings, Usable int32
-	// First and Last are of the usable ones, by time, then scroll; zero where there are none.
+	// First and Last are of the usable ones, by time, then scroll; zero if there are none.
 	First, Last Look
 }
 
@@ -99,7 +99,7 @@ func sightings(observations []Observation, t, span int64) iter.Seq2[int64, Sight
 	}
 }
 
-// Newest is T: the time of the newest usable observation. ok is false where none is.
+// Newest is T: the time of the newest usable observation. ok is false if none is.
 func Newest(observations []Observation) (t int64, ok bool) {
 	for i := range observations {
 		if o := &observations[i]; Usable(o.Views, o.Likes) == Used && (!ok || o.At > t) {

@@ -56,7 +56,7 @@ type Trend struct {
 	VideoCount int
 	// Grown counts those that have a multiple, GrownCreators their creators.
 	Grown, GrownCreators int
-	// MedianGrowth is the median of the multiples, 0 where no video has one. Trends are
+	// MedianGrowth is the median of the multiples, 0 if no video has one. Trends are
 	// not ordered by it: how much videos grew says little of what comes.
 	MedianGrowth Decimal
 	// Examples are ids of up to three recent videos, the most viewed of each creator.
@@ -111,7 +111,7 @@ func Generic(words []string) func(key string) bool {
 	}
 }
 
-// HashtagKey is the trend key of a hashtag, with or without its sign; ok is false where
+// HashtagKey is the trend key of a hashtag, with or without its sign; ok is false if
 // nothing is left of it.
 func HashtagKey(tag string) (key Key, ok bool) {
 	label := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(tag), "#＃"))

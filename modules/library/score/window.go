@@ -65,9 +65,9 @@ const newFor = 3 * day
 type Member struct {
 	ID, Creator int64
 	// FirstViews and LastViews are the views of its first and of its last usable reading in
-	// the window, 0 where it has none.
+	// the window, 0 if it has none.
 	FirstViews, LastViews int64
-	// Detail is nil where it was not kept: by a Gathering, and in stored members.
+	// Detail is nil if it was not kept: by a Gathering, and in stored members.
 	Detail   *Detail
 	When     When
 	Lately   Lately
@@ -89,7 +89,7 @@ type Detail struct {
 	Sighting
 }
 
-// Multiple is how the views grew, last ÷ max(first, 100), as a fraction. ok is false where
+// Multiple is how the views grew, last ÷ max(first, 100), as a fraction. ok is false if
 // the video has none: see Growth.
 func (m *Member) Multiple() (num, den int64, ok bool) {
 	if !m.Grown {

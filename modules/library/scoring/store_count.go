@@ -40,7 +40,7 @@ func (tr *Trends) CountTrends(ctx context.Context) error {
 	return err
 }
 
-// countSome counts some of the videos up to the last one. found is false where there are none.
+// countSome counts some of the videos up to the last one. found is false if there are none.
 func (tr *Trends) countSome(ctx context.Context, last int64) (found bool, err error) {
 	rows, err := tr.db.Ent().UncountedVideo.Query().Where(uncountedvideo.IDLTE(last)).Order(uncountedvideo.ByID()).Limit(uncountedAtOnce).All(ctx)
 	if err != nil || len(rows) == 0 {
@@ -133,7 +133,7 @@ func (tr *Trends) countIn(ctx context.Context, window *ent.TrendWindow, of []sco
 }
 
 // recount measures a key without archived videos, after some were archived or restored;
-// isMember is false where none of them is in the window with it.
+// isMember is false if none of them is in the window with it.
 func recount(ctx context.Context, tx *store.Tx, of score.Totals, id int64, archived map[int64]bool) (t score.Trend, isMember bool, err error) {
 	row, err := tx.Ent().Trend.Get(ctx, id)
 	if ent.IsNotFound(err) {

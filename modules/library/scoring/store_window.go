@@ -27,13 +27,13 @@ type scrollRun struct {
 	scroll          int64
 	firstAt, lastAt int64
 	usableAt        *int64
-	// repeats are its readings of videos that another scroll collected first, nil where an
+	// repeats are its readings of videos that another scroll collected first, nil if an
 	// earlier version did not count them.
 	repeats *int64
 }
 
 // window reads the window of a subject's trends, with all that is known of its videos. It
-// is nil where no completed scroll has a usable observation.
+// is nil if no completed scroll has a usable observation.
 func (w *Windows) window(ctx context.Context, read videos.Reader, subject string) (*score.Window, error) {
 	seen, err := w.seen(ctx, read, subject, 0)
 	if err != nil || seen == nil {
@@ -230,7 +230,7 @@ func (w *Windows) neededFrom(ctx context.Context, read videos.Reader, subject st
 }
 
 // Past is what the newest scrolls of a subject read: of at most so many scrolls, and of no
-// more than have at most so many readings together. It is nil where there is none.
+// more than have at most so many readings together. It is nil if there is none.
 func (w *Windows) Past(ctx context.Context, subject string, scrolls, readings int) (*insight.Past, error) {
 	runs, _, err := w.runs(ctx, w.videos.Outside(), subject, 0)
 	if err != nil || len(runs) == 0 {
@@ -267,7 +267,7 @@ func (w *Windows) Past(ctx context.Context, subject string, scrolls, readings in
 // overlaps is below the keys that it overlaps with.
 const mostStored = 20_000
 
-// Stored is what the last scoring stored of a key of a subject's window. It is nil where
+// Stored is what the last scoring stored of a key of a subject's window. It is nil if
 // the window has at most so many videos, or is of an earlier version or not there.
 func (tr *Trends) Stored(ctx context.Context, subject, key string, most int) (*insight.Stored, error) {
 	of, err := tr.db.Ent().TrendWindow.Query().Where(trendwindow.Subject(subject), trendwindow.NewestAtGT(0)).Only(ctx)

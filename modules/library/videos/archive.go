@@ -52,7 +52,7 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 	if err != nil {
 		return nil, 0, err
 	}
-	made := make([]*Video, len(records)) // nil where nothing changes
+	made := make([]*Video, len(records)) // nil if nothing changes
 	ids := make([]int64, len(records))
 	for i, r := range records {
 		switch v := known[r.Ref]; {
@@ -212,7 +212,7 @@ type Batch struct {
 	// Subject is the canonicalId of the brief that the scroll works for; empty for none.
 	Subject string
 	// Stage is the source that delivered the records, as observations keep it, but for those of
-	// Stages; empty where an earlier version collected them.
+	// Stages; empty if an earlier version collected them.
 	Stage  string
 	Stages map[stage.Ref]string
 	// At is the time of the run in Unix milliseconds.

@@ -31,7 +31,7 @@ func creatorHandle(handle string) string {
 type facts struct {
 	Hashtags            []string
 	soundID, soundTitle string
-	Duration            int64 // milliseconds; 0 where unknown
+	Duration            int64 // milliseconds; 0 if unknown
 	// for searches
 	caption, title, language string
 	// how a Short was recognised, and what its page calls it
@@ -151,7 +151,7 @@ func (h *Hook) keys() (keys []stage.Key) {
 	return keys
 }
 
-// opening is the hook's opening, empty where there is none.
+// opening is the hook's opening, empty if there is none.
 func (h *Hook) opening() string {
 	if h.known == nil {
 		opening := openingOf(h.Spoken, h.OnScreenText)

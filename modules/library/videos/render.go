@@ -174,7 +174,7 @@ func AppendString(dst []byte, s string) []byte {
 }
 
 // sourceURL is the public page of a video, where the platform's form is known.
-// The handle, where there is one, makes TikTok's address the usual one.
+// The handle, if there is one, makes TikTok's address the usual one.
 func sourceURL(ref stage.Ref, origin *Origin, format score.Format) string {
 	handle := ""
 	if origin != nil && origin.Handle != nil {

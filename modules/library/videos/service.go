@@ -16,7 +16,7 @@ import (
 
 // Workspace is the need of the research brief.
 type Workspace interface {
-	// Subject returns the canonicalId of the viewer's brief, empty where the brief
+	// Subject returns the canonicalId of the viewer's brief, empty if the brief
 	// names none; exists is false without a brief.
 	Subject(ctx context.Context) (canonicalID string, exists bool, err error)
 }

@@ -18,10 +18,10 @@ import (
 
 // identity is who made a video. The platform's id of the creator decides and stays; a
 // video that has a handle alone belongs to the creator whose id other videos of the
-// platform carry with that handle, where there is exactly one, else to the handle. So
+// platform carry with that handle, if there is exactly one, else to the handle. So
 // one new video can move others: see [score.Creators], which states the rule.
 type identity struct {
-	// creatorID is the row of the creator; nil where unknown.
+	// creatorID is the row of the creator; nil if unknown.
 	creatorID *int64
 	// handle is the last one, as identities compare them.
 	handle string
@@ -56,7 +56,7 @@ func (n name) compare(other name) int {
 // named is a handle on a platform.
 type named struct{ platform, handle string }
 
-// named is the handle of the video; its text is empty where the video has none.
+// named is the handle of the video; its text is empty if the video has none.
 func (v *Video) named() named { return named{v.Platform, v.identity.handle} }
 
 func (n named) name() name { return name{n.platform, "handle:" + n.handle} }
@@ -69,7 +69,7 @@ func (n named) compare(other named) int {
 // row, 0 for none, of videos with a creator id and of those with the handle alone.
 type owner struct{ idLow, idHigh, onlyLow, onlyHigh int64 }
 
-// one is the only creator whose id comes with the handle, 0 where there is not one.
+// one is the only creator whose id comes with the handle, 0 if there is not one.
 func (o owner) one() int64 {
 	if o.idLow == o.idHigh {
 		return o.idLow
@@ -169,7 +169,7 @@ func (c *creators) ownersWith(ctx context.Context, tx *store.Tx, handles map[nam
 
 // creatorsOfHandles returns the creators that videos with the handle alone belong to: the
 // only one whose id comes with it, else one named by the handle. That one is found or
-// added where a video of the batch needs it, and 0 where none does.
+// added where a video of the batch needs it, and 0 if none does.
 func (c *creators) creatorsOfHandles(
 	ctx context.Context, tx *store.Tx, owners map[named]*owner, videos []*Video, added map[int64]bool,
 ) (map[named]int64, error) {

@@ -267,7 +267,7 @@ func (c Catalog) Young(ctx context.Context, platform string, after int64, limit 
 	return refs, nil
 }
 
-// IDOf returns the public id of a video; ok is false where the library does not have it.
+// IDOf returns the public id of a video; ok is false if the library does not have it.
 func (c Catalog) IDOf(ctx context.Context, ref stage.Ref) (id string, ok bool, err error) {
 	found, err := c.db.Ent().Video.Query().Where(video.Platform(ref.Platform), video.ExternalID(ref.ExternalID)).OnlyID(ctx)
 	if ent.IsNotFound(err) {

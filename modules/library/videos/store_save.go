@@ -15,8 +15,8 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// standing is what scoring and hooks knew of a video when it was loaded.
-type standing struct {
+// loadedState is what scoring and hooks knew of a video when it was loaded.
+type loadedState struct {
 	creatorID     int64
 	handle        string
 	handleOnly    bool
@@ -28,13 +28,13 @@ type standing struct {
 	views         *int64
 }
 
-func (v *Video) standing() standing {
-	return standing{
+func (v *Video) loadedState() loadedState {
+	return loadedState{
 		v.creator(), v.identity.handle, v.identity.handleOnly, v.posted(), v.growthKind, v.hookChangedAt, v.opening, v.Hook.Version, v.Metrics.Views,
 	}
 }
 
-// creator is the row of the video's creator, 0 where unknown.
+// creator is the row of the video's creator, 0 if unknown.
 func (v *Video) creator() int64 {
 	if v.identity.creatorID == nil {
 		return 0
@@ -311,7 +311,7 @@ func (s *Service) load(ctx context.Context, tx *store.Tx, scroll int64, refs []s
 			if err := v.parse(t); err != nil {
 				return err
 			}
-			v.before = v.standing()
+			v.before = v.loadedState()
 			if v.growthKind == "" { // as an earlier version left it
 				known := FactsOf(v.Metadata)
 				v.derive(&known)

@@ -99,7 +99,7 @@ func (s Targets) rowsOf(ctx context.Context, c CreatorName) ([]int64, error) {
 	return rows, nil
 }
 
-// OfCreator are some videos of a creator, one more than DeletedAtOnce where there are more.
+// OfCreator are some videos of a creator, one more than DeletedAtOnce if there are more.
 func (s Targets) OfCreator(ctx context.Context, c CreatorName) ([]int64, error) {
 	rows, err := s.rowsOf(ctx, c)
 	if err != nil {

@@ -23,7 +23,7 @@ func object(raw json.RawMessage) jsontext.Value {
 	return jsontext.Value("{}")
 }
 
-// value returns an untrusted JSON value fit for a document, or nil where it cannot
+// value returns an untrusted JSON value fit for a document, or nil if it cannot
 // be repaired. Repaired is what strict readers refuse: a name that occurs twice
 // (the last one counts), broken Unicode, and numbers beyond float64 (they become
 // strings). One such video would make every list with it unreadable.
@@ -121,7 +121,7 @@ func behindSpace(text []byte, i int) int {
 }
 
 // eachPlainMember gives the members of an object in valid JSON, by parts of its text. It
-// returns false where a name has an escape or a letter beyond ASCII.
+// returns false if a name has an escape or a letter beyond ASCII.
 func eachPlainMember(object []byte, do func(name, value []byte)) bool {
 	i := behindSpace(object, 0)
 	if i == len(object) || object[i] != '{' {

@@ -51,10 +51,10 @@ type Video struct {
 	hookOrder     []byte
 	opening       string
 	digest        int64 // of the last record, as its source gave it; see digestOf
-	// known is what facts read of Metadata; nil where it has not.
+	// known is what facts read of Metadata; nil if it has not.
 	known *facts
 	// before is what scoring knew of the video when it was loaded.
-	before standing
+	before loadedState
 	// hasNewReading: the reading that scoring uses changed.
 	hasNewReading bool
 	// hasNewWords: what a search reads changed.
@@ -63,7 +63,7 @@ type Video struct {
 	seen bool
 	// readings are the observations that this batch adds.
 	readings []reading
-	// followers are the creator's, as this batch read them last; nil where it did not.
+	// followers are the creator's, as this batch read them last; nil if it did not.
 	followers *followers
 }
 
@@ -74,7 +74,7 @@ type Origin struct {
 	SeededBy *string `json:"seededBy,omitzero"`
 }
 
-// Metrics is one snapshot of a video's counts; null where the source gave none.
+// Metrics is one snapshot of a video's counts; null if the source gave none.
 type Metrics struct {
 	Views      *int64 `json:"views"`
 	Likes      *int64 `json:"likes"`
@@ -103,7 +103,7 @@ type Hook struct {
 	// Text is what is spoken in one sentence; nil if nothing is. The contract has no such member.
 	Text *string `json:"-"`
 
-	// known is what opening found; nil where it has not.
+	// known is what opening found; nil if it has not.
 	known *string
 }
 

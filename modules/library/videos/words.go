@@ -220,7 +220,7 @@ func cut(word string) string {
 	return word
 }
 
-// Hashtag is the term of a hashtag, with or without its sign; empty where nothing is left.
+// Hashtag is the term of a hashtag, with or without its sign; empty if nothing is left.
 func Hashtag(tag string) string { return marked('#', tag) }
 
 // Creator is the term of a handle. Others may have the same one.

@@ -121,7 +121,7 @@ func byWord(offset uint32, otherwise unix.SockFilter, choices []choice) []unix.S
 	return append(program, otherwise)
 }
 
-// sockets lets Unix ones pass, and TCP where there is a network.
+// sockets lets Unix ones pass, and TCP if there is a network.
 func sockets(network bool, allow unix.SockFilter, deny func(unix.Errno) unix.SockFilter) []unix.SockFilter {
 	program := []unix.SockFilter{load(callFirst), unlessEqual(unix.AF_UNIX, 1), allow}
 	if network {

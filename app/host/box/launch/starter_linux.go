@@ -26,9 +26,9 @@ type Started struct {
 	Failed string
 }
 
-// Apart has a process begin in namespaces of its own. It is root of them, which is no
+// Isolate has a process begin in namespaces of its own. It is root of them, which is no
 // one outside, and gives that up before it runs anything.
-func Apart(attr *syscall.SysProcAttr) {
+func Isolate(attr *syscall.SysProcAttr) {
 	attr.Cloneflags = Namespaces
 	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
 	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
@@ -81,7 +81,7 @@ func startOne(text, control []byte) (int, error) {
 		return 0, fmt.Errorf("decode the start: %w", err)
 	}
 	attr := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	Apart(attr)
+	Isolate(attr)
 	attr.Cloneflags |= unix.CLONE_PARENT
 	return syscall.ForkExec(start.Path, start.Args, &syscall.ProcAttr{Env: start.Env, Files: files, Sys: attr})
 }

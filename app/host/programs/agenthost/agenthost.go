@@ -44,7 +44,7 @@ type planners struct {
 	places  *fair.Places
 }
 
-// New returns the configured endpoint as a planner; nil where there is none.
+// New returns the configured endpoint as a planner; nil if there is none.
 func New(plugins *host.Processes, config agent.Config) sandbox.Planner {
 	if config.URL == "" {
 		return nil
