@@ -59,7 +59,7 @@ type Config struct {
 	// DatabaseURL is empty for SQLite in DataDir, or a postgres:// address.
 	DatabaseURL string `yaml:"database_url"`
 	// DatabaseDirectURL is the server's own address where DatabaseURL is a pooler of
-	// transactions; empty where it is the server.
+	// transactions; empty if it is the server.
 	DatabaseDirectURL string `yaml:"database_direct_url"`
 	// DatabasePool is the most connections in the pool of this process; 0, the default,
 	// for a twentieth of what the server admits, from 3 to 16.

@@ -98,7 +98,7 @@ func TestDoctorLooksAtYTDLP(t *testing.T) {
 	}
 }
 
-// TestDoctorReportsWhatServingRefuses: a template with a stage that nobody has.
+// TestDoctorReportsWhatServingRefuses: a template with a stage that no one has.
 func TestDoctorReportsWhatServingRefuses(t *testing.T) {
 	t.Parallel()
 	cfg := patient(t)

@@ -115,7 +115,7 @@ func on(t *testing.T, coverage []told, platform string) map[string]told {
 func TestOneIsDownOneIsSpentOneAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPlatforms(t)
-	p.tiktok.Close() // nobody listens there any more
+	p.tiktok.Close() // no one listens there any more
 	p.instagram.Header.Set("X-Business-Use-Case-Usage", `{"1":[{"type":"instagram","call_count":100,"estimated_time_to_regain_access":19}]}`)
 	p.instagram.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
 		instagramtest.Fail(w, 400, 4, "(#4) Application request limit reached")

@@ -23,7 +23,7 @@ import (
 type Tried struct {
 	Source  string `json:"source"`
 	Version string `json:"version"`
-	// Seed that was asked for; Platform is empty where the source chose.
+	// Seed that was asked for; Platform is empty if the source chose.
 	Seed     string   `json:"seed"`
 	Platform string   `json:"platform,omitempty"`
 	Hosts    []string `json:"hosts"`

@@ -60,7 +60,7 @@ type WantedQuota struct {
 	Window string `json:"window"`
 }
 
-// WantedLimits are 0 where the host's own apply.
+// WantedLimits are 0 if the host's own apply.
 type WantedLimits struct {
 	MemoryBytes  int64 `json:"memoryBytes"`
 	CallSeconds  int64 `json:"callSeconds"`
@@ -106,5 +106,5 @@ func wants(spec stage.Spec, set []string) Wants {
 	return w
 }
 
-// orEmpty is [] in JSON where there is nothing.
+// orEmpty is [] in JSON if there is nothing.
 func orEmpty(items []string) []string { return append([]string{}, items...) }

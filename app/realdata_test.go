@@ -28,7 +28,7 @@ import (
 type reading struct {
 	id, creator, caption string
 	posted, observed     int64
-	duration             int64 // milliseconds; 0 where unknown
+	duration             int64 // milliseconds; 0 if unknown
 	views, likes         int64
 }
 

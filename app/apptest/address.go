@@ -28,7 +28,7 @@ func FreeAddress(t testing.TB) string {
 }
 
 // ScratchPostgres returns the address of a migrated, empty PostgreSQL database that is
-// dropped after the test; it skips the test where there is no server.
+// dropped after the test; it skips the test if there is no server.
 func ScratchPostgres(t testing.TB) string {
 	t.Helper()
 	return storetest.PostgresConfig(t).DatabaseURL

@@ -43,7 +43,7 @@ func (c *client) call(ctx context.Context, method, path string, body, out any) e
 // maxWait is the longest wait that call accepts.
 const maxWait = 5 * time.Second
 
-// try makes one call. wait is above 0 where it was refused for its rate.
+// try makes one call. wait is above 0 if it was refused for its rate.
 func (c *client) try(ctx context.Context, method, path string, body, out any) (wait time.Duration, err error) {
 	var payload io.Reader
 	if body != nil {

@@ -206,7 +206,7 @@ func (j Journey) trends(ctx context.Context, c *client) error {
 
 // Fill creates a key's library: brief, rules and scrolls. If enough scrolls have
 // completed, it changes nothing. A brief and rules that a user has written stay: it adds
-// no scrolls to another brief than its own, and no rules where there are any.
+// no scrolls to another brief than its own, and no rules if there are any.
 func (j Journey) Fill(ctx context.Context, key string) error {
 	c := newClient(j.BaseURL)
 	c.key = key

@@ -134,7 +134,7 @@ func (r *Readiness) run(database Database, done chan struct{}) {
 }
 
 // Space returns an error if the disk of a folder has less than MinFree bytes free. It
-// returns nil where the system does not say, or there is no such folder.
+// returns nil if the system does not say, or there is no such folder.
 func Space(folder string) error {
 	free, err := freeBytes(folder)
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrNotExist) {

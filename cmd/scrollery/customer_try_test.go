@@ -64,7 +64,7 @@ func TestFirstMinute(t *testing.T) {
 	})
 }
 
-// TestFirstMinuteWithoutNetwork says so, and where there are videos that need none.
+// TestFirstMinuteWithoutNetwork says so, and where videos are that need none.
 func TestFirstMinuteWithoutNetwork(t *testing.T) {
 	t.Parallel()
 	running := apptest.Start(t, func(cfg *app.Config) {

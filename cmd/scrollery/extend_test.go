@@ -53,7 +53,7 @@ func TestExtendPage(t *testing.T) {
 }
 
 // quietAddress is free and stays so while the page's plugin is built: the system
-// gives nobody a port below its own range for outgoing connections.
+// gives no one a port below its own range for outgoing connections.
 func quietAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {

@@ -114,7 +114,7 @@ func TestImportKilled(t *testing.T) {
 		t.Logf("seed %d", seed)
 		random := rand.New(rand.NewPCG(seed, 0))
 		if strings.HasSuffix(t.Name(), "sqlite") {
-			c.kill() // nobody but the command itself is left to pick it up
+			c.kill() // no one but the command itself is left to pick it up
 		}
 		args := []string{"admin", "import", "--email", "chaos@example.com", file}
 		inOneGo := newChaosWith(t, "", importConfig)

@@ -154,7 +154,7 @@ func (c *customer) killed(t *testing.T, p *purchase) {
 func (c *customer) order(t *testing.T, p *purchase) {
 	got, err := c.call(t, c.key, "POST", "/v1/"+p.kind, p.body)
 	if err != nil {
-		return // one that nobody knows of may stay open in Stripe
+		return // one that no one knows of may stay open in Stripe
 	}
 	if got.status != http.StatusOK || got.text("url") == "" || (p.kind != "topup") != (got.text("claimToken") != "") {
 		t.Errorf("%s: got %d %v, want 200 with an address, and a claim token unless it is a top-up", p.kind, got.status, got.body)

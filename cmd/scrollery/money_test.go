@@ -75,7 +75,7 @@ func (r reply) text(field string) string {
 	return text
 }
 
-// ask makes a call as the holder of a key, or as nobody.
+// ask makes a call as the holder of a key, or as no one.
 func (b *business) ask(ctx context.Context, key, method, path, body string) (reply, error) {
 	request, err := http.NewRequestWithContext(ctx, method, b.base+path, strings.NewReader(body))
 	if err != nil {
@@ -393,7 +393,7 @@ func TestCreditsThroughStripe(t *testing.T) {
 
 		third, unconfirmed := topup(500)
 		b.stripe.Pay(third, "bob@example.com")
-		b.deliver(t) // nobody confirms it
+		b.deliver(t) // no one confirms it
 		wantConfirm(confirm, "completed", 1500)
 		left, unpaid := topup(100)
 		b.stripe.Expire(left)

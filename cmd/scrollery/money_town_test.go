@@ -20,7 +20,7 @@ import (
 // TestMoneyInterleavings sends 60 or 500 customers through one server that is killed
 // with SIGKILL again and again, while Stripe is busy, broken, slow and silent, and
 // its notices are lost, doubled, delayed, reordered and forged. In the end whoever
-// paid has a key that works and what he paid for, once, and nobody else has
+// paid has a key that works and what he paid for, once, and no one else has
 // anything.
 //
 // A customer's decisions follow from the seed and his number alone; when exactly a
@@ -190,7 +190,7 @@ func (w *town) crash() {
 	}
 }
 
-// errLost is a call without an answer: nobody knows what came of it.
+// errLost is a call without an answer: no one knows what came of it.
 var errLost = errors.New("the connection was lost")
 
 // call makes a call once the server is up. It may be lost.

@@ -40,7 +40,7 @@ const (
 	statusNone      = "none"
 )
 
-// step is the newest step of a deletion; action is empty where there is none.
+// step is the newest step of a deletion; action is empty if there is none.
 type step struct {
 	action, subject string
 	at              time.Time

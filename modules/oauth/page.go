@@ -33,7 +33,7 @@ type content struct {
 	Accounts []choice
 	Reads    []string
 	Writes   []permission
-	// Return leads back to the client with an error; empty where there is none.
+	// Return leads back to the client with an error; empty if there is none.
 	Return string
 }
 

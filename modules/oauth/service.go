@@ -49,7 +49,7 @@ var ErrKeysChanged = errors.New("the keys of the account have changed since the 
 type Sessions interface {
 	// Anchor is the lasting key that a session hangs on, for a person who signed in at since.
 	Anchor(ctx context.Context, tx *store.Tx, accountID int64, scopes []string, since time.Time) (keyID int64, err error)
-	// Mint makes a session key under a lasting key; ok is false where that key has ended.
+	// Mint makes a session key under a lasting key; ok is false if that key has ended.
 	Mint(ctx context.Context, tx *store.Tx, accountID, parentID int64, scopes []string) (made Session, ok bool, err error)
 	// End revokes a key of an account.
 	End(ctx context.Context, tx *store.Tx, accountID, keyID int64) error
@@ -67,7 +67,7 @@ type Session struct {
 type Protocols interface {
 	// Client is the address of a request's client.
 	Client(r *http.Request) string
-	// Spend takes one request from a quota a minute; wait is above 0 where it is spent.
+	// Spend takes one request from a quota a minute; wait is above 0 if it is spent.
 	Spend(r *http.Request, name string, quota int) (wait time.Duration)
 	// AgentScopes are the scopes that tools need.
 	AgentScopes() []string
@@ -173,7 +173,7 @@ func (s *Service) ours(resource string) bool {
 }
 
 // offered returns the scopes of a request, all that tools need where it names none; ok is
-// false where it names another.
+// false if it names another.
 func (s *Service) offered(asked string) (scopes []string, ok bool) {
 	all := s.needs.Protocols.AgentScopes()
 	if strings.TrimSpace(asked) == "" {

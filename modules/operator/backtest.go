@@ -54,7 +54,7 @@ type BacktestRun struct {
 	Flagged  int `json:"flagged"`
 }
 
-// OutlierRow counts what came of the outliers of one slice. A rate is null where there is
+// OutlierRow counts what came of the outliers of one slice. A rate is null if there is
 // nothing to divide by.
 type OutlierRow struct {
 	// By is `all`, `run`, `platform`, `kind`, `age` (whole days at the flag) or `peers`;

@@ -18,11 +18,11 @@ type backtestReading struct {
 	facts        videoFacts
 }
 
-// videoFacts are what a record says of its video; empty where it does not.
+// videoFacts are what a record says of its video; empty if it does not.
 type videoFacts struct {
 	creatorID, handle string
 	known             score.Known
-	// hashtags as written; keys are nil where the record has no metadata.
+	// hashtags as written; keys are nil if the record has no metadata.
 	hashtags []string
 	keys     []score.Key
 }
@@ -152,7 +152,7 @@ func (l *backtestLibrary) add(run []backtestReading) {
 	}
 }
 
-// creator is the number of a video's creator, as it is known so far; 0 where it is not.
+// creator is the number of a video's creator, as it is known so far; 0 if it is not.
 func (l *backtestLibrary) creator(v *backtestVideo) int64 {
 	key := l.creators.Key(v.ref.Platform, v.facts.creatorID, v.facts.handle)
 	if key == "" {

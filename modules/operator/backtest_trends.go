@@ -15,7 +15,7 @@ type BacktestTrend struct {
 }
 
 // TrendRow counts the keys of one run. Others are all keys of its window that are neither
-// generic nor among the first. A rate is null where there is nothing to divide by.
+// generic nor among the first. A rate is null if there is nothing to divide by.
 type TrendRow struct {
 	Run int `json:"run"`
 	// Listed is the number of trends, First how many of them were tested.
@@ -84,7 +84,7 @@ func trendRow(run int, c score.TrendCounts) TrendRow {
 	}
 }
 
-// rate is num ÷ den to four digits; nil where den is 0.
+// rate is num ÷ den to four digits; nil if den is 0.
 func rate(num, den int) *float64 {
 	if den == 0 {
 		return nil

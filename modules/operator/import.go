@@ -35,7 +35,7 @@ type InputFiles struct {
 
 // ImportReport says what an import did.
 type ImportReport struct {
-	// ScrollID is empty where nothing was new.
+	// ScrollID is empty if nothing was new.
 	ScrollID string         `json:"scrollId,omitempty"`
 	Total    ImportedFile   `json:"total"`
 	Files    []ImportedFile `json:"files"`

@@ -27,7 +27,7 @@ type Key struct {
 // AccountRow is an account.
 type AccountRow struct {
 	ID int64
-	// Email is empty where no checkout asked for it.
+	// Email is empty if no checkout asked for it.
 	Email     string
 	CreatedAt time.Time
 	// BlockedAt is zero unless it is blocked.
@@ -77,7 +77,7 @@ type Reading struct {
 
 // Imported says what an import did.
 type Imported struct {
-	// ScrollID is 0 where nothing was new.
+	// ScrollID is 0 if nothing was new.
 	ScrollID int64
 	// Parts are the tallies by [Reading.Part].
 	Parts []Tally
@@ -93,7 +93,7 @@ type Quota struct {
 	Used, Limit          int64
 	// Tenants that asked for it in this window or the one before.
 	Tenants int
-	// RenewsAt is zero where nothing is used.
+	// RenewsAt is zero if nothing is used.
 	RenewsAt time.Time
 	// Money: the units are millionths of a US dollar.
 	Money bool

@@ -14,7 +14,7 @@ import (
 // Keys makes and revokes keys.
 type Keys interface {
 	// CreateForEmail returns the secret of a new key of the account of an address. It
-	// opens a complimentary account where there is none.
+	// opens a complimentary account if there is none.
 	CreateForEmail(ctx context.Context, email, plan string, scopes []string, ttl time.Duration) (string, error)
 	Revoke(ctx context.Context, id string) error
 	// AccountOf finds the account of an address.

@@ -21,7 +21,7 @@ type Allowance struct {
 // Answer is whether units may be spent.
 type Answer struct {
 	Granted bool
-	// RetryAt is when a refused request is worth repeating; zero where it never is,
+	// RetryAt is when a refused request is worth repeating; zero if it never is,
 	// as it asks for more than the whole limit.
 	RetryAt time.Time
 }
@@ -33,7 +33,7 @@ type Status struct {
 	// Tenants asked for it in this window or the one before.
 	Tenants int
 	// RenewsAt is when something is available again that is not now: the end of the
-	// day, or when the oldest spending of a week falls out. Zero where nothing is used.
+	// day, or when the oldest spending of a week falls out. Zero if nothing is used.
 	RenewsAt time.Time
 }
 
@@ -191,7 +191,7 @@ func (s *Service) Status(ctx context.Context, a Allowance) (Status, error) {
 }
 
 // Left is what of an allowance the context's tenant would be granted now, and when it
-// would be granted units in all: zero where that is now, and never where units are more
+// would be granted units in all: zero if that is now, and never where units are more
 // than the limit. It spends nothing and asks for nothing.
 func (s *Service) Left(ctx context.Context, a Allowance, units int64) (left int64, answer Answer, err error) {
 	account, _, ok := viewer.Tenant(ctx)

@@ -29,7 +29,7 @@ type period struct {
 	since time.Time
 	// end is when what is spent now stops counting.
 	end time.Time
-	// free is when claims end; zero where they do not.
+	// free is when claims end; zero if they do not.
 	free time.Time
 }
 

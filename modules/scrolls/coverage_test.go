@@ -41,7 +41,7 @@ func TestCoverageTellsOfChange(t *testing.T) {
 	}; !reflect.DeepEqual(got(first), want) {
 		t.Errorf("first: %v, want %v", got(first), want)
 	}
-	// maker0 was answered for, maker2 is not even mentioned any more, and nobody said
+	// maker0 was answered for, maker2 is not even mentioned any more, and no one said
 	// a word about rival.
 	if want := map[string]string{
 		"maker0": "changed", "maker1": "ok", "maker2": "changed", "rival": "empty", "Beans": "unsupported", "espresso": "unsupported",
@@ -135,7 +135,7 @@ func TestHandlesThatNobodyAnsweredForAreCovered(t *testing.T) {
 	}
 }
 
-// TestSeedsOnAPlatformThatNobodyServesAreCovered: it is told that nobody looked,
+// TestSeedsOnAPlatformThatNobodyServesAreCovered: it is told that no one looked,
 // and that there were videos when somebody did.
 func TestSeedsOnAPlatformThatNobodyServesAreCovered(t *testing.T) {
 	t.Parallel()

@@ -144,7 +144,7 @@ func (w *world) start(service *Service, id int64) error {
 	return service.work(tenant(), jobArgs{account, id, w.load(id).Attempts + 1})
 }
 
-// complete starts the scroll until nobody wants it any more.
+// complete starts the scroll until no one wants it any more.
 func (w *world) complete(id int64) *Scroll {
 	w.t.Helper()
 	for range 5 {

@@ -153,7 +153,7 @@ func (s *Service) Rescue(ctx context.Context) error {
 	return nil
 }
 
-// claim makes the caller the scroll's worker. It returns no run where there is nothing
+// claim makes the caller the scroll's worker. It returns no run if there is nothing
 // to do now; wait is when to try again, 0 for never.
 func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Duration, err error) {
 	limits, err := s.needs.Plans.Limits(ctx)

@@ -81,7 +81,7 @@ type Tried struct {
 	Own bool
 	// Hosts are those that the source may ask.
 	Hosts []string
-	// Status is that of the outcome, empty where Failure says why there is none. Detail is in the
+	// Status is that of the outcome, empty if Failure says why there is none. Detail is in the
 	// source's words, without secrets.
 	Status, Failure, Detail string
 	// Asked and Returned count videos, Fields those that have each field.

@@ -11,7 +11,7 @@ import (
 )
 
 // folder gives the feed files of the run with this number, in order of name.
-// Where there are sub-folders 1, 2, …, run n reads the highest up to n, so the
+// If there are sub-folders 1, 2, …, run n reads the highest up to n, so the
 // last goes on for ever; else all files of the feed folder belong to every run.
 func folder(files fs.FS, number int) ([]string, error) {
 	entries, err := fs.ReadDir(files, ".")

@@ -105,7 +105,7 @@ func ParseMap(text []byte) (*Map, error) {
 }
 
 // findMap gives the map of a CSV file: the one beside it, in a folder above it,
-// or of the options; nil where there is none.
+// or of the options; nil if there is none.
 func (r *tables) findMap(name string) (*Map, error) {
 	if r.files == nil || (r.options.MapFirst && r.options.Map != nil) {
 		return r.options.Map, nil

@@ -32,7 +32,7 @@ func (d *draft) counted() bool {
 	return d.left || m.Views != nil || m.Likes != nil || m.Comments != nil || m.Shares != nil || m.Saves != nil
 }
 
-// count is a count, null where there is none.
+// count is a count, null if there is none.
 func (d *draft) count(n number) *int64 {
 	if n.bad {
 		d.doubtful++
@@ -139,7 +139,7 @@ func exactly(ref stage.Ref, date *int64) *int64 {
 	return date
 }
 
-// instant is a time in Unix milliseconds; nil where it is none. Zero is none.
+// instant is a time in Unix milliseconds; nil if it is none. Zero is none.
 func instant(s string) *int64 {
 	if n := parseNumber(s); n.value != nil {
 		switch {

@@ -86,7 +86,7 @@ func (p *parser) name(quoted jsontext.Value) string {
 	return name
 }
 
-// kind is that of a member, 0 where there is none.
+// kind is that of a member, 0 if there is none.
 func (o *object) kind(name string) jsontext.Kind {
 	if value, ok := o.members[name]; ok {
 		return value.Kind()

@@ -102,7 +102,7 @@ func (m *moment) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return err
 }
 
-// platformName is the platform in lower case, or empty where it is none.
+// platformName is the platform in lower case, or empty if it is none.
 func platformName(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	if len(s) == 0 || len(s) > 40 {

@@ -45,7 +45,7 @@ func (g *graph) tagged(ctx context.Context, term string, h *haul) error {
 	return nil
 }
 
-// tagOf is a term as a hashtag with a letter; empty where it makes none.
+// tagOf is a term as a hashtag with a letter; empty if it makes none.
 func tagOf(term string) string {
 	tag := sources.Tag(term)
 	if len(tag) > 200 || !strings.ContainsFunc(tag, unicode.IsLetter) {

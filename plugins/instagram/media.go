@@ -45,7 +45,7 @@ var (
 	linkForm = lazy.Pattern(`instagram\.com/(?:[A-Za-z0-9_.]+/)?(?:reels?|p|tv)/([A-Za-z0-9_-]{5,40})`)
 )
 
-// code is the public name of a post; its id means something to the asker alone. Empty where
+// code is the public name of a post; its id means something to the asker alone. Empty if
 // there is none.
 func (m media) code() string {
 	if code := string(m.Shortcode); codeForm().MatchString(code) {

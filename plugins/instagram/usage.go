@@ -11,9 +11,9 @@ import (
 
 // usage is what an answer says of the hour's allowance.
 type usage struct {
-	// percent of it that is spent; 0 where nothing is said.
+	// percent of it that is spent; 0 if nothing is said.
 	percent float64
-	// regain is when it is there again; 0 where nothing is said.
+	// regain is when it is there again; 0 if nothing is said.
 	regain time.Duration
 }
 

@@ -411,7 +411,7 @@ func (a *asker) take(ctx context.Context, platform string, q *request, answer si
 		if lists(answer.Body) {
 			return &site.Stop{Status: stage.Changed, Detail: a.ID + "'s answer has no " + q.records}
 		}
-		return nil // nothing at all, as providers answer where there is nothing
+		return nil // nothing at all, as providers answer if there is nothing
 	}
 	h.records += len(found)
 	var lines bytes.Buffer

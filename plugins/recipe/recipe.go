@@ -422,7 +422,7 @@ func (r *reader) pages(node ast.Node) (p pages) {
 	return p
 }
 
-// columns is the column map of a request; nil where the records have a known format.
+// columns is the column map of a request; nil if the records have a known format.
 func (r *reader) columns(node ast.Node, platform string, format formats.Format, reading map[string]any) *formats.Map {
 	if format != "" && format != formats.Mapped {
 		if len(reading) > 0 {

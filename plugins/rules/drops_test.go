@@ -76,7 +76,7 @@ var frequent = map[string]*regexp.Regexp{
 }
 
 // tongue is the language whose frequent words a caption has most of, at least two and twice
-// as many as of any other; empty where it cannot be told.
+// as many as of any other; empty if it cannot be told.
 func tongue(v seenVideo) string {
 	best, most, second := "", 1, 0
 	for of, re := range frequent {

@@ -46,7 +46,7 @@ type endpoint struct {
 	budget *model.Budget
 }
 
-// newEndpoint is nil where none is set.
+// newEndpoint is nil if none is set.
 func newEndpoint(call *stage.Call) (*endpoint, error) {
 	address, name, key := call.Settings[endpointSetting], call.Settings[modelSetting], call.Secrets[keySecret]
 	if address == "" {

@@ -92,7 +92,7 @@ func (c Condition) words(f *facts) answer {
 	return truth(found > 0)
 }
 
-// said is how the text has a value, or what the value is about; empty where it has not.
+// said is how the text has a value, or what the value is about; empty if it has not.
 func (c Condition) said(f *facts, value string) string {
 	forms := c.forms[value]
 	if forms == nil {

@@ -20,7 +20,7 @@ type facts struct {
 	posted   *int64
 	duration float64
 	metrics  stage.Metrics
-	// known is false where nothing at all is known of the video's words.
+	// known is false if nothing at all is known of the video's words.
 	known bool
 	// text is what the caption, the title and the first seconds say.
 	text string

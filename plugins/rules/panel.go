@@ -169,7 +169,7 @@ func (p *panel) alive() (stop func()) {
 	return func() { close(done) }
 }
 
-// ask gives an opinion a record, nil where there is none that fits.
+// ask gives an opinion a record, nil if there is none that fits.
 func (p *panel) ask(ctx context.Context, about []*facts) []opinion {
 	if why := p.refuses(); why != "" {
 		return p.lack(about, make([]opinion, len(about)), why)
@@ -194,7 +194,7 @@ func (p *panel) ask(ctx context.Context, about []*facts) []opinion {
 	return p.lack(about, opinions, why)
 }
 
-// refuses says why no more is asked; empty where it may be, and then it is counted.
+// refuses says why no more is asked; empty if it may be, and then it is counted.
 func (p *panel) refuses() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -111,7 +111,7 @@ func (q *question) answerTokens() int64 {
 	return int64(2000 + 40*len(q.Videos) + 8*len(q.Videos)*len(q.Rules))
 }
 
-// read takes the answer apart: an opinion for each video, nil where there is none
+// read takes the answer apart: an opinion for each video, nil if there is none
 // that fits. An answer in another form has none at all. A verdict about a ref that
 // was not asked about is ignored; one that names an unknown rule, or comes
 // twice, counts for nothing.

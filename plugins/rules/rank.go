@@ -49,7 +49,7 @@ func (c *compiler) terms(run stage.Run) []term {
 }
 
 // opinion is what a model says of one record: for the text of each item that it was
-// asked about, whether the record breaks it. Nil where it said nothing.
+// asked about, whether the record breaks it. Nil if it said nothing.
 type opinion map[string]bool
 
 func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {

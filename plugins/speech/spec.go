@@ -108,7 +108,7 @@ func spoken(segments []model.Segment) string {
 	return cut(strings.Join(said, " "))
 }
 
-// cut shortens a text to its bound, at the end of a word where there is one in the
+// cut shortens a text to its bound, at the end of a word if there is one in the
 // second half.
 func cut(text string) string {
 	runes := []rune(text)

@@ -96,7 +96,7 @@ type Fact struct {
 	Handle          string  `json:"handle,omitempty"`
 	Caption         string  `json:"caption,omitempty"`
 	DurationSeconds float64 `json:"durationSeconds,omitempty"`
-	// Views of an outlier, 0 where unknown, BaselineViews that are usual, Score, which is the
+	// Views of an outlier, 0 if unknown, BaselineViews that are usual, Score, which is the
 	// one divided by the other, and Samples, the videos that the usual ones are computed from.
 	Views         float64 `json:"views,omitempty"`
 	BaselineViews float64 `json:"baselineViews,omitempty"`

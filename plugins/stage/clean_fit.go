@@ -103,7 +103,7 @@ func membersOf(raw []byte) (members []member, ok bool) {
 	return members, errors.Is(err, io.EOF)
 }
 
-// shorten cuts a JSON string or list down to limit bytes; nil where nothing of it fits.
+// shorten cuts a JSON string or list down to limit bytes; nil if nothing of it fits.
 func shorten(value []byte, limit int) []byte {
 	switch {
 	case limit < 2:

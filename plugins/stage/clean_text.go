@@ -28,7 +28,7 @@ func CleanText(s string) string {
 // CleanJSON does for JSON what [CleanText] does for text, in names and values, written
 // as bytes or as escapes; halves of surrogate pairs become U+FFFD too. Of two names of an
 // object that are the same only then, the first stays. A NUL between values becomes a
-// space. repaired is false where raw is returned as it is. What is no JSON stays none.
+// space. repaired is false if raw is returned as it is. What is no JSON stays none.
 func CleanJSON(raw []byte) (clean []byte, repaired bool) {
 	clean, repaired = repairJSON(raw)
 	if repaired {

@@ -43,7 +43,7 @@ const (
 // failure is a trouble with the site's own words.
 type failure struct {
 	what   trouble
-	wait   time.Duration // what the site asks for; zero where it does not
+	wait   time.Duration // what the site asks for; zero if it does not
 	detail string
 }
 
@@ -165,7 +165,7 @@ func midnight(now time.Time) time.Time {
 	return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 }
 
-// authorize gets a token where there is none, or none that lives long enough.
+// authorize gets a token if there is none, or none that lives long enough.
 func (s *session) authorize(ctx context.Context) error {
 	if s.token != "" && s.site.Now().Before(s.expires) {
 		return nil

@@ -41,7 +41,7 @@ type api struct {
 	// spent says of each quota that the interface has answered enough.
 	spent   map[string]*site.Stop
 	retries sources.Retries
-	// followers are the subscribers of the channels that were read, nil where unknown.
+	// followers are the subscribers of the channels that were read, nil if unknown.
 	followers map[string]*int64
 }
 

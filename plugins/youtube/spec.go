@@ -6,7 +6,7 @@
 // hidden count 0 and lose a page over one odd value.
 //
 // Collected videos carry the subscribers of their channel, which YouTube rounds to three
-// digits, as followers; absent where the channel hides them. A channel found by its handle
+// digits, as followers; absent if the channel hides them. A channel found by its handle
 // has them in the same answer. A page of a search costs one unit more, for at most 50
 // channels that the call has not read yet. A refresh leaves them out: its units are for
 // the counts of videos.

@@ -33,7 +33,7 @@ var (
 	channelForm = lazy.Pattern(`^UC[A-Za-z0-9_-]{22}$`)
 )
 
-// target is what to ask for a seed on one platform; empty where the program has no
+// target is what to ask for a seed on one platform; empty if the program has no
 // way to find it.
 func target(seed stage.Seed, platform string) (address string) {
 	switch {

@@ -93,7 +93,7 @@ func TestRealProgram(t *testing.T) {
 	}
 }
 
-// TestRealProgramLeavesNothingBehind where there is nothing to fetch.
+// TestRealProgramLeavesNothingBehind if there is nothing to fetch.
 func TestRealProgramLeavesNothingBehind(t *testing.T) {
 	real(t)
 	w := newWeb(t, func(out http.ResponseWriter, r *http.Request) { http.NotFound(out, r) })

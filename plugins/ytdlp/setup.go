@@ -25,7 +25,7 @@ const (
 
 // Setup is what of the program and its companions is installed on this machine.
 type Setup struct {
-	// Version is the program's; empty where it is not installed or does not run.
+	// Version is the program's; empty if it is not installed or does not run.
 	Version string
 	// Problems are what does not work, each with its consequence; none is good.
 	Problems []string
@@ -60,7 +60,7 @@ func CheckSetup(ctx context.Context) Setup {
 	return s
 }
 
-// say is what a program prints; empty where it fails.
+// say is what a program prints; empty if it fails.
 func say(ctx context.Context, name string, args ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, setupDeadline)
 	defer cancel()

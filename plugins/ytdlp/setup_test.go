@@ -63,7 +63,7 @@ func TestSetup(t *testing.T) {
 	}
 }
 
-// TestRuntimeOfJavaScript: node is named where there is no deno, if the program knows how.
+// TestRuntimeOfJavaScript: node is named if there is no deno, if the program knows how.
 func TestRuntimeOfJavaScript(t *testing.T) {
 	for name, c := range map[string]struct {
 		others map[string]string

@@ -173,7 +173,7 @@ func (p *program) changeList() *cobra.Command {
 	})
 }
 
-// changePage ends where there are no later changes: the feed always has a next cursor.
+// changePage ends if there are no later changes: the feed always has a next cursor.
 type changePage struct{ *pb.ListChangesResponse }
 
 func (p *changePage) GetNextPageToken() string {

@@ -77,7 +77,7 @@ type spec struct {
 	use, short, long, example string
 	// args checks the arguments; nil takes none.
 	args cobra.PositionalArgs
-	// answer is what the command prints as JSON; nil where it prints none. anyAnswer
+	// answer is what the command prints as JSON; nil if it prints none. anyAnswer
 	// stands for an answer without a fixed shape.
 	answer proto.Message
 	// table adds --csv.

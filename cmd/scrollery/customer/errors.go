@@ -118,7 +118,7 @@ func codeOf(kind string) int {
 	return ExitFailed
 }
 
-// refusal is the body of a refused call; nil where the server did not refuse it.
+// refusal is the body of a refused call; nil if the server did not refuse it.
 func refusal(err error) *pb.Error {
 	var answered *restError
 	if errors.As(err, &answered) {

@@ -57,7 +57,7 @@ func (p *program) whoami() *cobra.Command {
 	})
 }
 
-// currentKey finds the key of the call; nil where it may not list keys.
+// currentKey finds the key of the call; nil if it may not list keys.
 func currentKey(c *call, client *client) (*pb.Key, error) {
 	size, token := int32(100), ""
 	for range 100 {

@@ -58,7 +58,7 @@ func (s *sender) deliver(ctx context.Context, account, id int64) error {
 	return nil
 }
 
-// slice delivers until it is time for another one; more is false where nothing is left to
+// slice delivers until it is time for another one; more is false if nothing is left to
 // do now.
 func (s *sender) slice(ctx context.Context, hook *Webhook) (more bool, err error) {
 	until := time.Now().Add(sliceTime)

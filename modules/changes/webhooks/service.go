@@ -31,7 +31,7 @@ type Needs struct {
 
 // Owners is the need of the people behind accounts.
 type Owners interface {
-	// Address returns the mail address of an account, empty where it has none.
+	// Address returns the mail address of an account, empty if it has none.
 	Address(ctx context.Context, account int64) (string, error)
 }
 
@@ -201,7 +201,7 @@ func (s *Service) Create(ctx context.Context, address string, types changes.Type
 	return w, showSecret(raw), nil
 }
 
-// Update changes a webhook; it returns nil where there is none. One that is started again
+// Update changes a webhook; it returns nil if there is none. One that is started again
 // begins its retries anew.
 func (s *Service) Update(ctx context.Context, id int64, c Change) (*Webhook, error) {
 	return s.change(ctx, id, func(w *Webhook) error {
@@ -224,7 +224,7 @@ func (s *Service) Update(ctx context.Context, id int64, c Change) (*Webhook, err
 }
 
 // Rotate gives a webhook a new secret and returns it; the former one signs too for 24
-// hours. It returns nil where there is no such webhook.
+// hours. It returns nil if there is no such webhook.
 func (s *Service) Rotate(ctx context.Context, id int64) (w *Webhook, shown string, err error) {
 	raw := newSecret()
 	sealed, err := s.seal(id, raw)
@@ -246,7 +246,7 @@ func (s *Service) Delete(ctx context.Context, id int64) (found bool, err error) 
 	return s.remove(ctx, id)
 }
 
-// Test sends a message of its own kind at once. It returns nil where there is no such
+// Test sends a message of its own kind at once. It returns nil if there is no such
 // webhook.
 func (s *Service) Test(ctx context.Context, id int64) (*Delivery, error) {
 	now := s.now().UnixMilli()
@@ -257,7 +257,7 @@ func (s *Service) Test(ctx context.Context, id int64) (*Delivery, error) {
 	return s.sender.sendNow(ctx, id, m)
 }
 
-// Again sends one change again at once. It returns nil where there is no such webhook or
+// Again sends one change again at once. It returns nil if there is no such webhook or
 // change, and fails with CursorExpired where the change is not kept any more.
 func (s *Service) Again(ctx context.Context, id int64, changeID string) (*Delivery, error) {
 	seq, ok := changes.Seq(changeID)
@@ -275,7 +275,7 @@ func (s *Service) Again(ctx context.Context, id int64, changeID string) (*Delive
 	return s.sender.sendNow(ctx, id, m)
 }
 
-// Replay moves a webhook to a place of the feed. It returns nil where there is none.
+// Replay moves a webhook to a place of the feed. It returns nil if there is none.
 func (s *Service) Replay(ctx context.Context, id int64, from changes.From) (*Webhook, error) {
 	cursor, err := s.feed.Start(ctx, from)
 	if err != nil {

@@ -82,7 +82,7 @@ func (s *Service) insert(ctx context.Context, w *Webhook) error {
 	})
 }
 
-// change has do change one of the account's webhooks and writes it; it returns nil where
+// change has do change one of the account's webhooks and writes it; it returns nil if
 // there is none. A worker that delivers to it sees the change before its next attempt. Where
 // do moves the cursor or the address, the worker's turn is over: what it delivers meanwhile
 // does not count.
@@ -128,7 +128,7 @@ func (s *Service) remove(ctx context.Context, id int64) (found bool, err error) 
 }
 
 // take begins a turn of the webhook: its worker alone moves the cursor. It returns nil
-// where there is nothing to do now, or another worker does it.
+// if there is nothing to do now, or another worker does it.
 func (s *sender) take(ctx context.Context, id int64) (hook *Webhook, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		now := s.now()

@@ -113,7 +113,7 @@ func (s *Sealer) Open(sealed []byte, place string) ([]byte, error) {
 	return plain, nil
 }
 
-// KeyFile returns the key in a file that only its owner may read; where there is no file
+// KeyFile returns the key in a file that only its owner may read; if there is no file
 // it makes one with a new key. Processes that race get the same key.
 func KeyFile(path string) (string, error) {
 	text, err := os.ReadFile(path)
@@ -129,7 +129,7 @@ func KeyFile(path string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// makeKeyFile fails with fs.ErrExist where there is a file by now. The file appears whole.
+// makeKeyFile fails with fs.ErrExist if there is a file by now. The file appears whole.
 func makeKeyFile(path string) error {
 	part, err := os.CreateTemp(filepath.Dir(path), ".key-") // mode 0600
 	if err != nil {

@@ -66,7 +66,7 @@ func NewContext(ctx context.Context, v *Viewer) context.Context {
 	return context.WithValue(ctx, contextKey{}, v)
 }
 
-// FromContext returns the viewer, or nil where none is known.
+// FromContext returns the viewer, or nil if none is known.
 func FromContext(ctx context.Context) *Viewer {
 	v, _ := ctx.Value(contextKey{}).(*Viewer)
 	return v
@@ -111,7 +111,7 @@ func System(ctx context.Context) context.Context {
 }
 
 // Tenant returns the account whose rows the context may touch. all is true for
-// the system; ok is false where neither is known.
+// the system; ok is false if neither is known.
 func Tenant(ctx context.Context) (accountID int64, all, ok bool) {
 	v := FromContext(ctx)
 	switch {

@@ -179,7 +179,7 @@ func (s *Server) tagged(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// paged is one page: of each post the fields asked for that it has. Where there is none, it
+// paged is one page: of each post the fields asked for that it has. If there is none, it
 // has answered why.
 func (s *Server) paged(w http.ResponseWriter, posts []Post, after, size string, fields []string) (map[string]any, bool) {
 	limit, err := strconv.Atoi(size)

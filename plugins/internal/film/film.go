@@ -74,7 +74,7 @@ const (
 )
 
 // Sound is that of the first seconds, as WAV: one channel, 16,000 samples a second.
-// What the file says of itself is left out. It is empty where the video has none.
+// What the file says of itself is left out. It is empty if the video has none.
 func Sound(ctx context.Context, call *stage.Call, path string, seconds int) ([]byte, error) {
 	file, err := os.CreateTemp(call.Scratch, "sound-*.wav")
 	if err != nil {

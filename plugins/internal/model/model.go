@@ -76,7 +76,7 @@ type Endpoint struct {
 	turnedDown atomic.Int32
 }
 
-// Of returns the call's endpoint; nil where none is set.
+// Of returns the call's endpoint; nil if none is set.
 func Of(call *stage.Call) (*Endpoint, error) {
 	address := call.Settings[EndpointSetting]
 	if address == "" {
@@ -202,7 +202,7 @@ func (e *Endpoint) fault(ctx context.Context, err error) error {
 	}
 }
 
-// after is the wait that an answer asks for; 0 where it asks for none.
+// after is the wait that an answer asks for; 0 if it asks for none.
 func after(answer *http.Response) time.Duration {
 	if answer == nil {
 		return 0

@@ -14,7 +14,7 @@ type Segment struct {
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 	Text  string  `json:"text"`
-	// Whisper's own doubts; 0 where another service says nothing.
+	// Whisper's own doubts; 0 if another service says nothing.
 	NoSpeech    float64 `json:"no_speech_prob"`
 	LogProb     float64 `json:"avg_logprob"`
 	Compression float64 `json:"compression_ratio"`

@@ -115,7 +115,7 @@ func (e *Short) Error() string {
 // Unwrap is the Stop of a seed that was answered so.
 func (e *Short) Unwrap() error { return &site.Stop{Status: stage.Partial, Detail: e.Error()} }
 
-// Short is a *Short of the names that were refused; nil where none was.
+// Short is a *Short of the names that were refused; nil if none was.
 func (n *Names) Short() error {
 	if len(n.refused) == 0 {
 		return nil

@@ -69,7 +69,7 @@ const (
 // Transient is a failure that another try may get past.
 type Transient struct {
 	Detail string
-	// Wait is what the site asks for; 0 where it asks for none.
+	// Wait is what the site asks for; 0 if it asks for none.
 	Wait time.Duration
 }
 

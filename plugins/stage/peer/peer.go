@@ -81,7 +81,7 @@ func Provide() (*tls.Config, error) {
 	return between(pair, []byte(os.Getenv(hostVariable)))
 }
 
-// Own is the plugin's end where the host offered no key: it makes one. It is nil where the
+// Own is the plugin's end where the host offered no key: it makes one. It is nil if the
 // host wants no encryption.
 func Own() (*tls.Config, error) {
 	host := os.Getenv(hostVariable)

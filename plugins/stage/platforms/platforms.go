@@ -109,7 +109,7 @@ func Address(platform, id, handle string, short bool) string {
 	return ""
 }
 
-// PostedAt is when a video was uploaded, in Unix milliseconds, as far as its id says it; 0 where
+// PostedAt is when a video was uploaded, in Unix milliseconds, as far as its id says it; 0 if
 // it does not.
 func PostedAt(platform, id string) int64 {
 	if p, ok := Of(platform); ok && p.posted != nil {

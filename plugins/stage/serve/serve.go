@@ -89,7 +89,7 @@ func Serve(h Handshake, register func(*grpc.Server), options ...grpc.ServerOptio
 }
 
 // keys are those that the host offers, or else the plugin's own, of which the host needs
-// the certificate; both are empty where the host wants none.
+// the certificate; both are empty if the host wants none.
 func keys() (config *tls.Config, certificate string, err error) {
 	if config, err = peer.Provide(); config != nil || err != nil {
 		return config, "", err

@@ -27,7 +27,7 @@ const (
 // Stop is why nothing more is to be had.
 type Stop struct {
 	Status stage.Status
-	// RetryAt is when another try makes sense; zero where unknown.
+	// RetryAt is when another try makes sense; zero if unknown.
 	RetryAt time.Time
 	Detail  string
 	Scope   Scope

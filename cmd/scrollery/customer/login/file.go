@@ -23,7 +23,7 @@ type file struct {
 	KeyID     string `json:"keyId,omitempty"`
 }
 
-// read returns the zero file where there is none.
+// read returns the zero file if there is none.
 func (s *Store) read() (file, error) {
 	var kept file
 	if err := s.load(loginFile, &kept); err != nil {

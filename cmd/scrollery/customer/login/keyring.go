@@ -26,7 +26,7 @@ const keyringTimeout = 60 * time.Second
 // system is the keyring of the operating system.
 type system struct{}
 
-// systemKeyring returns nil where there is no keyring. On Linux it is reached over the
+// systemKeyring returns nil if there is no keyring. On Linux it is reached over the
 // session bus; without its address the library would try to start one.
 func systemKeyring(lookup func(string) (string, bool)) Keyring {
 	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {

@@ -48,7 +48,7 @@ type Store struct {
 	Lookup func(string) (string, bool)
 	// Dir is the folder of the file.
 	Dir string
-	// Keyring is nil where the system has none.
+	// Keyring is nil if the system has none.
 	Keyring Keyring
 }
 
@@ -115,7 +115,7 @@ func (s *Store) stored(kept file) (Login, error) {
 }
 
 // Save stores a login in place of the one before. The key goes into the keyring, and
-// into the file where there is no keyring or inFile is set. It returns the place.
+// into the file if there is no keyring or inFile is set. It returns the place.
 func (s *Store) Save(l Login, inFile bool) (place string, err error) {
 	kept, err := s.read()
 	if err != nil {

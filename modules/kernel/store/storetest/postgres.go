@@ -20,7 +20,7 @@ import (
 )
 
 // PostgresConfig returns where a migrated, empty PostgreSQL database lies, which is
-// dropped after the test. It skips the test where there is no server.
+// dropped after the test. It skips the test if there is no server.
 func PostgresConfig(t testing.TB) store.Config {
 	t.Helper()
 	server := postgresServer(t)

@@ -57,7 +57,7 @@ func WriteSQLite(t testing.TB, dir string) {
 }
 
 // Postgres returns a migrated, empty database that is dropped after the test. It
-// skips the test where there is no server.
+// skips the test if there is no server.
 func Postgres(t testing.TB) *store.DB {
 	t.Helper()
 	return Open(t, PostgresConfig(t))

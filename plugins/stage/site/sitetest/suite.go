@@ -18,7 +18,7 @@ type Subject struct {
 	// for, and says so or not. Nil for an interface that is asked for no names.
 	Refuse func(t *testing.T, silent bool) (name string, records []stage.Record, o stage.Outcome)
 	// Bucket is the answer when the interface's own allowance is used up, TokenEnded when
-	// the secret is no longer taken. Nil where there is none of both.
+	// the secret is no longer taken. Nil if there is none of both.
 	Bucket, TokenEnded http.HandlerFunc
 	// Renamed is an answer whose list has another name; Empty has nothing in its list.
 	Renamed, Empty http.HandlerFunc

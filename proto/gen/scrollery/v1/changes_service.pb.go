@@ -31,7 +31,7 @@ type ListChangesRequest struct {
 	PageToken *string `protobuf:"bytes,2,opt,name=page_token,json=pageToken" json:"page_token,omitempty"`
 	// Kinds of changes, separated by commas; all when absent.
 	Types *string `protobuf:"bytes,3,opt,name=types" json:"types,omitempty"`
-	// Seconds to wait for a change where there is none; 0 when absent. A call that waits
+	// Seconds to wait for a change if there is none; 0 when absent. A call that waits
 	// counts among the streams of its key.
 	Wait *int32 `protobuf:"varint,4,opt,name=wait" json:"wait,omitempty"`
 	// Only changes of this time or later, Unix milliseconds, in place of a cursor.

@@ -41,7 +41,7 @@ type Video struct {
 	FirstSeenAt float64 `protobuf:"fixed64,6,opt,name=first_seen_at,json=firstSeenAt" json:"first_seen_at,omitempty"`
 	// When a scroll last found it.
 	LastSeenAt float64 `protobuf:"fixed64,7,opt,name=last_seen_at,json=lastSeenAt" json:"last_seen_at,omitempty"`
-	// How it was found; null where unknown.
+	// How it was found; null if unknown.
 	Source *Source `protobuf:"bytes,8,opt,name=source" json:"source,omitempty"`
 	// The caller's own annotations, an object or null.
 	AgentMetadata *structpb.Struct `protobuf:"bytes,9,opt,name=agent_metadata,json=agentMetadata" json:"agent_metadata,omitempty"`
@@ -484,12 +484,12 @@ type Hook struct {
 	OnScreenText *string `protobuf:"bytes,4,opt,name=on_screen_text,json=onScreenText" json:"on_screen_text,omitempty"`
 	// Rises by 1 when the evidence changes.
 	Version int32 `protobuf:"varint,5,opt,name=version" json:"version,omitempty"`
-	// The hook in one sentence; absent where nothing is spoken. Only in `listHooks`, `getVideos` and `getVideo`, as the two
+	// The hook in one sentence; absent if nothing is spoken. Only in `listHooks`, `getVideos` and `getVideo`, as the two
 	// below.
 	HookText *string `protobuf:"bytes,6,opt,name=hook_text,json=hookText" json:"hook_text,omitempty"`
 	// The score of the video, 4 decimals; absent without a baseline.
 	Score *float64 `protobuf:"fixed64,7,opt,name=score" json:"score,omitempty"`
-	// The baseline of the video; absent where there is none.
+	// The baseline of the video; absent if there is none.
 	BaselineViews *float64 `protobuf:"fixed64,8,opt,name=baseline_views,json=baselineViews" json:"baseline_views,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -594,9 +594,9 @@ type Outlier struct {
 	SampleCount int32 `protobuf:"varint,4,opt,name=sample_count,json=sampleCount" json:"sample_count,omitempty"`
 	// When the views were read, Unix milliseconds.
 	ObservedAt float64 `protobuf:"fixed64,5,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
-	// When it first was an outlier; absent where it never was one. Only in `listOutliers`, as those below.
+	// When it first was an outlier; absent if it never was one. Only in `listOutliers`, as those below.
 	OutlierSince *float64 `protobuf:"fixed64,6,opt,name=outlier_since,json=outlierSince" json:"outlier_since,omitempty"`
-	// The views that it has at 7 days by its newest usable reading. Absent where it was older at the reading.
+	// The views that it has at 7 days by its newest usable reading. Absent if it was older at the reading.
 	SevenDayViews *float64 `protobuf:"fixed64,7,opt,name=seven_day_views,json=sevenDayViews" json:"seven_day_views,omitempty"`
 	// Views of the reading by the hours since it was posted, at least one, 4 decimals. Absent likewise.
 	ViewsPerHour *float64 `protobuf:"fixed64,8,opt,name=views_per_hour,json=viewsPerHour" json:"views_per_hour,omitempty"`

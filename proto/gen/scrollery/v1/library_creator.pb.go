@@ -146,11 +146,11 @@ type Creator struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The platform, as `tiktok`.
 	Platform string `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
-	// The platform's own id; null where no source gave one.
+	// The platform's own id; null if no source gave one.
 	CreatorId *string `protobuf:"bytes,2,opt,name=creator_id,json=creatorId" json:"creator_id,omitempty"`
-	// The last handle; null where no source gave one.
+	// The last handle; null if no source gave one.
 	Handle *string `protobuf:"bytes,3,opt,name=handle" json:"handle,omitempty"`
-	// Followers as a source read them last; null where none did.
+	// Followers as a source read them last; null if none did.
 	Followers *float64 `protobuf:"fixed64,4,opt,name=followers" json:"followers,omitempty"`
 	// When they were read, Unix milliseconds.
 	FollowersAt *float64 `protobuf:"fixed64,5,opt,name=followers_at,json=followersAt" json:"followers_at,omitempty"`

@@ -143,7 +143,7 @@ type OutlierExplanation struct {
 	SampleCount int32 `protobuf:"varint,8,opt,name=sample_count,json=sampleCount" json:"sample_count,omitempty"`
 	// n: the creator's own peers, whatever the basis.
 	CreatorPeers int32 `protobuf:"varint,9,opt,name=creator_peers,json=creatorPeers" json:"creator_peers,omitempty"`
-	// The most expected views of an own peer where there are one or two, else 0: a
+	// The most expected views of an own peer if there are one or two, else 0: a
 	// baseline by the niche is never below it.
 	OwnViews float64 `protobuf:"fixed64,10,opt,name=own_views,json=ownViews" json:"own_views,omitempty"`
 	// Twice the median of the niche's expected views; 0 on a baseline by the creator.
@@ -160,7 +160,7 @@ type OutlierExplanation struct {
 	OrderValue float64 `protobuf:"fixed64,16,opt,name=order_value,json=orderValue" json:"order_value,omitempty"`
 	// True where the views look bought; such a video comes last.
 	Doubtful bool `protobuf:"varint,17,opt,name=doubtful" json:"doubtful,omitempty"`
-	// Twice the median of the used `likeRate` of `likes`; 0 where fewer than 3 are used.
+	// Twice the median of the used `likeRate` of `likes`; 0 if fewer than 3 are used.
 	TwiceUsualLikeRate float64 `protobuf:"fixed64,18,opt,name=twice_usual_like_rate,json=twiceUsualLikeRate" json:"twice_usual_like_rate,omitempty"`
 	// The creator's other videos, nearest in posting time first.
 	Peers *ConsideredVideos `protobuf:"bytes,19,opt,name=peers" json:"peers,omitempty"`
@@ -172,7 +172,7 @@ type OutlierExplanation struct {
 	Flags []*OutlierFlag `protobuf:"bytes,22,rep,name=flags" json:"flags,omitempty"`
 	// Time of the reading with which it first was an outlier, Unix milliseconds; null if it never was one.
 	OutlierSince *float64 `protobuf:"fixed64,23,opt,name=outlier_since,json=outlierSince" json:"outlier_since,omitempty"`
-	// target.views x 1000 / target.share, rounded down; null where it is undated or was older than 7 days.
+	// target.views x 1000 / target.share, rounded down; null if it is undated or was older than 7 days.
 	SevenDayViews *float64 `protobuf:"fixed64,24,opt,name=seven_day_views,json=sevenDayViews" json:"seven_day_views,omitempty"`
 	// target.views by the hours of target.age, at least one, 4 decimals; null likewise.
 	ViewsPerHour *float64 `protobuf:"fixed64,25,opt,name=views_per_hour,json=viewsPerHour" json:"views_per_hour,omitempty"`
@@ -459,15 +459,15 @@ type ConsideredVideo struct {
 	Reason string `protobuf:"bytes,2,opt,name=reason" json:"reason,omitempty"`
 	// What it competes with: its platform, or `youtube_short` or `youtube_long`.
 	Kind string `protobuf:"bytes,3,opt,name=kind" json:"kind,omitempty"`
-	// Unix milliseconds; null where unknown.
+	// Unix milliseconds; null if unknown.
 	PostedAt *float64 `protobuf:"fixed64,4,opt,name=posted_at,json=postedAt" json:"posted_at,omitempty"`
-	// Unix milliseconds; null where it was never read.
+	// Unix milliseconds; null if it was never read.
 	ObservedAt *float64 `protobuf:"fixed64,5,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
-	// Views of the reading; null where unknown.
+	// Views of the reading; null if unknown.
 	Views *float64 `protobuf:"fixed64,6,opt,name=views" json:"views,omitempty"`
-	// Likes of the reading; null where unknown.
+	// Likes of the reading; null if unknown.
 	Likes *float64 `protobuf:"fixed64,7,opt,name=likes" json:"likes,omitempty"`
-	// Age of the reading in milliseconds; null where the posting time is unknown.
+	// Age of the reading in milliseconds; null if the posting time is unknown.
 	Age *float64 `protobuf:"fixed64,8,opt,name=age" json:"age,omitempty"`
 	// Thousandths of its 7-day views that a video has at that age.
 	Share int32 `protobuf:"varint,9,opt,name=share" json:"share,omitempty"`
@@ -805,7 +805,7 @@ func (x *ExplainTrendRequest) GetKey() string {
 
 type ExplainTrendResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// False where no video of the window carries the key.
+	// False if no video of the window carries the key.
 	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
 	// Null when not found.
 	Explanation   *TrendExplanation `protobuf:"bytes,2,opt,name=explanation" json:"explanation,omitempty"`
@@ -876,7 +876,7 @@ type TrendExplanation struct {
 	CreatorsNow int32 `protobuf:"varint,7,opt,name=creators_now,json=creatorsNow" json:"creators_now,omitempty"`
 	// p: creators of its earlier videos.
 	CreatorsBefore int32 `protobuf:"varint,8,opt,name=creators_before,json=creatorsBefore" json:"creators_before,omitempty"`
-	// e = p x C / P, 4 decimals; 0 where P is 0.
+	// e = p x C / P, 4 decimals; 0 if P is 0.
 	ExpectedCreators float64 `protobuf:"fixed64,9,opt,name=expected_creators,json=expectedCreators" json:"expected_creators,omitempty"`
 	// c x c x P / (p x C + 3 x P), or c x c / 3 where P is 0; 4 decimals, rounded half up.
 	Strength float64 `protobuf:"fixed64,10,opt,name=strength" json:"strength,omitempty"`
@@ -1219,7 +1219,7 @@ type TrendVideo struct {
 	Creator int32 `protobuf:"varint,2,opt,name=creator" json:"creator,omitempty"`
 	// `recent`: posted in (T - W, T]; `earlier`: in (T - 2W, T - W]; else `neither`.
 	When string `protobuf:"bytes,3,opt,name=when" json:"when,omitempty"`
-	// When it was posted, Unix milliseconds; null where unknown.
+	// When it was posted, Unix milliseconds; null if unknown.
 	PostedAt *float64 `protobuf:"fixed64,4,opt,name=posted_at,json=postedAt" json:"posted_at,omitempty"`
 	// Archived videos count in no number of the key but `allVideos`.
 	Archived bool `protobuf:"varint,5,opt,name=archived" json:"archived,omitempty"`
@@ -1227,7 +1227,7 @@ type TrendVideo struct {
 	Readings int32 `protobuf:"varint,6,opt,name=readings" json:"readings,omitempty"`
 	// Readings that scoring can use.
 	UsableReadings int32 `protobuf:"varint,7,opt,name=usable_readings,json=usableReadings" json:"usable_readings,omitempty"`
-	// The first and the last usable reading; null where there is none.
+	// The first and the last usable reading; null if there is none.
 	First *TrendReading `protobuf:"bytes,8,opt,name=first" json:"first,omitempty"`
 	// The last usable reading.
 	Last *TrendReading `protobuf:"bytes,9,opt,name=last" json:"last,omitempty"`

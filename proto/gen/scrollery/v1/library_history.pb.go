@@ -73,7 +73,7 @@ type GetVideoResponse struct {
 	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
 	// Null when not found.
 	Video *Video `protobuf:"bytes,2,opt,name=video" json:"video,omitempty"`
-	// Null where the video is no outlier.
+	// Null if the video is no outlier.
 	Outlier *Outlier `protobuf:"bytes,3,opt,name=outlier" json:"outlier,omitempty"`
 	// Null without evidence.
 	Hook          *Hook `protobuf:"bytes,4,opt,name=hook" json:"hook,omitempty"`
@@ -360,13 +360,13 @@ type Observation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Unix milliseconds.
 	ObservedAt float64 `protobuf:"fixed64,1,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
-	// Null where no scroll made it.
+	// Null if no scroll made it.
 	ScrollId *string `protobuf:"bytes,2,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
 	// The stage that it came from.
 	Source string `protobuf:"bytes,3,opt,name=source" json:"source,omitempty"`
 	// What the source says its counts are: `exact`, `rounded`, `lagged`, `paid_and_organic`; null if unknown.
 	Meaning *string `protobuf:"bytes,4,opt,name=meaning" json:"meaning,omitempty"`
-	// Number of views; null where not given, as the four below.
+	// Number of views; null if not given, as the four below.
 	Views *float64 `protobuf:"fixed64,5,opt,name=views" json:"views,omitempty"`
 	// Number of likes.
 	Likes *float64 `protobuf:"fixed64,6,opt,name=likes" json:"likes,omitempty"`
@@ -378,7 +378,7 @@ type Observation struct {
 	Saves *float64 `protobuf:"fixed64,9,opt,name=saves" json:"saves,omitempty"`
 	// Whether scoring can use it.
 	Usable bool `protobuf:"varint,10,opt,name=usable" json:"usable,omitempty"`
-	// Null where usable, else `no_views`, `too_many_views` or `fewer_views_than_likes`.
+	// Null if usable, else `no_views`, `too_many_views` or `fewer_views_than_likes`.
 	Reason        *string `protobuf:"bytes,11,opt,name=reason" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -893,7 +893,7 @@ func (x *GetTrendSeriesRequest) GetKey() string {
 // video with the key, oldest first.
 type GetTrendSeriesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// False where no video of the window carries the key.
+	// False if no video of the window carries the key.
 	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
 	// The key asked for.
 	Key string `protobuf:"bytes,2,opt,name=key" json:"key,omitempty"`
@@ -1103,7 +1103,7 @@ type BacktestRun struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the scroll.
 	ScrollId string `protobuf:"bytes,1,opt,name=scroll_id,json=scrollId" json:"scroll_id,omitempty"`
-	// The newest reading that it scored, Unix milliseconds; 0 where it scored none.
+	// The newest reading that it scored, Unix milliseconds; 0 if it scored none.
 	ObservedAt float64 `protobuf:"fixed64,2,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
 	// Videos with a score, and the outliers among them that are not doubtful.
 	Scored int32 `protobuf:"varint,3,opt,name=scored" json:"scored,omitempty"`
@@ -1206,11 +1206,11 @@ type BacktestRow struct {
 	Flagged int32 `protobuf:"varint,6,opt,name=flagged" json:"flagged,omitempty"`
 	// Flagged videos above their baseline at the later reading.
 	Still int32 `protobuf:"varint,7,opt,name=still" json:"still,omitempty"`
-	// above / scored: what a blind guess would be right about. Null where scored is 0.
+	// above / scored: what a blind guess would be right about. Null if scored is 0.
 	BaseRate *float64 `protobuf:"fixed64,8,opt,name=base_rate,json=baseRate" json:"base_rate,omitempty"`
-	// still / flagged. Null where flagged is 0.
+	// still / flagged. Null if flagged is 0.
 	Precision *float64 `protobuf:"fixed64,9,opt,name=precision" json:"precision,omitempty"`
-	// still / above. Null where above is 0.
+	// still / above. Null if above is 0.
 	Recall        *float64 `protobuf:"fixed64,10,opt,name=recall" json:"recall,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1510,9 +1510,9 @@ type TrendBacktestSum struct {
 	Others int32 `protobuf:"varint,4,opt,name=others" json:"others,omitempty"`
 	// Those of the others that were taken up.
 	OthersTaken int32 `protobuf:"varint,5,opt,name=others_taken,json=othersTaken" json:"others_taken,omitempty"`
-	// taken / first. Null where first is 0.
+	// taken / first. Null if first is 0.
 	Rate *float64 `protobuf:"fixed64,6,opt,name=rate" json:"rate,omitempty"`
-	// othersTaken / others: what a blind guess would be right about. Null where others is 0.
+	// othersTaken / others: what a blind guess would be right about. Null if others is 0.
 	BaseRate      *float64 `protobuf:"fixed64,7,opt,name=base_rate,json=baseRate" json:"base_rate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1244,7 +1244,7 @@ type EstimateScrollResponse struct {
 	// What holds a scroll back now: `budget_spent`, `scroll_active_limit`, `no_sources`
 	// or `source_quota_exceeded`.
 	Obstacles []string `protobuf:"bytes,9,rep,name=obstacles" json:"obstacles,omitempty"`
-	// When a scroll can start and a source has what it needs; null where no time is known.
+	// When a scroll can start and a source has what it needs; null if no time is known.
 	NextEligibleAt *float64 `protobuf:"fixed64,10,opt,name=next_eligible_at,json=nextEligibleAt" json:"next_eligible_at,omitempty"`
 	// What may differ in the scroll.
 	Notes         []string `protobuf:"bytes,11,rep,name=notes" json:"notes,omitempty"`
@@ -1370,12 +1370,12 @@ type SourceEstimate struct {
 	Seeds int32 `protobuf:"varint,3,opt,name=seeds" json:"seeds,omitempty"`
 	// Seeds that it would not be asked for yet, as its site said.
 	Waiting int32 `protobuf:"varint,4,opt,name=waiting" json:"waiting,omitempty"`
-	// Requests that this usually takes; null where it is not known. More pages and known videos come
+	// Requests that this usually takes; null if it is not known. More pages and known videos come
 	// on top.
 	Requests *int32 `protobuf:"varint,5,opt,name=requests" json:"requests,omitempty"`
 	// Quotas of its site.
 	Quotas []*QuotaEstimate `protobuf:"bytes,6,rep,name=quotas" json:"quotas,omitempty"`
-	// When it can next be asked for all of it, Unix milliseconds; null where that is now or never.
+	// When it can next be asked for all of it, Unix milliseconds; null if that is now or never.
 	RetryAt *float64 `protobuf:"fixed64,7,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
 	// What the seeds usually cost at a provider that is paid; null for any other source.
 	Cost          *CostEstimate `protobuf:"bytes,8,opt,name=cost" json:"cost,omitempty"`

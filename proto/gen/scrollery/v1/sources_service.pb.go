@@ -44,9 +44,9 @@ type SourceState struct {
 	Settings []*SourceSetting `protobuf:"bytes,8,rep,name=settings" json:"settings,omitempty"`
 	// What the site grants: the account with keys of its own, else the operator.
 	Quotas []*SourceQuota `protobuf:"bytes,9,rep,name=quotas" json:"quotas,omitempty"`
-	// Requests that a creator usually takes; null where unknown.
+	// Requests that a creator usually takes; null if unknown.
 	RequestsPerHandle *float64 `protobuf:"fixed64,10,opt,name=requests_per_handle,json=requestsPerHandle" json:"requests_per_handle,omitempty"`
-	// Requests that a search usually takes; null where unknown.
+	// Requests that a search usually takes; null if unknown.
 	RequestsPerTerm *float64 `protobuf:"fixed64,11,opt,name=requests_per_term,json=requestsPerTerm" json:"requests_per_term,omitempty"`
 	// When the account's keys were last set, Unix milliseconds; null without any.
 	UpdatedAt     *float64 `protobuf:"fixed64,12,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
@@ -177,7 +177,7 @@ type SourceSecret struct {
 	Required bool `protobuf:"varint,2,opt,name=required" json:"required,omitempty"`
 	// Whether the account set it.
 	Set bool `protobuf:"varint,3,opt,name=set" json:"set,omitempty"`
-	// Its last four characters; null where it is not set or short.
+	// Its last four characters; null if it is not set or short.
 	Hint          *string `protobuf:"bytes,4,opt,name=hint" json:"hint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

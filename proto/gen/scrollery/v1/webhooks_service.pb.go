@@ -39,7 +39,7 @@ type Webhook struct {
 	Failures int32 `protobuf:"varint,6,opt,name=failures" json:"failures,omitempty"`
 	// When the next change is tried again; Unix milliseconds, null without failures.
 	NextAttemptAt *float64 `protobuf:"fixed64,7,opt,name=next_attempt_at,json=nextAttemptAt" json:"next_attempt_at,omitempty"`
-	// Until when the secret before this one signs too; null where none does.
+	// Until when the secret before this one signs too; null if none does.
 	PriorSecretUntil *float64 `protobuf:"fixed64,8,opt,name=prior_secret_until,json=priorSecretUntil" json:"prior_secret_until,omitempty"`
 	// Unix milliseconds, as the one below.
 	CreatedAt float64 `protobuf:"fixed64,9,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
@@ -1069,7 +1069,7 @@ type RedeliverResponse struct {
 	// Whether the account has such a webhook; of `redeliver` with `changeId`, and such a
 	// change.
 	Found bool `protobuf:"varint,1,opt,name=found" json:"found,omitempty"`
-	// With `changeId`; null where the webhook or the change was not found.
+	// With `changeId`; null if the webhook or the change was not found.
 	Delivery *Delivery `protobuf:"bytes,2,opt,name=delivery" json:"delivery,omitempty"`
 	// With `cursor`; null when not found.
 	Webhook       *Webhook `protobuf:"bytes,3,opt,name=webhook" json:"webhook,omitempty"`

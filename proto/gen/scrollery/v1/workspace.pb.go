@@ -29,9 +29,9 @@ type Workspace struct {
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// The tenant's product, in plain words.
 	Description *string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// The tenant's website; null where none is set.
+	// The tenant's website; null if none is set.
 	Website *string `protobuf:"bytes,3,opt,name=website" json:"website,omitempty"`
-	// The tenant's app in a store; null where none is set.
+	// The tenant's app in a store; null if none is set.
 	AppStoreUrl *string `protobuf:"bytes,4,opt,name=app_store_url,json=appStoreUrl" json:"app_store_url,omitempty"`
 	// Seeds: handles, profile addresses or names of competitors.
 	Competitors []string `protobuf:"bytes,5,rep,name=competitors" json:"competitors,omitempty"`

@@ -60,7 +60,7 @@ func (*GetWorkspaceRequest) Descriptor() ([]byte, []int) {
 
 type GetWorkspaceResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The workspace; null where none is set.
+	// The workspace; null if none is set.
 	Workspace     *Workspace `protobuf:"bytes,1,opt,name=workspace" json:"workspace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

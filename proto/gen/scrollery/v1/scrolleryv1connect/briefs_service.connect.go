@@ -41,7 +41,7 @@ const (
 // BriefsServiceClient is a client for the scrollery.v1.BriefsService service.
 type BriefsServiceClient interface {
 	// Drafts a short creative brief from the outliers, hooks and trends of the library. Every sentence carries the ids it
-	// rests on. Costs 50 credits; nothing where there is nothing to draft from.
+	// rests on. Costs 50 credits; nothing if there is nothing to draft from.
 	DraftBrief(context.Context, *v1.DraftBriefRequest) (*v1.DraftBriefResponse, error)
 }
 
@@ -82,7 +82,7 @@ func (c *briefsServiceClient) DraftBrief(ctx context.Context, req *v1.DraftBrief
 // BriefsServiceHandler is an implementation of the scrollery.v1.BriefsService service.
 type BriefsServiceHandler interface {
 	// Drafts a short creative brief from the outliers, hooks and trends of the library. Every sentence carries the ids it
-	// rests on. Costs 50 credits; nothing where there is nothing to draft from.
+	// rests on. Costs 50 credits; nothing if there is nothing to draft from.
 	DraftBrief(context.Context, *v1.DraftBriefRequest) (*v1.DraftBriefResponse, error)
 }
 
