@@ -58,8 +58,8 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 			}
 			windows = append(windows, w)
 		}
-		// takenUp reports whether two creators used a tag first within the days.
-		takenUp := func(key string, from int64) bool {
+		// came counts the creators who used a tag first within the days.
+		came := func(key string, from int64, days int64) int {
 			had, has := map[string]bool{}, map[string]bool{}
 			for _, v := range all {
 				known := videos.FactsOf(v.Metadata)
@@ -76,7 +76,7 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 			for creator := range had {
 				delete(has, creator)
 			}
-			return len(has) >= 2
+			return len(has)
 		}
 		var sum score.TrendCounts
 		for i := len(windows) - 1; i >= 1; i-- { // the first scroll has none
@@ -88,7 +88,16 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 			listed, dropped := w.Rank(false)
 			one.Listed = len(listed)
 			for n, k := range append(listed, dropped...) {
-				taken := takenUp(k.Key, w.T)
+				taken := came(k.Key, w.T, days) >= 2
+				if k.Drop != score.GenericKey && w.T+3*day <= windows[5].T+hourLong {
+					more := videos.Flag(came(k.Key, w.T, 3) > came(k.Key, w.T-3*day, 3))
+					one.Directions[0].Keys++
+					one.Directions[0].More += more
+					if n < len(listed) {
+						one.Directions[k.Direction()].Keys++
+						one.Directions[k.Direction()].More += more
+					}
+				}
 				switch {
 				case n < min(25, len(listed)):
 					one.First++
@@ -100,6 +109,11 @@ func TestTrendsAreTestedAsTheyWere(t *testing.T) {
 			}
 			want = append(want, one)
 			sum.Add(one.TrendCounts)
+		}
+		for _, i := range []score.Direction{score.AllDirections, score.Rising} {
+			if d := sum.Directions[i]; d.Keys == 0 || d.More == 0 || d.More == d.Keys {
+				t.Errorf("the test tests little: got %+v of direction %s, want some of the keys", d, i)
+			}
 		}
 		got, total, err := b.explainer.BacktestTrends(b.ctx, days)
 		if err != nil {

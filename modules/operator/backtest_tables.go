@@ -108,6 +108,11 @@ func (r *BacktestReport) WriteTables(out io.Writer) error {
 		}
 		line("%s\t%d\t%d\t%d\t%s\t%d\t%d\t%s", name, t.Listed, t.First, t.Taken, share(t.Rate), t.Others, t.OthersTaken, share(t.BaseRate))
 	}
+	line("\nDirections: how many keys at least one more new creator took up in the %[1]d days after a run than in the %[1]d days before it", score.DirectionDays)
+	line("direction\tkeys\tmore\tshare")
+	for _, d := range r.Trends.All.Directions {
+		line("%s\t%d\t%d\t%s", d.Direction, d.Keys, d.More, share(d.Share))
+	}
 	return w.Flush()
 }
 

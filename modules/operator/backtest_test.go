@@ -220,6 +220,9 @@ func TestBacktestOfTrendingVideos(t *testing.T) {
 	}
 	all := report.Trends.All
 	t.Logf("first %d, taken %d; others %d, taken %d", all.First, all.Taken, all.Others, all.OthersTaken)
+	for _, d := range all.Directions {
+		t.Logf("%s: %d of %d got more new creators", d.Direction, d.More, d.Keys)
+	}
 	if 100*all.Taken < 55*all.First || all.First == 0 {
 		t.Errorf("got %d of the first %d taken up, want at least 0.55 of them", all.Taken, all.First)
 	}

@@ -28,6 +28,18 @@ type TrendRow struct {
 	// Rate is Taken ÷ First, BaseRate is OthersTaken ÷ Others.
 	Rate     *float64 `json:"rate"`
 	BaseRate *float64 `json:"baseRate"`
+	// Directions are those of the trends, then `all` keys of First and Others.
+	Directions []DirectionRow `json:"directions"`
+}
+
+// DirectionRow counts keys that got more new creators in the 3 days after a run than in the
+// 3 days before it; 0 of 0 where fewer days follow.
+type DirectionRow struct {
+	Direction string `json:"direction"`
+	Keys      int    `json:"keys"`
+	More      int    `json:"more"`
+	// Share is More ÷ Keys.
+	Share *float64 `json:"share"`
 }
 
 // rankedRun is a run with what was a trend after it.
@@ -78,10 +90,15 @@ func (l *backtestLibrary) trends(days int) BacktestTrend {
 }
 
 func trendRow(run int, c score.TrendCounts) TrendRow {
-	return TrendRow{
+	row := TrendRow{
 		Run: run, Listed: c.Listed, First: c.First, Taken: c.Taken, Others: c.Others, OthersTaken: c.OthersTaken,
 		Rate: rate(c.Taken, c.First), BaseRate: rate(c.OthersTaken, c.Others),
 	}
+	for _, to := range score.TestedDirections {
+		d := c.Directions[to]
+		row.Directions = append(row.Directions, DirectionRow{to.String(), d.Keys, d.More, rate(d.More, d.Keys)})
+	}
+	return row
 }
 
 // rate is num ÷ den to four digits; nil if den is 0.

@@ -147,8 +147,13 @@ func (s *Service) backtestTrends(ctx context.Context, req *pb.BacktestTrendsRequ
 }
 
 func trendCounts(c score.TrendCounts) *pb.TrendBacktestSum {
-	return &pb.TrendBacktestSum{
+	sum := &pb.TrendBacktestSum{
 		Listed: int32(c.Listed), First: int32(c.First), Taken: int32(c.Taken), Others: int32(c.Others), OthersTaken: int32(c.OthersTaken),
 		Rate: part(c.Taken, c.First), BaseRate: part(c.OthersTaken, c.Others),
 	}
+	for _, to := range score.TestedDirections {
+		d := c.Directions[to]
+		sum.Directions = append(sum.Directions, &pb.DirectionBacktest{Direction: to.String(), Keys: int32(d.Keys), More: int32(d.More), Share: part(d.More, d.Keys)})
+	}
+	return sum
 }

@@ -145,6 +145,8 @@ type RankedRun struct {
 	// other keys of the window that are not generic.
 	Listed        int
 	First, Others []string
+	// Directed are the listed keys by their Direction.
+	Directed [Falling + 1][]string
 }
 
 // Split ranks the keys of the window for a backtest, without archived videos.
@@ -152,6 +154,8 @@ func (w *Window) Split() RankedRun {
 	listed, dropped := w.Rank(false)
 	r := RankedRun{At: w.T, Listed: len(listed)}
 	for i := range listed {
+		to := listed[i].Direction()
+		r.Directed[to] = append(r.Directed[to], listed[i].Key)
 		if i < FirstTrends {
 			r.First = append(r.First, listed[i].Key)
 		} else {
@@ -169,7 +173,25 @@ func (w *Window) Split() RankedRun {
 // TrendCounts counts the keys of a run, and those that were taken up.
 type TrendCounts struct {
 	Listed, First, Taken, Others, OthersTaken int
+	// Directions count the listed keys by their Direction, and at AllDirections all keys of First and
+	// Others: what a blind guess would be right about. They are 0 for a run without
+	// DirectionDays of readings after it.
+	Directions [Falling + 1]DirectionCounts
 }
+
+// DirectionDays is how many days before and after a run the test of directions compares,
+// those that [Trend.Direction] counts.
+const DirectionDays = 3
+
+// AllDirections is where a test counts all keys.
+const AllDirections Direction = 0
+
+// TestedDirections are the rows of a test of directions, in the order of reports.
+var TestedDirections = [...]Direction{Rising, Holding, Falling, AllDirections}
+
+// DirectionCounts counts keys, and those of them that more creators took up in the
+// DirectionDays after the run than in as many before it.
+type DirectionCounts struct{ Keys, More int }
 
 // Add sums the counts of another run.
 func (c *TrendCounts) Add(other TrendCounts) {
@@ -178,6 +200,10 @@ func (c *TrendCounts) Add(other TrendCounts) {
 	c.Taken += other.Taken
 	c.Others += other.Others
 	c.OthersTaken += other.OthersTaken
+	for i := range c.Directions {
+		c.Directions[i].Keys += other.Directions[i].Keys
+		c.Directions[i].More += other.Directions[i].More
+	}
 }
 
 // Test counts what came of the run's keys: those that at least NewCreators creators took
@@ -196,7 +222,34 @@ func (r *RankedRun) Test(uses []Use, days int, end int64) (counts TrendCounts, o
 	}
 	return TrendCounts{
 		Listed: r.Listed, First: len(r.First), Taken: taken(r.First), Others: len(r.Others), OthersTaken: taken(r.Others),
+		Directions: r.directions(uses, end),
 	}, true
+}
+
+// directions tests the directions of the run, where the readings go on for long enough.
+// Creators of before and after are counted alike, from all that was ever read.
+func (r *RankedRun) directions(uses []Use, end int64) (counts [Falling + 1]DirectionCounts) {
+	until, ok := DaysOver(r.At, DirectionDays, end)
+	if !ok {
+		return counts
+	}
+	keys := slices.Concat(r.First, r.Others)
+	before, after := Uptake(keys, uses, r.At-DirectionDays*day, r.At), Uptake(keys, uses, r.At, until)
+	more := make(map[string]bool, len(keys))
+	for i, key := range keys {
+		more[key] = after[i] > before[i]
+	}
+	add := func(to Direction, keys []string) {
+		counts[to].Keys = len(keys)
+		for _, key := range keys {
+			counts[to].More += count(more[key])
+		}
+	}
+	add(AllDirections, keys)
+	for to := Rising; to <= Falling; to++ {
+		add(to, r.Directed[to])
+	}
+	return counts
 }
 
 // DaysOver is when so many days after a time end; ok is false if the last reading is

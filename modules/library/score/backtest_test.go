@@ -125,6 +125,46 @@ func TestUptakeCountsNewCreators(t *testing.T) {
 	}
 }
 
+func TestDirectionsAreComparedWithWhatCame(t *testing.T) {
+	t.Parallel()
+	const at = 100 * day
+	r := RankedRun{
+		At: at, First: []string{"up", "even"}, Others: []string{"down", "unlisted"},
+		Directed: [Falling + 1][]string{Rising: {"up", "even"}, Holding: nil, Falling: {"down"}},
+	}
+	uses := []Use{
+		{"up", 1, at - 3*day}, // before both
+		{"up", 2, at},
+		{"up", 3, at + 1},
+		{"up", 4, at + 3*day},
+		{"even", 1, at - 1},
+		{"even", 2, at + 1},
+		{"even", 3, at + 3*day + 1},
+		{"even", 1, at + 1},
+		{"down", 1, at - 3*day + 1},
+		{"unlisted", 1, at + day},
+	}
+	for _, c := range []struct {
+		end  int64
+		want [Falling + 1]DirectionCounts
+	}{
+		{at + 3*day - late, [Falling + 1]DirectionCounts{{4, 2}, {2, 1}, {}, {1, 0}}},
+		{at + 3*day - late - 1, [Falling + 1]DirectionCounts{}},
+	} {
+		got, ok := r.Test(uses, 1, c.end)
+		if diff := cmp.Diff(c.want, got.Directions); diff != "" || !ok {
+			t.Errorf("end %d: ok %v, directions (-want +got):\n%s", c.end, ok, diff)
+		}
+		twice := got
+		twice.Add(got)
+		for i, d := range c.want {
+			if want := (DirectionCounts{2 * d.Keys, 2 * d.More}); twice.Directions[i] != want {
+				t.Errorf("sum of two runs, direction %s: got %+v, want %+v", Direction(i), twice.Directions[i], want)
+			}
+		}
+	}
+}
+
 func (s *set) outliers(t *testing.T, run int) []Outlier {
 	t.Helper()
 	all, _, err := scoreAll(s.at(run), -1, 1)

@@ -83,7 +83,7 @@ const (
 )
 
 // String is the stable name of the direction.
-func (d Direction) String() string { return [...]string{"", "rising", "holding", "falling"}[d] }
+func (d Direction) String() string { return [...]string{"all", "rising", "holding", "falling"}[d] }
 
 // Direction compares the new creators with those of the days before.
 func (t *Trend) Direction() Direction {

@@ -1513,7 +1513,9 @@ type TrendBacktestSum struct {
 	// taken / first. Null if first is 0.
 	Rate *float64 `protobuf:"fixed64,6,opt,name=rate" json:"rate,omitempty"`
 	// othersTaken / others: what a blind guess would be right about. Null if others is 0.
-	BaseRate      *float64 `protobuf:"fixed64,7,opt,name=base_rate,json=baseRate" json:"base_rate,omitempty"`
+	BaseRate *float64 `protobuf:"fixed64,7,opt,name=base_rate,json=baseRate" json:"base_rate,omitempty"`
+	// What came of each direction: `rising`, `holding` and `falling` trends, then `all`: all keys of first and others.
+	Directions    []*DirectionBacktest `protobuf:"bytes,8,rep,name=directions" json:"directions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1593,6 +1595,87 @@ func (x *TrendBacktestSum) GetRate() float64 {
 func (x *TrendBacktestSum) GetBaseRate() float64 {
 	if x != nil && x.BaseRate != nil {
 		return *x.BaseRate
+	}
+	return 0
+}
+
+func (x *TrendBacktestSum) GetDirections() []*DirectionBacktest {
+	if x != nil {
+		return x.Directions
+	}
+	return nil
+}
+
+// DirectionBacktest counts keys that got more new creators in the 3 days after a scroll than in the 3 days before it. Scrolls
+// with fewer days after them count 0 keys.
+type DirectionBacktest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// `rising`, `holding`, `falling` or `all`.
+	Direction string `protobuf:"bytes,1,opt,name=direction" json:"direction,omitempty"`
+	// Keys with this direction at the scroll.
+	Keys int32 `protobuf:"varint,2,opt,name=keys" json:"keys,omitempty"`
+	// Those that got more new creators.
+	More int32 `protobuf:"varint,3,opt,name=more" json:"more,omitempty"`
+	// more / keys; the one of `all` is what a blind guess would be right about. Null if keys is 0.
+	Share         *float64 `protobuf:"fixed64,4,opt,name=share" json:"share,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DirectionBacktest) Reset() {
+	*x = DirectionBacktest{}
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DirectionBacktest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DirectionBacktest) ProtoMessage() {}
+
+func (x *DirectionBacktest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DirectionBacktest.ProtoReflect.Descriptor instead.
+func (*DirectionBacktest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *DirectionBacktest) GetDirection() string {
+	if x != nil {
+		return x.Direction
+	}
+	return ""
+}
+
+func (x *DirectionBacktest) GetKeys() int32 {
+	if x != nil {
+		return x.Keys
+	}
+	return 0
+}
+
+func (x *DirectionBacktest) GetMore() int32 {
+	if x != nil {
+		return x.More
+	}
+	return 0
+}
+
+func (x *DirectionBacktest) GetShare() float64 {
+	if x != nil && x.Share != nil {
+		return *x.Share
 	}
 	return 0
 }
@@ -1724,7 +1807,7 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	"\tscroll_id\x18\x01 \x01(\tR\bscrollId\x12\x1f\n" +
 	"\vobserved_at\x18\x02 \x01(\x01R\n" +
 	"observedAt\x122\n" +
-	"\x04keys\x18\x03 \x01(\v2\x1e.scrollery.v1.TrendBacktestSumR\x04keys\"\xd0\x01\n" +
+	"\x04keys\x18\x03 \x01(\v2\x1e.scrollery.v1.TrendBacktestSumR\x04keys\"\x91\x02\n" +
 	"\x10TrendBacktestSum\x12\x16\n" +
 	"\x06listed\x18\x01 \x01(\x05R\x06listed\x12\x14\n" +
 	"\x05first\x18\x02 \x01(\x05R\x05first\x12\x14\n" +
@@ -1732,7 +1815,15 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	"\x06others\x18\x04 \x01(\x05R\x06others\x12!\n" +
 	"\fothers_taken\x18\x05 \x01(\x05R\vothersTaken\x12\x19\n" +
 	"\x04rate\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x04rate\x12\"\n" +
-	"\tbase_rate\x18\a \x01(\x01B\x05\xaa\x01\x02\b\x01R\bbaseRateBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\tbase_rate\x18\a \x01(\x01B\x05\xaa\x01\x02\b\x01R\bbaseRate\x12?\n" +
+	"\n" +
+	"directions\x18\b \x03(\v2\x1f.scrollery.v1.DirectionBacktestR\n" +
+	"directions\"v\n" +
+	"\x11DirectionBacktest\x12\x1c\n" +
+	"\tdirection\x18\x01 \x01(\tR\tdirection\x12\x12\n" +
+	"\x04keys\x18\x02 \x01(\x05R\x04keys\x12\x12\n" +
+	"\x04more\x18\x03 \x01(\x05R\x04more\x12\x1b\n" +
+	"\x05share\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05shareBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_library_history_proto_rawDescOnce sync.Once
@@ -1746,7 +1837,7 @@ func file_scrollery_v1_library_history_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_library_history_proto_rawDescData
 }
 
-var file_scrollery_v1_library_history_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_scrollery_v1_library_history_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_scrollery_v1_library_history_proto_goTypes = []any{
 	(*GetVideoRequest)(nil),          // 0: scrollery.v1.GetVideoRequest
 	(*GetVideoResponse)(nil),         // 1: scrollery.v1.GetVideoResponse
@@ -1767,26 +1858,28 @@ var file_scrollery_v1_library_history_proto_goTypes = []any{
 	(*BacktestTrendsResponse)(nil),   // 16: scrollery.v1.BacktestTrendsResponse
 	(*TrendBacktestRun)(nil),         // 17: scrollery.v1.TrendBacktestRun
 	(*TrendBacktestSum)(nil),         // 18: scrollery.v1.TrendBacktestSum
-	(*Video)(nil),                    // 19: scrollery.v1.Video
-	(*Outlier)(nil),                  // 20: scrollery.v1.Outlier
-	(*Hook)(nil),                     // 21: scrollery.v1.Hook
+	(*DirectionBacktest)(nil),        // 19: scrollery.v1.DirectionBacktest
+	(*Video)(nil),                    // 20: scrollery.v1.Video
+	(*Outlier)(nil),                  // 21: scrollery.v1.Outlier
+	(*Hook)(nil),                     // 22: scrollery.v1.Hook
 }
 var file_scrollery_v1_library_history_proto_depIdxs = []int32{
-	19, // 0: scrollery.v1.GetVideoResponse.video:type_name -> scrollery.v1.Video
-	20, // 1: scrollery.v1.GetVideoResponse.outlier:type_name -> scrollery.v1.Outlier
-	21, // 2: scrollery.v1.GetVideoResponse.hook:type_name -> scrollery.v1.Hook
-	21, // 3: scrollery.v1.GetVideosResponse.videos:type_name -> scrollery.v1.Hook
+	20, // 0: scrollery.v1.GetVideoResponse.video:type_name -> scrollery.v1.Video
+	21, // 1: scrollery.v1.GetVideoResponse.outlier:type_name -> scrollery.v1.Outlier
+	22, // 2: scrollery.v1.GetVideoResponse.hook:type_name -> scrollery.v1.Hook
+	22, // 3: scrollery.v1.GetVideosResponse.videos:type_name -> scrollery.v1.Hook
 	6,  // 4: scrollery.v1.ListObservationsResponse.observations:type_name -> scrollery.v1.Observation
 	13, // 5: scrollery.v1.BacktestOutliersResponse.runs:type_name -> scrollery.v1.BacktestRun
 	14, // 6: scrollery.v1.BacktestOutliersResponse.rows:type_name -> scrollery.v1.BacktestRow
 	17, // 7: scrollery.v1.BacktestTrendsResponse.runs:type_name -> scrollery.v1.TrendBacktestRun
 	18, // 8: scrollery.v1.BacktestTrendsResponse.all:type_name -> scrollery.v1.TrendBacktestSum
 	18, // 9: scrollery.v1.TrendBacktestRun.keys:type_name -> scrollery.v1.TrendBacktestSum
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	19, // 10: scrollery.v1.TrendBacktestSum.directions:type_name -> scrollery.v1.DirectionBacktest
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_library_history_proto_init() }
@@ -1802,7 +1895,7 @@ func file_scrollery_v1_library_history_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_library_history_proto_rawDesc), len(file_scrollery_v1_library_history_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
