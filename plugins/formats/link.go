@@ -60,16 +60,23 @@ func readLink(text string) link {
 	host := strings.ToLower(at.Hostname())
 	parts := strings.FieldsFunc(at.Path, func(r rune) bool { return r == '/' })
 	found := link{address: text}
-	switch site, short := platforms.OfHost(host); site {
-	case platforms.TikTok:
-		found.tiktok(host, parts, short)
-	case platforms.YouTube:
+	switch site, short := platforms.OfHost(host); {
+	case site == platforms.TikTok:
+		found.tiktok(parts, short)
+	case site == platforms.YouTube:
 		found.youtube(at, parts, short)
-	case platforms.Instagram:
+	case platforms.Serving(host) == platforms.Instagram: // its paths have no sign of their own
 		found.instagram(parts)
 	}
 	if found.kind == noLink {
-		return link{}
+		platform, account := platforms.Account(host, parts)
+		if account == "" || len(parts) > 3 {
+			return link{}
+		}
+		found.kind, found.platform, found.handle = profileLink, platform, account
+		if parts[0] == "channel" {
+			found.handle, found.creator = "", account
+		}
 	}
 	return found
 }
@@ -81,7 +88,7 @@ func part(parts []string, at int) string {
 	return ""
 }
 
-func (l *link) tiktok(host string, parts []string, short bool) {
+func (l *link) tiktok(parts []string, short bool) {
 	l.platform = "tiktok"
 	first := part(parts, 0)
 	name, named := strings.CutPrefix(first, "@")
@@ -92,8 +99,6 @@ func (l *link) tiktok(host string, parts []string, short bool) {
 		l.kind, l.id, l.handle = videoLink, parts[2], name
 	case named && (part(parts, 1) == "photo" || part(parts, 1) == "live" || part(parts, 1) == "playlist"):
 		l.kind, l.handle = photoLink, name
-	case named && name != "":
-		l.kind, l.handle = profileLink, name
 	case (first == "v" || first == "video" || first == "embed" || first == "player") && allDigits(strings.TrimSuffix(part(parts, len(parts)-1), ".html")):
 		l.kind, l.id = videoLink, strings.TrimSuffix(parts[len(parts)-1], ".html")
 	case first == "share" && part(parts, 1) == "video" && allDigits(part(parts, 2)):
@@ -106,7 +111,6 @@ func allDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") 
 func (l *link) youtube(at *url.URL, parts []string, short bool) {
 	l.platform = "youtube"
 	first := part(parts, 0)
-	name, named := strings.CutPrefix(first, "@")
 	id := ""
 	switch {
 	case short:
@@ -115,14 +119,8 @@ func (l *link) youtube(at *url.URL, parts []string, short bool) {
 		if id = at.Query().Get("v"); id == "" {
 			id = part(parts, 1)
 		}
-	case slices.Contains([]string{"shorts", "live", "embed", "v", "e"}, first):
+	case slices.Contains([]string{"shorts", "live", "embed", "v", "e", "video"}, first):
 		id = part(parts, 1)
-	case named && name != "":
-		l.kind, l.handle = profileLink, name
-	case first == "channel" && strings.HasPrefix(part(parts, 1), "UC"):
-		l.kind, l.creator = profileLink, parts[1]
-	case (first == "c" || first == "user") && part(parts, 1) != "":
-		l.kind, l.handle = profileLink, parts[1]
 	case first == "playlist" || first == "post" || first == "hashtag" || first == "results":
 		l.kind = photoLink
 	}
@@ -130,9 +128,6 @@ func (l *link) youtube(at *url.URL, parts []string, short bool) {
 		l.kind, l.id = videoLink, id
 	}
 }
-
-// instagramPages are first parts of addresses that name no account.
-var instagramPages = map[string]bool{"explore": true, "accounts": true, "direct": true, "about": true, "developer": true, "legal": true, "web": true, "api": true, "audio": true, "reels": true, "stories": true, "s": true}
 
 func (l *link) instagram(parts []string) {
 	l.platform = "instagram"
@@ -157,8 +152,6 @@ func (l *link) instagram(parts []string) {
 		l.kind = shortLink
 	case first == "stories":
 		l.kind, l.handle = photoLink, part(parts, 1)
-	case first != "" && !instagramPages[first] && len(parts) <= 2:
-		l.kind, l.handle = profileLink, strings.TrimPrefix(first, "@")
 	}
 }
 

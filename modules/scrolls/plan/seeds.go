@@ -43,17 +43,9 @@ func profile(text string) (seed stage.Seed, ok bool) {
 	if err != nil {
 		return seed, false
 	}
-	parts := append(strings.FieldsFunc(address.Path, func(c rune) bool { return c == '/' }), "", "")
-	first, second := parts[0], parts[1]
-	switch site, short := platforms.OfHost(strings.ToLower(address.Hostname())); {
-	case short, site == "":
-	case site != platforms.Instagram && strings.HasPrefix(first, "@"):
-		seed = stage.Seed{Platform: site, Handle: Handle(first)}
-	case site == platforms.YouTube && slices.Contains([]string{"c", "user", "channel"}, first):
-		seed = stage.Seed{Platform: site, Handle: Handle(second)}
-	case site == platforms.Instagram && !slices.Contains([]string{"", "p", "reel", "reels", "explore", "tv", "stories"}, first):
-		seed = stage.Seed{Platform: site, Handle: Handle(first)}
-	}
+	parts := strings.FieldsFunc(address.Path, func(c rune) bool { return c == '/' })
+	seed.Platform, seed.Handle = platforms.Account(strings.ToLower(address.Hostname()), parts)
+	seed.Handle = Handle(seed.Handle)
 	return seed, seed.Handle != ""
 }
 

@@ -21,13 +21,15 @@ const (
 type Platform struct {
 	// ID is how records name it, Name how people do.
 	ID, Name string
-	// Hosts serve its pages, and so do hosts below them. Short ones serve addresses that lead to
-	// others, and say nothing by themselves.
+	// Hosts serve its pages. Hosts below them belong to it too, but may serve anything, such as
+	// help. Short ones redirect to the page of a video, whose id their addresses do not have.
 	Hosts, Short []string
 	// address is the public page of a video. handle may be empty; short is for a short one.
 	address func(id, handle string, short bool) string
 	// posted is the Unix second of the upload that an id has; 0 for none. nil: ids have none.
 	posted func(id string) int64
+	// account is the account that the first two parts of a path name; empty for none.
+	account func(first, second string) string
 }
 
 var table = []Platform{
@@ -39,7 +41,8 @@ var table = []Platform{
 			}
 			return "https://www.tiktok.com/@" + url.PathEscape(handle) + "/video/" + url.PathEscape(id)
 		},
-		posted: tiktokSecond,
+		posted:  tiktokSecond,
+		account: func(first, _ string) string { return signed(first) },
 	},
 	{
 		ID: YouTube, Name: "YouTube", Hosts: []string{"youtube.com", "youtube-nocookie.com"}, Short: []string{"youtu.be"},
@@ -49,11 +52,34 @@ var table = []Platform{
 			}
 			return "https://www.youtube.com/watch?v=" + url.QueryEscape(id)
 		},
+		account: func(first, second string) string {
+			if slices.Contains([]string{"c", "user", "channel"}, first) {
+				return second
+			}
+			return signed(first)
+		},
 	},
 	{
 		ID: Instagram, Name: "Instagram", Hosts: []string{"instagram.com", "instagr.am"},
 		address: func(id, _ string, _ bool) string { return "https://www.instagram.com/reel/" + url.PathEscape(id) + "/" },
+		account: func(first, _ string) string {
+			if slices.Contains(instagramPages, first) {
+				return ""
+			}
+			return strings.TrimPrefix(first, "@")
+		},
 	},
+}
+
+// instagramPages are the first parts of Instagram's paths that name no account.
+var instagramPages = strings.Fields("p reel reels tv stories s share explore accounts direct about developer legal web api audio emails challenge oauth session press download nametag popular graphql privacy terms topics")
+
+// signed is a name behind @; empty for any other text.
+func signed(text string) string {
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		return name
+	}
+	return ""
 }
 
 // tiktokSecond is the upper half of a decimal id, from 2014-05-13 until 2099.
@@ -98,6 +124,34 @@ func OfHost(host string) (id string, short bool) {
 		}
 	}
 	return "", false
+}
+
+// Serving is the platform whose accounts and videos have their pages on a host in lower case.
+// Empty for any other host, such as help.instagram.com.
+func Serving(host string) (id string) {
+	for _, lead := range []string{"www.", "m.", "music."} {
+		host = strings.TrimPrefix(host, lead)
+	}
+	for _, p := range table {
+		if slices.Contains(p.Hosts, host) {
+			return p.ID
+		}
+	}
+	return ""
+}
+
+// Account is the account whose page, or a page below it, an address has: its handle without the
+// sign, or the id behind YouTube's /channel/. host is in lower case, and parts are those of the
+// path. Empty for other pages and for hosts that are not [Serving].
+func Account(host string, parts []string) (platform, account string) {
+	p, ok := Of(Serving(host))
+	if parts = append(slices.Clone(parts), "", ""); ok {
+		account = p.account(parts[0], parts[1])
+	}
+	if account == "" {
+		return "", ""
+	}
+	return p.ID, account
 }
 
 // Address is the public page of a video; empty for a platform that is not in the table. handle,

@@ -2,6 +2,7 @@ package platforms_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/scrollery/scrollery/plugins/stage/platforms"
@@ -60,6 +61,25 @@ func TestPostedAt(t *testing.T) {
 	} {
 		if got := platforms.PostedAt(c.platform, c.id); got != c.want {
 			t.Errorf("%s %s: got %d, want %d", c.platform, c.id, got, c.want)
+		}
+	}
+}
+
+// TestAccount: only addresses of accounts name one, whatever else a platform serves.
+func TestAccount(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"www.tiktok.com/@a.b": "tiktok a.b", "m.tiktok.com/@a/video/1": "tiktok a", "youtube.com/@A/shorts": "youtube A", "music.youtube.com/channel/UC1": "youtube UC1",
+		"www.youtube.com/user/a": "youtube a", "instagram.com/a_b": "instagram a_b", "www.instagram.com/a/reels": "instagram a", "instagr.am/@a": "instagram a",
+		"help.instagram.com/1234": "", "about.instagram.com/blog": "", "business.instagram.com/a": "", "help.tiktok.com/en": "", "business.tiktok.com/@a": "", "developers.tiktok.com/doc": "",
+		"instagram.com/accounts/login": "", "instagram.com/explore/tags/a": "", "instagram.com/reel/a": "", "instagram.com/direct/inbox": "", "instagram.com/stories/a": "", "instagram.com": "",
+		"tiktok.com/tag/a": "", "tiktok.com/music/a-1": "", "tiktok.com/@": "", "youtube.com/feed/trending": "", "youtube.com/channel": "", "youtube.com/premium": "", "support.google.com/youtube": "",
+		"vm.tiktok.com/@a": "", "instagram.com.example/a": "",
+	} {
+		host, path, _ := strings.Cut(address, "/")
+		platform, account := platforms.Account(host, strings.FieldsFunc(path, func(r rune) bool { return r == '/' }))
+		if got := strings.TrimSpace(platform + " " + account); got != want {
+			t.Errorf("%s: got %q, want %q", address, got, want)
 		}
 	}
 }
