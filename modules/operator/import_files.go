@@ -17,7 +17,9 @@ type importFile struct {
 	dir fs.FS
 	// name is relative to dir; shown is the path as it was given.
 	name, shown string
-	size        int64
+	// found says that the folder was named, and not the file.
+	found bool
+	size  int64
 	// modified in Unix milliseconds; 0 for the input.
 	modified int64
 	// passed counts the files of the folder that are of no kind that is read. Only the
@@ -81,7 +83,7 @@ func inFolder(root string) (files []importFile, err error) {
 		if err != nil || !info.Mode().IsRegular() {
 			return err
 		}
-		files = append(files, importFile{dir: dir, name: name, shown: filepath.Join(root, filepath.FromSlash(name)), size: info.Size(), modified: info.ModTime().UnixMilli()})
+		files = append(files, importFile{dir: dir, name: name, found: true, shown: filepath.Join(root, filepath.FromSlash(name)), size: info.Size(), modified: info.ModTime().UnixMilli()})
 		return nil
 	})
 	if len(files) > 0 {

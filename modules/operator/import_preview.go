@@ -72,7 +72,7 @@ func (f InputFiles) options(file importFile) formats.Options {
 	now := time.Now().UnixMilli()
 	return formats.Options{
 		Map: f.Map, MapFirst: true, Now: now, Format: f.Format, LineLimit: importLine,
-		ObservedAt: f.observedAt(file, now), FileTime: f.ObservedAt == nil, Watch: f.Watch,
+		ObservedAt: f.observedAt(file, now), FileTime: f.ObservedAt == nil, Found: file.found, Watch: f.Watch,
 	}
 }
 

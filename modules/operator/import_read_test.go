@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollery/scrollery/plugins/formats"
 )
 
 // feedFile writes a file of so many videos and of lines that are none, and returns its path.
@@ -78,6 +80,25 @@ func TestReadingBesideTheCallerKeepsTheOrder(t *testing.T) {
 	}
 	if diff := cmp.Diff([][2]int{{2*importBatch + 7, 1}, {3 * importBatch, 2}}, counts); diff != "" {
 		t.Errorf("videos and skips of the files (-want +got):\n%s", diff)
+	}
+}
+
+// TestAPageIsPassedOverInAFolderAlone: in the folder of a download a page without videos is another
+// file, and one that was named cannot be read.
+func TestAPageIsPassedOverInAFolderAlone(t *testing.T) {
+	t.Parallel()
+	page := filepath.Join(t.TempDir(), "start.html")
+	if err := os.WriteFile(page, []byte("<!DOCTYPE html><title>Your data</title>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]formats.Reason{page: formats.Unreadable, filepath.Dir(page): formats.OtherFile} {
+		r := readingOfFiles(t, t.Context(), nil, path)
+		if _, err := r.next(); !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		if got := r.filesRead()[0].report; len(got.Skips) != 1 || got.Count(want) != 1 {
+			t.Errorf("%s: got %+v, want %s alone", path, got.Skips, want)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ type source struct {
 // open gives the files that the run of this call reads.
 func open(call *stage.Call) (*source, error) {
 	dir := call.Settings["dir"]
-	s := &source{options: formats.Options{Now: call.Now}}
+	s := &source{options: formats.Options{Now: call.Now, Found: true}}
 	switch dir {
 	case "":
 		return nil, stage.Misconfiguredf("the feed folder is not set")

@@ -28,6 +28,9 @@ type Options struct {
 	LineLimit int
 	// FileTime says that ObservedAt is the time of the file: files in a zip have their own.
 	FileTime bool
+	// Found says that the files were found in a folder, as against named: of those, web pages
+	// without videos are passed over as other files. Those in a zip always are.
+	Found bool
 	// Sample counts `postedDaysAgo` back from the day of Now.
 	Sample bool
 	// Watch, if set, is called with the size of every portion of a file, as it is stored.

@@ -123,6 +123,12 @@ func TestSavedPages(t *testing.T) {
 			if !strings.Contains(said, c.said) {
 				t.Errorf("got %q, want it to say %q", said, c.said)
 			}
+			if c.want == "" { // named, it is a fault; found in a folder, it is another file
+				report, err := Read(t.Context(), fstest.MapFS{"a.html": {Data: []byte(c.text)}}, []string{"a.html"}, Options{Now: now, Found: true}, func(stage.Record) error { return nil })
+				if err != nil || report.Skipped() > 0 || report.Count(OtherFile) != 1 {
+					t.Errorf("found in a folder: got %v and %+v, want one other file", err, report.Skips)
+				}
+			}
 		})
 	}
 }

@@ -65,8 +65,13 @@ func (r *reading) page(in io.Reader) error {
 		}
 		states += found
 	}
-	if states == 0 {
-		return errors.New("a web page without the state of TikTok, YouTube or Instagram, perhaps one to sign in: save the table as CSV, or the page once its videos are shown")
+	const without = "a web page without the state of TikTok, YouTube or Instagram"
+	switch {
+	case states > 0:
+	case r.inZip || r.options.Found:
+		r.out.skip(OtherFile, 0, without)
+	default:
+		return errors.New(without + ", perhaps one to sign in: save the table as CSV, or the page once its videos are shown")
 	}
 	return nil
 }
