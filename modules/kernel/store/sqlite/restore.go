@@ -171,9 +171,8 @@ func OpenCopy(ctx context.Context, dir string) (*sql.DB, error) {
 // Vacuum writes the database of a folder anew, without freed pages and the old texts in them. It
 // fails with ErrInUse while a process uses the folder, and with [fs.ErrNotExist] without a database.
 func Vacuum(ctx context.Context, dir string) (err error) {
-	path := filepath.Join(dir, Name)
-	if _, err := os.Stat(path); err != nil {
-		return err
+	if _, err := os.Stat(dir); err != nil {
+		return err // Hold would make it
 	}
 	release, err := Hold(dir)
 	if err != nil {
@@ -183,15 +182,31 @@ func Vacuum(ctx context.Context, dir string) (err error) {
 	if err := Finish(dir); err != nil { // of a restore that was cut off
 		return err
 	}
+	path := filepath.Join(dir, Name)
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
 	pool := sql.OpenDB(connector{
 		address: DSN(path, 8<<10, "temp_store(FILE)"), see: func(string) {}, same: func() error { return nil },
 	})
 	pool.SetMaxOpenConns(1)
 	defer func() { err = errors.Join(err, pool.Close()) }()
-	for _, statement := range []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
-		if _, err := pool.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
+	if _, err := pool.ExecContext(ctx, "VACUUM"); err != nil {
+		return fmt.Errorf("VACUUM: %w", err)
+	}
+	return emptyLog(ctx, pool)
+}
+
+// emptyLog moves all of the write-ahead log into the database, and empties it. It fails with ErrInUse
+// if another process reads or writes the database, so that old pages may be left in either.
+func emptyLog(ctx context.Context, pool *sql.DB) error {
+	var busy, pages, moved int
+	err := pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	switch {
+	case err != nil:
+		return fmt.Errorf("empty the write-ahead log: %w", err)
+	case busy != 0:
+		return ErrInUse
 	}
 	return nil
 }

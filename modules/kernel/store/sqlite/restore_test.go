@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"database/sql"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -76,4 +78,77 @@ func TestRestoreIsFinishedFromEveryStep(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestVacuumFinishesARestore that was cut off before its database was put in place; without one it
+// says that there is none, and makes no folder.
+func TestVacuumFinishesARestore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, missing := range []string{dir, filepath.Join(dir, "missing")} {
+		if err := Vacuum(t.Context(), missing); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: got %v, want that there is none", missing, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want no folder made", err)
+	}
+	m := Moves{Part: ".restore", Aside: "aside", Put: []string{Name}}
+	if err := os.Mkdir(filepath.Join(dir, m.Part), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	made := open(t, filepath.Join(dir, m.Part, Name))
+	if _, err := made.ExecContext(t.Context(), "CREATE TABLE t (n)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(made.Close(), m.Begin(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Vacuum(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, filepath.Join(dir, Name)).ExecContext(t.Context(), "INSERT INTO t VALUES (1)"); err != nil {
+		t.Errorf("got %v, want the database of the restore", err)
+	}
+}
+
+// TestTheLogIsNotEmptiedBesideAReader: old pages stay in it, so that is no success.
+func TestTheLogIsNotEmptiedBesideAReader(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), Name)
+	writer, reader := open(t, path), open(t, path)
+	if _, err := writer.ExecContext(t.Context(), "CREATE TABLE t (n)"); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := reader.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM t").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.ExecContext(t.Context(), "INSERT INTO t VALUES (1)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := emptyLog(t.Context(), writer); !errors.Is(err, ErrInUse) {
+		t.Errorf("beside a reader: got %v, want ErrInUse", err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := emptyLog(t.Context(), writer); err != nil {
+		t.Errorf("alone: got %v, want none", err)
+	}
+}
+
+// open opens a database with one connection, which waits for no one.
+func open(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	pool := sql.OpenDB(connector{
+		address: DSN(path, 64, "busy_timeout(1)"), see: func(string) {}, same: func() error { return nil },
+	})
+	pool.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = pool.Close() })
+	return pool
 }
