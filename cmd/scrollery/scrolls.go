@@ -51,7 +51,7 @@ func scrollsList() *cobra.Command {
 func scrollsRetry() *cobra.Command {
 	return &cobra.Command{
 		Use:   "retry ID",
-		Short: "Start one that failed or was cancelled again, at no cost to its account; prints the new id",
+		Short: "Start one that failed or was cancelled again; its account pays for new videos alone; prints the new id",
 		Args:  oneArg("the id of a scroll"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return operate(cmd, func(o *app.Operator) error {
