@@ -226,20 +226,14 @@ func (p plans) Limits(ctx context.Context) (scrolls.Limits, error) {
 	if err != nil {
 		return scrolls.Limits{}, err
 	}
-	active, err := p.active(ctx, account, limits)
+	blocked, err := p.keys.Blocked(ctx, account)
 	if err != nil {
 		return scrolls.Limits{}, err
 	}
 	room, err := p.room(ctx, limits)
 	return scrolls.Limits{
-		Active: active, MaxFeedSize: min(limits.MaxFeedSize, room), ActiveScrolls: limits.ActiveScrolls, Room: room,
+		Active: limits.Active, Blocked: blocked, MaxFeedSize: min(limits.MaxFeedSize, room), ActiveScrolls: limits.ActiveScrolls, Room: room,
 	}, err
-}
-
-// active reports whether an account may start anything: it is paid for, and not blocked.
-func (p plans) active(ctx context.Context, account int64, limits billing.Limits) (bool, error) {
-	blocked, err := p.keys.Blocked(ctx, account)
-	return limits.Active && !blocked, err
 }
 
 func (p plans) BudgetLeft(ctx context.Context) (scrolls.Budget, error) {

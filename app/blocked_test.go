@@ -1,12 +1,14 @@
 package app_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 )
 
@@ -62,5 +64,55 @@ func TestABlockedAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		shows(false)
+		running.Exec(t, "UPDATE accounts SET email = '"+owner.Email+"' WHERE email = '"+other.Email+"'")
+		if err := running.Operator().BlockAccount(t.Context(), owner.Email, false); err == nil || !strings.Contains(err.Error(), "has 2 accounts") {
+			t.Errorf("an address of two accounts: got error %v, want one that names both", err)
+		}
+		shows(false)
 	}, sampleFeed)
+}
+
+// TestABlockedAccountRunsNothing: scrolls and imports that wait or run are cancelled, no operator
+// starts one again, and once the account is admitted it may.
+func TestABlockedAccountRunsNothing(t *testing.T) {
+	t.Parallel()
+	held := func(cfg *app.Config) { // no scroll ends by itself
+		cfg.Scrolls.Pause = func(ctx context.Context, _, _ string) { <-ctx.Done() }
+		cfg.Scrolls.Heartbeat = 50 * time.Millisecond
+	}
+	apptest.Each(t, func(t *testing.T, running *apptest.Running) {
+		owner := importing(t, running)
+		started := func() string {
+			t.Helper()
+			var scroll struct{ Scroll apptest.Scroll }
+			owner.Get(t, "POST /v1/scrolls {}", &scroll)
+			return scroll.Scroll.ID
+		}
+		scroll := started()
+		imported, _ := upload(t, owner, "name=a.jsonl", feedLines(0, 5, importTime))
+		operator := running.Operator()
+		if err := operator.BlockAccount(t.Context(), owner.Email, false); err != nil {
+			t.Fatal(err)
+		}
+		for { // the import queues a scroll of its own
+			found, err := operator.Scrolls(t.Context(), owner.Email, "cancelled")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(found) == 2 {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if _, err := operator.RetryScroll(t.Context(), scroll); err == nil || !strings.Contains(err.Error(), "blocked") {
+			t.Errorf("started again: error %v, want one that says blocked", err)
+		}
+		if err := operator.BlockAccount(t.Context(), owner.Email, true); err != nil {
+			t.Fatal(err)
+		}
+		awaitImport(t, owner, imported, "failed")
+		if _, err := operator.RetryScroll(t.Context(), scroll); err != nil {
+			t.Errorf("once admitted, started again: error %v, want none", err)
+		}
+	}, sampleFeed, held)
 }

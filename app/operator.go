@@ -147,6 +147,10 @@ func (s scrollLists) Again(ctx context.Context, id string) (string, error) {
 	return publicid.Format(publicid.Scroll, scroll.ID), nil
 }
 
+func (s scrollLists) Stop(ctx context.Context, account int64) error {
+	return scrolls.All{Service: s.scrolls}.Stop(ctx, account)
+}
+
 func (s scrollLists) Verdicts(ctx context.Context, scroll string, droppedOnly bool, limit int) ([]stage.Verdict, error) {
 	filter := scrolls.VerdictFilter{Scroll: scroll}
 	if droppedOnly {

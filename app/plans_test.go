@@ -9,7 +9,6 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
-	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/usage"
 )
 
@@ -53,35 +52,5 @@ func TestBudgetIsOfThePlan(t *testing.T) {
 		want(rich, false)
 		spend(cfg.Pro.DailyUnits - cfg.Standard.DailyUnits)
 		want(rich, true)
-	})
-}
-
-// TestABlockedAccountStartsNothing, whatever it pays for; and again when it is admitted.
-func TestABlockedAccountStartsNothing(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		p := plans{keys: keys.New(db, keys.Defaults(), nil, nil, slog.New(slog.DiscardHandler))}
-		var account int64
-		err := db.Write(viewer.System(t.Context()), func(ctx context.Context, tx *store.Tx) (err error) {
-			account, err = p.keys.Open(ctx, tx, nil)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx := viewer.As(t.Context(), account)
-		for i, want := range []bool{true, false, true} {
-			if i > 0 {
-				if done, err := p.keys.Block(viewer.System(t.Context()), account, want); err != nil || !done {
-					t.Fatalf("block, or lift that (%t): got %t, error %v", want, done, err)
-				}
-			}
-			if got, err := p.active(ctx, account, billing.Limits{Active: true}); err != nil || got != want {
-				t.Errorf("step %d: got %t, error %v, want %t", i, got, err, want)
-			}
-		}
-		if got, err := p.active(ctx, account, billing.Limits{}); err != nil || got {
-			t.Errorf("without a subscription: got %t, error %v, want false", got, err)
-		}
 	})
 }

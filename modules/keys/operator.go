@@ -93,6 +93,15 @@ func (s *Service) AccountOf(ctx context.Context, email string) (accountID int64,
 	return accountID, accountID != 0, err
 }
 
+// AccountsOf returns the accounts of an address, the oldest first; none for an unknown one.
+func (s *Service) AccountsOf(ctx context.Context, email string) ([]int64, error) {
+	address, ok := mail.Address(email)
+	if !ok {
+		return nil, nil
+	}
+	return s.rows.accountsOf(ctx, address)
+}
+
 // accountOf is AccountOf for an address in its stored form; 0 if it is unknown.
 func (s *Service) accountOf(ctx context.Context, address string) (int64, error) {
 	id, _, err := s.ownedBy(ctx, address)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/audit"
@@ -110,16 +111,26 @@ func (s *Service) known(ctx context.Context, name string) (AccountRow, error) {
 	return rows[0], nil
 }
 
-// named finds an account by its id or its address.
+// named finds an account by its id or its address, which must have no other: anyone may open an
+// account with any address.
 func (s *Service) named(ctx context.Context, name string) (int64, error) {
 	if account, ok := publicid.Parse(publicid.Account, name); ok {
 		return account, nil
 	}
-	account, ok, err := s.needs.Keys.AccountOf(viewer.System(ctx), name)
-	if err == nil && !ok {
-		err = fmt.Errorf("there is no account %s", name)
+	accounts, err := s.needs.Keys.AccountsOf(viewer.System(ctx), name)
+	switch {
+	case err != nil:
+		return 0, err
+	case len(accounts) == 0:
+		return 0, fmt.Errorf("there is no account %s", name)
+	case len(accounts) > 1:
+		ids := make([]string, len(accounts))
+		for i, account := range accounts {
+			ids[i] = publicid.Format(publicid.Account, account)
+		}
+		return 0, fmt.Errorf("%s has %d accounts: name the one that you mean by its id, of %s", name, len(ids), strings.Join(ids, ", "))
 	}
-	return account, err
+	return accounts[0], nil
 }
 
 // movement is the reference of a movement of the account's credits.
@@ -168,14 +179,19 @@ func (s *Service) ChangePlan(ctx context.Context, name, plan string) (AccountRep
 	return s.Account(ctx, name)
 }
 
-// BlockAccount has every key of an account refused, its shares hidden and nothing of it started;
-// lift ends that. It fails for an account that is so already.
+// BlockAccount has every key of an account refused, its shares hidden, what runs of it cancelled,
+// and nothing started or sent; lift ends that. It fails for an account that is so already.
 func (s *Service) BlockAccount(ctx context.Context, name string, lift bool) error {
 	account, err := s.known(ctx, name)
 	if err != nil {
 		return err
 	}
 	done, err := s.needs.Accounts.Block(asOperator(ctx), account.ID, lift)
+	if err == nil && !lift {
+		if err := s.needs.Scrolls.Stop(asOperator(ctx), account.ID); err != nil {
+			return fmt.Errorf("%s is blocked, but its scrolls could not be cancelled; block it again: %w", name, err)
+		}
+	}
 	switch {
 	case err != nil || done:
 		return err

@@ -17,7 +17,9 @@ type Keys interface {
 	// opens a complimentary account if there is none.
 	CreateForEmail(ctx context.Context, email, plan string, scopes []string, ttl time.Duration) (string, error)
 	Revoke(ctx context.Context, id string) error
-	// AccountOf finds the account of an address.
+	// AccountsOf returns the accounts of an address, the oldest first.
+	AccountsOf(ctx context.Context, email string) ([]int64, error)
+	// AccountOf finds the account of an address; of several, the one that pays or is the oldest.
 	AccountOf(ctx context.Context, email string) (accountID int64, ok bool, err error)
 }
 
@@ -65,6 +67,8 @@ type Scrolls interface {
 	// Again starts a scroll for what one of any tenant was for, and returns its id; empty for an
 	// unknown one.
 	Again(ctx context.Context, id string) (string, error)
+	// Stop cancels every scroll of an account that has not ended.
+	Stop(ctx context.Context, accountID int64) error
 	// Verdicts returns the newest verdicts of the tenant of the context; an empty
 	// scroll stands for all of them.
 	Verdicts(ctx context.Context, scroll string, droppedOnly bool, limit int) ([]stage.Verdict, error)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -29,7 +30,8 @@ func (a All) Newest(ctx context.Context, status string, limit int) ([]Held, erro
 }
 
 // Again starts a scroll for what one that failed or was cancelled was for, as its account could.
-// It costs the account nothing, and repeats nothing; nil if there is no such scroll.
+// The start costs the account nothing, and a used up budget does not keep it from starting; new
+// videos cost what they always cost. It repeats nothing; nil if there is no such scroll.
 func (a All) Again(ctx context.Context, id string) (*Scroll, error) {
 	number, ok := publicid.Parse(publicid.Scroll, id)
 	if !ok {
@@ -51,9 +53,19 @@ func (a All) Again(ctx context.Context, id string) (*Scroll, error) {
 	if err != nil {
 		return nil, fmt.Errorf("limits of the account of scroll %s: %w", id, err)
 	}
-	if !limits.Active {
-		return nil, errors.New("the account has no active subscription, or is blocked")
+	switch {
+	case limits.Blocked:
+		return nil, errors.New("the account is blocked")
+	case !limits.Active:
+		return nil, errors.New("the account has no active subscription")
 	}
 	again, _, err := a.Create(ctx, Start{Prompt: row.Prompt, Template: row.Template})
 	return again, err
+}
+
+// Stop cancels every scroll of an account that has not ended, imports among them.
+func (a All) Stop(ctx context.Context, account int64) error {
+	return a.db.Write(viewer.As(ctx, account), func(ctx context.Context, tx *store.Tx) error {
+		return a.history.CancelSubject(ctx, tx, "")
+	})
 }

@@ -1,6 +1,7 @@
 package scrolls
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -72,6 +73,44 @@ func TestOperatorsStartScrollsAgain(t *testing.T) {
 		}
 		if got := list(Cancelled); !slices.Equal(got, []int64{first.ID}) {
 			t.Errorf("cancelled ones: got %v, want %v", got, []int64{first.ID})
+		}
+	})
+}
+
+// TestNothingOfABlockedAccountRuns: what its account ordered before is cancelled before it begins,
+// an import too, and all that has not ended can be stopped.
+func TestNothingOfABlockedAccountRuns(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		w.limits.ActiveScrolls = 9
+		limits := w.limits
+		var imported int64
+		err := db.Write(tenant(), func(ctx context.Context, tx *store.Tx) (err error) {
+			imported, err = w.service.QueueImport(ctx, tx)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scroll := w.create(Start{})
+		limits.Blocked = true
+		w.setLimits(limits)
+		for _, id := range []int64{scroll.ID, imported} {
+			if done := w.complete(id); done.Status != Cancelled {
+				t.Errorf("scroll %d: got %s, want %s", id, done.Status, Cancelled)
+			}
+		}
+		limits.Blocked = false
+		w.setLimits(limits)
+		first, second := w.create(Start{}), w.create(Start{})
+		if err := (All{w.service}).Stop(viewer.System(t.Context()), account); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []int64{first.ID, second.ID} {
+			if row := db.Ent().Scroll.GetX(tenant(), id); row.Status != Cancelled {
+				t.Errorf("scroll %d: got %s, want %s", id, row.Status, Cancelled)
+			}
 		}
 	})
 }

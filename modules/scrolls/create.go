@@ -148,7 +148,7 @@ func (s *Service) basis(ctx context.Context) (on basis, err error) {
 	if err != nil {
 		return on, fmt.Errorf("budget: %w", err)
 	}
-	on.active, on.spent = limits.Active, budget.Wait > 0
+	on.active, on.spent = limits.Active && !limits.Blocked, budget.Wait > 0
 	return on, nil
 }
 

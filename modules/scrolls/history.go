@@ -62,7 +62,8 @@ func (h *History) SubjectOf(ctx context.Context, scrollID int64) (string, error)
 	return subject, nil
 }
 
-// CancelSubject cancels the tenant's active scrolls of a subject, with the transaction.
+// CancelSubject cancels the tenant's active scrolls of a subject, of any if it is empty, with the
+// transaction.
 func (h *History) CancelSubject(ctx context.Context, tx *store.Tx, subject string) error {
 	if account, _, ok := viewer.Tenant(ctx); !ok || account == 0 {
 		return errors.New("cancel scrolls: no tenant in the context")

@@ -172,6 +172,9 @@ func (s *Service) claim(ctx context.Context, args jobArgs) (r *run, wait time.Du
 			}
 			return nil
 		}
+		if limits.Blocked {
+			return s.history.cancel(ctx, tx, row.ID)
+		}
 		now, most, failed := s.now().UnixMilli(), s.cfg.MaxAttempts, true
 		if row.Template == importTemplate {
 			limits, most = importLimits(limits.Room), importAttempts*most

@@ -48,6 +48,8 @@ type Budget struct {
 type Limits struct {
 	// Active means that the subscription is paid.
 	Active bool
+	// Blocked means that the operator lets nothing of the account run.
+	Blocked bool
 	// MaxFeedSize is how many new videos a scroll archives.
 	MaxFeedSize int
 	// ActiveScrolls is how many may be queued or running at once; a million or more: any number.

@@ -230,9 +230,13 @@ func ofTemplate(name string) predicate.Scroll {
 	return scroll.TemplateEQ(name)
 }
 
-// activeOf returns the active scrolls of a subject.
+// activeOf returns the active scrolls of a subject, of any if it is empty.
 func activeOf(ctx context.Context, tx *store.Tx, subject string) ([]int64, error) {
-	return tx.Ent().Scroll.Query().Where(active(), scroll.Subject(subject)).Order(ent.Asc(scroll.FieldID)).IDs(ctx)
+	found := tx.Ent().Scroll.Query().Where(active())
+	if subject != "" {
+		found.Where(scroll.Subject(subject))
+	}
+	return found.Order(ent.Asc(scroll.FieldStatus, scroll.FieldID)).IDs(ctx)
 }
 
 // cancelRow cancels a scroll; done is false if it had ended.

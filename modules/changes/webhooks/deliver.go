@@ -22,10 +22,15 @@ const (
 	readAtOnce = 50
 	// lobbyWithin is how long a job waits for a place before it goes back to the queue.
 	lobbyWithin = 5 * time.Second
+	// blockedWait is how long a webhook rests before its account is looked at again.
+	blockedWait = time.Minute
 )
 
 // errLost is what a worker gets whose turn is over: the webhook was changed or deleted.
 var errLost = errors.New("the webhook has another worker, or is not active")
+
+// errAccountBlocked is what a worker gets whose account the operator has blocked.
+var errAccountBlocked = errors.New("the account is blocked")
 
 // deliver sends the changes after a webhook's cursor, one after the other, until there are
 // none, one fails or the job's time is up.
@@ -48,6 +53,8 @@ func (s *sender) deliver(ctx context.Context, account, id int64) error {
 	}
 	more, err := s.slice(ctx, hook)
 	switch {
+	case errors.Is(err, errAccountBlocked):
+		return s.release(ctx, hook, s.now().Add(blockedWait))
 	case errors.Is(err, errLost):
 		return nil
 	case err != nil:
@@ -100,6 +107,14 @@ func (s *sender) one(ctx context.Context, hook *Webhook, c *changes.Change) (ok 
 	message, err := messageOf(c)
 	if err != nil {
 		return false, err
+	}
+	account, _, _ := viewer.Tenant(ctx)
+	blocked, err := s.needs.Owners.Blocked(ctx, account)
+	switch {
+	case err != nil:
+		return false, err
+	case blocked:
+		return false, errAccountBlocked
 	}
 	now, err := load(ctx, s.db.Ent(), hook.ID) // its owner may have changed it
 	switch {

@@ -33,6 +33,8 @@ type Needs struct {
 type Owners interface {
 	// Address returns the mail address of an account, empty if it has none.
 	Address(ctx context.Context, account int64) (string, error)
+	// Blocked reports whether the operator has blocked an account.
+	Blocked(ctx context.Context, account int64) (bool, error)
 }
 
 // Config is the module's part of the configuration.

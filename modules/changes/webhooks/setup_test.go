@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,11 +24,15 @@ import (
 
 const account = int64(101)
 
-// owners and mailbox answer the needs.
-type owners struct{}
+// owners knows everyone's address; those of blocked, if it is set and true, are blocked.
+type owners struct{ blocked *atomic.Bool }
 
 func (owners) Address(_ context.Context, account int64) (string, error) {
 	return fmt.Sprintf("owner%d@example.com", account), nil
+}
+
+func (o owners) Blocked(context.Context, int64) (bool, error) {
+	return o.blocked != nil && o.blocked.Load(), nil
 }
 
 type mailbox chan mail.Message

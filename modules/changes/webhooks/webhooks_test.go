@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -248,6 +249,38 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	if got[0].id != got[1].id || string(got[0].body) != string(got[1].body) {
 		t.Errorf("the attempts: got %s %s, want as at first %s %s", got[1].id, got[1].body, got[0].id, got[0].body)
 	}
+}
+
+// TestABlockedAccountIsSentNothing, and what changed meanwhile comes once it is admitted again.
+func TestABlockedAccountIsSentNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db, nil)
+		blocked := new(atomic.Bool)
+		blocked.Store(true)
+		b.sender.needs.Owners = owners{blocked}
+		w, _ := b.create(t)
+		ids := b.add(t, feed.VideoAdded, 3)
+		for rests := false; !rests; time.Sleep(10 * time.Millisecond) {
+			now, err := load(b.ctx, db.Ent(), w.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rests = now.NextAt > time.Now().UnixMilli()
+			if got := b.receiver.all(); len(got) != 0 {
+				t.Fatalf("got %d requests for a blocked account, want none", len(got))
+			}
+		}
+		blocked.Store(false)
+		if _, err := b.change(b.ctx, w.ID, func(w *Webhook) error { w.NextAt = 0; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range b.receiver.wait(t, 3) {
+			if got.id != ids[i] {
+				t.Errorf("request %d: got change %s, want %s", i, got.id, ids[i])
+			}
+		}
+	})
 }
 
 // TestOrderIsKeptBehindAFailure: nothing overtakes a change that is tried again.
