@@ -359,8 +359,9 @@ func styleOf(values []string, style numberStyle) numberStyle {
 		style.decimal = ','
 	}
 	style.settleUnits(seen)
-	// 1.000 beside 12345 is no group of thousands; and so may be 1.000 beside 2.000 alone.
-	style.unsure = style.decimal == 0 && weak > 0 && (plainLong > 0 || weak == round && plainAny == 0) || len(proof) == 2
+	// 1.000 beside 12345 may be no group of thousands, and so may 1.000 beside 2.000 alone; 1.234 is
+	// one, since no count has a fraction.
+	style.unsure = style.decimal == 0 && weak > 0 && weak == round && (plainLong > 0 || plainAny == 0) || len(proof) == 2
 	return style
 }
 

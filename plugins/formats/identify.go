@@ -44,7 +44,7 @@ func (t *rowTable) identify(rec *stage.Record) *fault {
 		return &fault{NotVideo, "an address of a profile, and no id of a video"}
 	}
 	switch {
-	case found.kind == videoLink && (id == "" || problem != "" || platform == "instagram"):
+	case found.kind == videoLink && (id == "" || problem != "" || platform == "instagram" || platform == "tiktok" && t.inferred && idForm(id) == "other"):
 		id, problem = found.id, ""
 	case found.kind == videoLink && id != found.id:
 		return &fault{NoID, fmt.Sprintf("externalId %.30q and the address name different videos", id)}

@@ -160,7 +160,7 @@ func readInstagramWeb(d *draft, o *object) error {
 		return skipped(NotVideo, "a photo or an album")
 	case product == "story" || strings.Contains(typeName, "PhotoMedia") || strings.Contains(typeName, "ImageMedia"):
 		return skipped(NotVideo, "a photo or a story")
-	case kind == nil && product != "clips" && product != "igtv" && !strings.Contains(typeName, "VideoMedia"):
+	case kind == nil && product != "clips" && product != "igtv" && !strings.Contains(typeName, "VideoMedia") && !o.flag("is_video"):
 		return skipped(NotVideo, "nothing says that it is a video")
 	}
 	if err := d.ref("instagram", text(first(o.text("code"), text(codeOf(o.first("pk id")))))); err != nil {
@@ -168,7 +168,7 @@ func readInstagramWeb(d *draft, o *object) error {
 	}
 	l := layout{
 		handle: "user.username", creator: "user.pk user.id", posted: "taken_at",
-		views: "play_count ig_play_count view_count", likes: "like_count", comments: "comment_count", caption: "caption.text caption_text",
+		views: "play_count ig_play_count view_count", likes: "like_count", comments: "comment_count", shares: "share_count", saves: "save_count", caption: "caption.text caption_text",
 		soundID:    "clips_metadata.music_info.music_asset_info.audio_cluster_id clips_metadata.original_sound_info.audio_asset_id",
 		soundTitle: "clips_metadata.music_info.music_asset_info.title clips_metadata.original_sound_info.original_audio_title",
 		soundMaker: "clips_metadata.music_info.music_asset_info.display_artist clips_metadata.original_sound_info.ig_artist.username",

@@ -139,11 +139,12 @@ func (r *reading) recover(f *frames, err error, line, lead int) error {
 // listNames are the members that hold lists of videos.
 var listNames = []string{"entries", "items", "videos", "data", "itemList", "latestPosts", "aweme_list", "results", "posts"}
 
-// nestNames are the members under which an object holds the list, or one video.
-var nestNames = []string{"data", "business_discovery", "media", "node", "_source", "itemInfo", "itemStruct"}
+// nestNames are the members under which an object holds the list, or one video; fields are those
+// of a row of Airtable, whose id and time are its own.
+var nestNames = []string{"data", "business_discovery", "media", "node", "_source", "itemInfo", "itemStruct", "fields"}
 
 // deepNames end the names of lists whose objects, in no known form, may be videos too, if they have views.
-var deepNames = wordSet("hits edges nodes docs documents rows records list reels shorts tiktoks output results videos posts items entries data")
+var deepNames = wordSet("result hits edges nodes docs documents rows records list reels shorts tiktoks output results videos posts items entries data")
 
 // mayList reports the name of a list that may be one of videos.
 func mayList(name string) bool {

@@ -44,7 +44,7 @@ func readLink(text string) link {
 	if at := strings.Index(text, "http"); at > 0 {
 		text = text[at:] // =HYPERLINK("https://…"; "…")
 	}
-	if end := strings.IndexAny(text, "\" \t\n'<>"); end > 0 {
+	if end := strings.IndexAny(text, "\" \t\n'<>)]"); end > 0 {
 		text = text[:end]
 	}
 	if len(text) < 9 || len(text) > 2048 || !strings.ContainsRune(text, '.') {

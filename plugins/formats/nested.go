@@ -138,7 +138,7 @@ func holds(o *object) (names []string) {
 		}
 	}
 	for _, name := range nestNames {
-		if o.kind(name) == '{' {
+		if o.kind(name) == '{' && (name != "fields" || o.has("id", "createdTime")) {
 			names = append(names, name)
 		}
 	}
