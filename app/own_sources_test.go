@@ -290,3 +290,24 @@ func exported(t *testing.T, account *apptest.Caller) string {
 	}
 	return text.String()
 }
+
+// TestATryCountsWhatCame: the feed gives all that is in its folder, whoever was asked for.
+func TestATryCountsWhatCame(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t, sampleFeed)
+	var tried struct {
+		Returned int
+		Fields   []struct {
+			Name   string
+			Videos int
+		}
+	}
+	running.Account(t, "pro").Get(t, `POST /v1/sources/try {"source":"feed","seed":"@moka"}`, &tried)
+	most := 0
+	for _, field := range tried.Fields {
+		most = max(most, field.Videos)
+	}
+	if tried.Returned == 0 || most != tried.Returned {
+		t.Errorf("got %d videos, and a field of %d, want as many", tried.Returned, most)
+	}
+}

@@ -27,8 +27,9 @@ type Tried struct {
 	Seed     string   `json:"seed"`
 	Platform string   `json:"platform,omitempty"`
 	Hosts    []string `json:"hosts"`
-	// Status, Asked, Returned and Detail are of the first outcome; Outcomes are all of them. What
-	// the platform refused or renamed is in Detail.
+	// Status, Asked and Detail are of the first outcome; Outcomes are all of them. What the platform
+	// refused or renamed is in Detail. Returned counts what came: a source that reads a folder gives
+	// all that is there.
 	Status   stage.Status    `json:"status"`
 	Asked    int             `json:"asked"`
 	Returned int             `json:"returned"`
@@ -92,6 +93,7 @@ func try(ctx context.Context, h *host.Host, plugin host.Plugin, seed stage.Seed)
 	}
 	began := time.Now()
 	tried.Outcomes, err = h.Collect(ctx, plugin.ID, stage.Run{Number: 1, Now: began.UnixMilli()}, []stage.Seed{seed}, func(records []stage.Record) error {
+		tried.Returned += len(records)
 		for _, record := range records {
 			tried.count(record)
 		}
@@ -103,7 +105,7 @@ func try(ctx context.Context, h *host.Host, plugin host.Plugin, seed stage.Seed)
 	}
 	if len(tried.Outcomes) > 0 {
 		first := tried.Outcomes[0]
-		tried.Status, tried.Asked, tried.Returned, tried.Detail = first.Status, first.Asked, first.Returned, host.Printable(first.Detail)
+		tried.Status, tried.Asked, tried.Detail = first.Status, first.Asked, host.Printable(first.Detail)
 	}
 	return tried, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,8 @@ func (p sourceKeys) all() *cobra.Command {
 func (p sourceKeys) list() *cobra.Command {
 	return p.program.command(spec{
 		use: "list", short: "List the sources, and what each needs", answer: &pb.ListSourcesResponse{},
-		long:    "Lists the sources of the server with their state. `own` is a source that is asked with your own keys. Secrets are never shown.",
+		long: "Lists the sources of the server with their state. `own` is a source that is asked with your own keys. Of a secret at most its last four\n" +
+			"characters are shown.",
 		example: "  scrollery source list\n  scrollery source list --jq '.sources[] | select(.state == \"ready\").source'",
 		run: func(c *call, _ []string) error {
 			got, err := askOnce[*pb.ListSourcesResponse](c, &pb.ListSourcesRequest{})
@@ -134,21 +136,20 @@ func readSecrets(c *call, source string, piped bool) (*structpb.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	at := slices.IndexFunc(known.GetSources(), func(s *pb.SourceState) bool { return s.GetSource() == source })
+	if at < 0 {
+		return nil, fmt.Errorf("the server has no source %q: `scrollery source list` shows those that it has", source)
+	}
 	var typed []string
-	for _, s := range known.GetSources() {
-		if s.GetSource() != source {
-			continue
+	for _, one := range known.GetSources()[at].GetSecrets() {
+		fmt.Fprintf(c.cmd.ErrOrStderr(), "%s: ", one.GetName())
+		text, err := hidden(c.ctx, terminal)
+		fmt.Fprintln(c.cmd.ErrOrStderr())
+		if err != nil {
+			return nil, fmt.Errorf("read the secret: %w", err)
 		}
-		for _, one := range s.GetSecrets() {
-			fmt.Fprintf(c.cmd.ErrOrStderr(), "%s: ", one.GetName())
-			text, err := hidden(c.ctx, terminal)
-			fmt.Fprintln(c.cmd.ErrOrStderr())
-			if err != nil {
-				return nil, fmt.Errorf("read the secret: %w", err)
-			}
-			if text = strings.TrimSpace(text); text != "" {
-				typed = append(typed, one.GetName()+"="+text)
-			}
+		if text = strings.TrimSpace(text); text != "" {
+			typed = append(typed, one.GetName()+"="+text)
 		}
 	}
 	return pairs("a secret", typed)
