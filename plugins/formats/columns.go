@@ -561,6 +561,19 @@ func (u *understanding) takeTimes() {
 		u.takeRecurring()
 		return
 	}
+	for i := range u.columns { // of two plain times, that of the post is the earlier one
+		if c := &u.columns[i]; u.has("postedAt") || i == plain || c.Field != "" || c.meaning.field != meansTime || len(c.values) == 0 || !timed(c) {
+			continue
+		}
+		earlier := i
+		switch {
+		case u.later(i, plain):
+			earlier, plain = plain, i
+		case !u.later(plain, i):
+			continue
+		}
+		u.take("postedAt", earlier, fmt.Sprintf("named %q, and never after %q", u.columns[earlier].Name, u.columns[plain].Name))
+	}
 	name := u.columns[plain].Name
 	switch {
 	case !u.has("postedAt") && u.columns[plain].ofVideo():
@@ -719,9 +732,11 @@ func (u *understanding) postedByID(row int) int64 {
 	return 0
 }
 
-// later reports whether no time of a column is before that of another one.
+// later reports whether no time of a column is before that of another one, and some are after it: by
+// a minute, or by a day if only the other one has dates alone.
 func (u *understanding) later(column, than int) bool {
-	compared := 0
+	const minute, day = 60 * 1000, 24 * 3600 * 1000
+	after := 0
 	for i, value := range u.columns[column].all {
 		style := timeStyle{layouts: u.layouts, order: "dmy"}
 		a, ok := style.read(value)
@@ -729,11 +744,17 @@ func (u *understanding) later(column, than int) bool {
 		if !ok || !ok2 {
 			continue
 		}
-		if compared++; a.at < b.at {
+		least := int64(minute)
+		if b.dated && !a.dated { // the date is of a zone that may be another one
+			least, b.at = 2*day, b.at-day
+		}
+		if a.at < b.at {
 			return false
+		} else if a.at > b.at+least {
+			after++
 		}
 	}
-	return compared > 0
+	return after > 0
 }
 
 // orderOf is the order of day and month in a column of times: what all of its dates allow,
@@ -801,9 +822,13 @@ func (u *understanding) takeCreator() {
 	}
 	for i := range u.columns {
 		c := &u.columns[i]
-		if c.Field == "" && len(c.values) > 0 && c.mostly(c.profiles) {
+		switch {
+		case c.Field != "" || len(c.values) == 0 || !c.mostly(c.profiles):
+		case readLink(c.values[0]).handle != "":
 			u.take("handle", i, "addresses of profiles")
 			return
+		case !u.has("creatorId"):
+			u.take("creatorId", i, "addresses of channels")
 		}
 	}
 	for i := range u.columns {

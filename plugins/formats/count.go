@@ -36,7 +36,7 @@ type count struct {
 
 // hiddenWords are written for a count that is not known.
 var hiddenWords = map[string]bool{
-	"": true, "-": true, "--": true, "—": true, "–": true, "n/a": true, "na": true, "#n/a": true, "nan": true, "null": true, "none": true, "undefined": true, "hidden": true, "unknown": true,
+	"": true, "-": true, "-1.0": true, "--": true, "—": true, "–": true, "n/a": true, "na": true, "#n/a": true, "nan": true, "null": true, "none": true, "undefined": true, "hidden": true, "unknown": true,
 	"not available": true, "private": true, "disabled": true, "?": true, "[none]": true, "nil": true, "<na>": true, "n.a.": true, "k.a.": true, "n.v.": true, "s/d": true, "nd": true, "n/d": true, "off": true, "turned off": true, "comments off": true, "likes hidden": true,
 }
 

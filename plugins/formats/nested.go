@@ -192,7 +192,7 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 	if owner := o.text("username"); owner != "" {
 		c.owner = string(owner)
 	}
-	account := o.any("followers_count", "media_count", "follower_count", "followersCount")
+	account := o.any("followers_count", "media_count", "follower_count", "followersCount") && readLink(o.first("video_url url")).kind != videoLink
 	raw := o.raw // the object is used again for what is inside
 	if depth < maxDepth && len(names) > 0 {
 		if err := r.nested(raw, members, func(name string) bool { return slices.Contains(names, name) }, c, line, depth); err != nil {
