@@ -26,7 +26,6 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/keys/form"
-	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/modules/library/removal"
@@ -60,16 +59,18 @@ type collected struct {
 	*insight.Service
 }
 
-// dependants are what customers keep of videos beside the library.
-type dependants []library.Dependants
+// dependants are what customers keep of videos beside the library. An undo puts videos back into
+// collections, but not on a page that others read.
+type dependants struct {
+	*collections.Members
+	pages *shares.Parts
+}
 
-func (all dependants) Forget(ctx context.Context, tx *store.Tx, ids []int64) error {
-	for _, one := range all {
-		if err := one.Forget(ctx, tx, ids); err != nil {
-			return err
-		}
+func (d dependants) Forget(ctx context.Context, tx *store.Tx, ids []int64) error {
+	if err := d.Members.Forget(ctx, tx, ids); err != nil {
+		return err
 	}
-	return nil
+	return d.pages.Forget(ctx, tx, ids)
 }
 
 // sharedParts implements the shares' need of the library.

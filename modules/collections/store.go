@@ -2,7 +2,10 @@ package collections
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/collection"
@@ -25,7 +28,8 @@ func lock(ctx context.Context, tx *store.Tx) error {
 	return tx.Lock(ctx, "collections", account)
 }
 
-// Members takes deleted videos out of collections. The library needs it.
+// Members takes deleted videos out of collections, and puts those back that return. The library
+// needs it.
 type Members struct{}
 
 // NewMembers returns it.
@@ -55,6 +59,95 @@ func (*Members) Forget(ctx context.Context, tx *store.Tx, ids []int64) error {
 		if err := tx.Ent().Collection.Update().Where(collection.ID(id)).AddVideos(-gone).Exec(ctx); err != nil {
 			return fmt.Errorf("count the videos of collection %d: %w", id, err)
 		}
+	}
+	return nil
+}
+
+// Copy returns in which collections videos are and where, by video.
+func (*Members) Copy(ctx context.Context, tx *store.Tx, ids []int64) (map[int64]json.RawMessage, error) {
+	rows, err := tx.Ent().CollectionVideo.Query().Where(collectionvideo.VideoIDIn(ids...)).
+		Order(ent.Asc(collectionvideo.FieldVideoID, collectionvideo.FieldCollectionID)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the collections of videos: %w", err)
+	}
+	of := map[int64][]*ent.CollectionVideo{}
+	for _, row := range rows {
+		of[row.VideoID] = append(of[row.VideoID], row)
+	}
+	copies := make(map[int64]json.RawMessage, len(of))
+	for id, all := range of {
+		if copies[id], err = json.Marshal(all); err != nil {
+			return nil, fmt.Errorf("copy the collections of a video: %w", err)
+		}
+	}
+	return copies, nil
+}
+
+// Restore puts videos that come back into their collections, at the places that they had, or behind
+// the last one where another has the place. A collection that is gone, or full, does not get them.
+func (*Members) Restore(ctx context.Context, tx *store.Tx, copies map[int64]json.RawMessage) error {
+	if err := lock(ctx, tx); err != nil {
+		return err
+	}
+	back := map[int64][]Member{}
+	for _, id := range slices.Sorted(maps.Keys(copies)) {
+		var rows []*ent.CollectionVideo
+		if err := json.Unmarshal(copies[id], &rows); err != nil {
+			return fmt.Errorf("read the collections of a deleted video: %w", err)
+		}
+		for _, row := range rows {
+			back[row.CollectionID] = append(back[row.CollectionID], Member{ID: row.ID, Video: id, Position: row.Position, Note: row.Note, AddedAt: row.AddedAt})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(back)) {
+		if err := putBack(ctx, tx, id, back[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// putBack puts videos back into one collection.
+func putBack(ctx context.Context, tx *store.Tx, id int64, members []Member) error {
+	c, err := load(ctx, tx.Ent(), id)
+	if err != nil || c == nil {
+		return err
+	}
+	members = members[:min(len(members), MaxVideos-c.Videos)]
+	if len(members) == 0 {
+		return nil
+	}
+	positions := make([]int64, len(members))
+	for i, m := range members {
+		positions[i] = m.Position
+	}
+	var taken []int64
+	err = tx.Ent().CollectionVideo.Query().Where(collectionvideo.CollectionID(id), collectionvideo.PositionIn(positions...)).
+		Select(collectionvideo.FieldPosition).Scan(ctx, &taken)
+	if err != nil {
+		return fmt.Errorf("find places in collection %d: %w", id, err)
+	}
+	last, err := end(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if last = max(last, slices.Max(positions)); last > top-int64(len(members))*gap {
+		if last, err = spread(ctx, tx, id); err != nil {
+			return err
+		}
+		taken = positions // of an order that is no more
+	}
+	for i := range members {
+		if slices.Contains(taken, members[i].Position) {
+			last += gap
+			members[i].Position = last
+		}
+	}
+	if err := insertMembers(ctx, tx, id, members); err != nil {
+		return err
+	}
+	if err := tx.Ent().Collection.Update().Where(collection.ID(id)).AddVideos(len(members)).Exec(ctx); err != nil {
+		return fmt.Errorf("count the videos of collection %d: %w", id, err)
 	}
 	return nil
 }

@@ -44,6 +44,12 @@ func (r *runs) DeleteVideos(context.Context, *store.Tx, []stage.Ref) error { ret
 
 func (r *runs) Forget(context.Context, *store.Tx, []int64) error { return nil }
 
+func (r *runs) Copy(context.Context, *store.Tx, []int64) (map[int64]json.RawMessage, error) {
+	return nil, nil
+}
+
+func (r *runs) Restore(context.Context, *store.Tx, map[int64]json.RawMessage) error { return nil }
+
 func (r *runs) EraseHandle(context.Context, string, func(string) bool) error { return nil }
 
 func (r *runs) ScrollsOf(_ context.Context, id int64) (scrolls []int64, found, ended bool, err error) {

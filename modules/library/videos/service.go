@@ -7,6 +7,7 @@ package videos
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -33,8 +34,13 @@ type Scrolls interface {
 
 // Dependants is the need of what customers keep of videos elsewhere, such as collections.
 type Dependants interface {
+	// Copy returns what an undo of the videos' deletion needs of it, by video, in the transaction.
+	Copy(ctx context.Context, tx *store.Tx, ids []int64) (map[int64]json.RawMessage, error)
 	// Forget deletes what the tenant keeps of videos, in the transaction that deletes them.
 	Forget(ctx context.Context, tx *store.Tx, ids []int64) error
+	// Restore puts back what Copy returned, in the transaction that brings the videos back. What
+	// has no place any more stays out.
+	Restore(ctx context.Context, tx *store.Tx, copies map[int64]json.RawMessage) error
 }
 
 // Service keeps videos. It is safe for concurrent use.

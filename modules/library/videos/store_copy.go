@@ -1,6 +1,7 @@
 package videos
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -46,6 +47,8 @@ type copied struct {
 	Creator  *ent.Creator `json:",omitempty"`
 	Readings []*ent.Observation
 	Points   []*ent.ScorePoint `json:",omitempty"`
+	// Beside is what dependants keep of it.
+	Beside json.RawMessage `json:",omitempty"`
 }
 
 // row is the row of the table videos, without a score: that follows from the others.

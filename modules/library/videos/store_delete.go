@@ -139,7 +139,12 @@ func (s Deletions) copies(ctx context.Context, tx *store.Tx, rows []*ent.Video, 
 	for _, o := range observed {
 		at[o.VideoID].Readings = append(at[o.VideoID].Readings, o)
 	}
+	beside, err := s.videos.dependants.Copy(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
 	for i, row := range rows {
+		all[i].Beside = beside[row.ID]
 		if row.CreatorID != nil {
 			all[i].Creator = creators[*row.CreatorID]
 		}

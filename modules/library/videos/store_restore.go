@@ -101,6 +101,7 @@ func (s Deletions) restore(ctx context.Context, tx *store.Tx, copies []copied, s
 	var videos, docs, readings [][]any
 	var observed []*ent.Observation
 	var points []*ent.ScorePointCreate
+	beside := map[int64]json.RawMessage{}
 	rows := make([]*ent.Video, len(copies))
 	var changes []feed.Change
 	for i := range copies {
@@ -115,6 +116,9 @@ func (s Deletions) restore(ctx context.Context, tx *store.Tx, copies []copied, s
 		}
 		for _, p := range c.Points {
 			points = append(points, pointAgain(tx, p))
+		}
+		if c.Beside != nil {
+			beside[c.Video.ID] = c.Beside
 		}
 	}
 	if _, err := s.videos.hot.saveVideos.ExecIn(ctx, tx, videos); err != nil {
@@ -137,6 +141,11 @@ func (s Deletions) restore(ctx context.Context, tx *store.Tx, copies []copied, s
 		}
 		err := tx.Ent().Video.Update().Where(video.ID(v.ID)).SetOutlierSince(*v.OutlierSince).SetOutlierWeek(v.OutlierWeek).Exec(viewer.ByIDs(ctx))
 		if err != nil {
+			return err
+		}
+	}
+	if len(beside) > 0 {
+		if err := s.videos.dependants.Restore(ctx, tx, beside); err != nil {
 			return err
 		}
 	}
