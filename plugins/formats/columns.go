@@ -643,9 +643,16 @@ func (u *understanding) key() (column int, ok bool) {
 
 // recurs reports whether a video has several values in a column.
 func (u *understanding) recurs(column int) bool {
+	_, other := u.again(column)
+	return other > 0
+}
+
+// again counts the rows in which a video recurs, and those of them that have another value in a
+// column than its first row.
+func (u *understanding) again(column int) (rows, other int) {
 	at, ok := u.key()
 	if !ok {
-		return false
+		return 0, 0
 	}
 	first := map[string]string{}
 	for i, id := range u.columns[at].all {
@@ -653,12 +660,16 @@ func (u *understanding) recurs(column int) bool {
 		if id == "" || value == "" {
 			continue
 		}
-		if had, seen := first[id]; seen && had != value {
-			return true
+		had, seen := first[id]
+		if !seen {
+			first[id] = value
+			continue
 		}
-		first[id] = value
+		if rows++; had != value {
+			other++
+		}
 	}
-	return false
+	return rows, other
 }
 
 // idsTell reports ids of TikTok whose times differ. Invented ids have the same, and so have those

@@ -110,10 +110,12 @@ func (s *numberStyle) count(text string) count {
 		return count{number{value: &v}, true}
 	}
 	value, rounded, ok := s.amount(text)
-	// Fractions such as 1.2 million are not exact in binary.
-	if whole := math.Round(value); ok && value >= 0 && value <= most && math.Abs(value-whole) < 1e-6*max(1, whole) && (rounded || value == whole) {
+	// Fractions such as 1.2 million are not exact in binary, and some programs write them so.
+	whole := math.Round(value)
+	off := math.Abs(value - whole)
+	if ok && value >= 0 && value <= most && (off < 1e-12*whole || rounded && off < 1e-6*max(1, whole) || off == 0) {
 		n := int64(whole)
-		return count{number{value: &n}, rounded}
+		return count{number{value: &n}, rounded || off > 0}
 	}
 	return bad
 }

@@ -22,8 +22,10 @@ func (u *understanding) check(style numberStyle) {
 			break
 		}
 	}
-	if caption, ok := u.at["caption"]; ok && (hasID || hasURL) && u.tool == nil && !u.has("observedAt") && u.recurs(caption) {
-		u.doubt("rows with the same video have other texts in %q: they may be comments", u.columns[caption].Name)
+	if caption, ok := u.at["caption"]; ok && (hasID || hasURL) && u.tool == nil && !u.has("observedAt") && u.columns[caption].meaning.field != "title" {
+		if rows, other := u.again(caption); 2*other > rows { // a few texts may have been edited
+			u.doubt("rows with the same video have other texts in %q: they may be comments", u.columns[caption].Name)
+		}
 	}
 	if url, ok := u.at["sourceUrl"]; ok && !hasID && u.tool == nil && u.columns.oneOfMany(url) {
 		u.doubt("%q has one video of each account, so that the counts may be those of the accounts", u.columns[url].Name)
