@@ -233,7 +233,7 @@ func (p plans) Limits(ctx context.Context) (scrolls.Limits, error) {
 	}
 	room, err := p.room(ctx, limits)
 	return scrolls.Limits{
-		Active: limits.Active, Blocked: blocked, MaxFeedSize: min(limits.MaxFeedSize, room), ActiveScrolls: limits.ActiveScrolls, Room: room,
+		Active: limits.Active, Blocked: blocked, MaxFeedSize: min(limits.MaxFeedSize, room), ActiveScrolls: limits.ActiveScrolls, Room: room, FramedVideos: limits.FramedVideos,
 	}, err
 }
 
@@ -358,6 +358,7 @@ func (e exportedChanges) After(ctx context.Context, seq int64, most int) (all []
 func lives(cfg Config) map[string]time.Duration {
 	return map[string]time.Duration{
 		"library":            0,
+		"frames":             0,
 		"deletions":          removal.UndoFor,
 		"tombstones":         0,
 		"removal_log":        removals.KeepEnded,
@@ -399,6 +400,10 @@ func (a archiver) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at i
 
 func (a archiver) Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error) {
 	return a.videos.Tombstones.Erased(ctx, tx, platform, handles)
+}
+
+func (a archiver) KeepFrames(ctx context.Context, tx *store.Tx, kept int) error {
+	return a.videos.KeepFrames(ctx, tx, kept)
 }
 
 func (a archiver) Score(ctx context.Context, scrollID int64) error {

@@ -412,6 +412,8 @@ func contractCases() []contractCase {
 		bad("videos of bad ids", "GET /v1/library/videos?ids=vid_x,,"+strings.Repeat("x", 101), "ids[1]", "ids[2]"),
 		onREST(bad("videos asked for twice", "GET /v1/library/videos?ids=vid_x&ids=vid_y", "ids")),
 		{name: "readings of an unknown video", call: "GET /v1/library/observations?videoId=vid_x&limit=100", want: 200, has: map[string]any{"nextCursor": nil}},
+		{name: "frames of an unknown video", call: "GET /v1/library/frames?videoId=vid_x", want: 200},
+		bad("frames of nothing", "GET /v1/library/frames", "videoId"),
 		bad("readings out of bounds", "GET /v1/library/observations?limit=101&cursor=x", "videoId", "limit", "cursor"),
 		{name: "explanation of an unknown video", call: "GET /v1/outliers/explain?videoId=vid_x", want: 200, has: map[string]any{"found": false, "explanation": nil}},
 		bad("explanation of no video", "GET /v1/outliers/explain?videoId=&id=x", "videoId", "id"),

@@ -30,6 +30,7 @@ var acrossOnPostgres = []excuse{
 	{`DELETE FROM "uncounted_videos"`, "a job empties this table, which has few rows"},
 	{`DELETE FROM observations WHERE account_id = ? AND video_id IN (…)`, deletesMany},
 	{`DELETE FROM score_points WHERE account_id = ? AND video_id IN (…)`, deletesMany},
+	{`DELETE FROM frames WHERE account_id = ? AND video_id IN (…)`, deletesMany},
 	{`FROM "score_points" WHERE "score_points"."video_id" IN (…)`, deletesMany},
 	{`UPDATE "library_runs" SET "repeats" = NULL`, deletesMany},
 }

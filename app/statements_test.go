@@ -107,7 +107,7 @@ func liveWith(t *testing.T, owner *apptest.Caller) {
 		"GET /v1/usage", "GET /v1/events", "GET /v1/hooks/list?q=a&language=en&annotated=true", `POST /v1/rules/preview {"text":"- skip giveaways"}`,
 		`PUT /v1/rules {"text":"- no dances\n- no ads\n- no ` + strings.Repeat("very ", 60) + `long ones"}`, `PUT /v1/rules {"text":"- no ads\n- no pranks"}`, `PUT /v1/workspace {"description":"beans and cups"}`,
 		"GET /v1/changes", "GET /v1/changes?cursor=now", "GET /v1/changes/summary?since=1",
-		"GET /v1/library/video?id=" + ids["vid_"][2], "GET /v1/library/videos?ids=" + ids["vid_"][2] + "," + ids["vid_"][3], "GET /v1/library/observations?videoId=" + ids["vid_"][2],
+		"GET /v1/library/video?id=" + ids["vid_"][2], "GET /v1/library/videos?ids=" + ids["vid_"][2] + "," + ids["vid_"][3], "GET /v1/library/observations?videoId=" + ids["vid_"][2], "GET /v1/library/frames?videoId=" + ids["vid_"][2],
 		"GET /v1/outliers/explain?videoId=" + ids["vid_"][2], "GET /v1/trends/explain?key=hashtag:espresso", "GET /v1/outliers/scores",
 		"GET /v1/trends/series?key=hashtag:espresso", "GET /v1/outliers/backtest", "GET /v1/trends/backtest",
 		"GET /v1/library/creator?videoId=" + ids["vid_"][2], "GET /v1/library/creator?platform=tiktok&handle=moka.lab", "GET /v1/api_keys", "GET /v1/rules/versions",

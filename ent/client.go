@@ -29,6 +29,7 @@ import (
 	"github.com/scrollery/scrollery/ent/erasure"
 	"github.com/scrollery/scrollery/ent/feed"
 	"github.com/scrollery/scrollery/ent/fileimport"
+	"github.com/scrollery/scrollery/ent/frame"
 	"github.com/scrollery/scrollery/ent/importpart"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
@@ -106,6 +107,8 @@ type Client struct {
 	Feed *FeedClient
 	// FileImport is the client for interacting with the FileImport builders.
 	FileImport *FileImportClient
+	// Frame is the client for interacting with the Frame builders.
+	Frame *FrameClient
 	// ImportPart is the client for interacting with the ImportPart builders.
 	ImportPart *ImportPartClient
 	// Job is the client for interacting with the Job builders.
@@ -209,6 +212,7 @@ func (c *Client) init() {
 	c.Erasure = NewErasureClient(c.config)
 	c.Feed = NewFeedClient(c.config)
 	c.FileImport = NewFileImportClient(c.config)
+	c.Frame = NewFrameClient(c.config)
 	c.ImportPart = NewImportPartClient(c.config)
 	c.Job = NewJobClient(c.config)
 	c.Key = NewKeyClient(c.config)
@@ -356,6 +360,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Erasure:         NewErasureClient(cfg),
 		Feed:            NewFeedClient(cfg),
 		FileImport:      NewFileImportClient(cfg),
+		Frame:           NewFrameClient(cfg),
 		ImportPart:      NewImportPartClient(cfg),
 		Job:             NewJobClient(cfg),
 		Key:             NewKeyClient(cfg),
@@ -430,6 +435,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Erasure:         NewErasureClient(cfg),
 		Feed:            NewFeedClient(cfg),
 		FileImport:      NewFileImportClient(cfg),
+		Frame:           NewFrameClient(cfg),
 		ImportPart:      NewImportPartClient(cfg),
 		Job:             NewJobClient(cfg),
 		Key:             NewKeyClient(cfg),
@@ -500,13 +506,14 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Account, c.AccountSource, c.AuditEntry, c.Authorization, c.Charge, c.Checkout,
 		c.Code, c.Collection, c.CollectionVideo, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.DeletedVideo, c.Deletion, c.Erasure, c.Feed, c.FileImport,
-		c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
-		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RemovalFile, c.RemovalLine,
-		c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount,
-		c.ScrollRecord, c.Share, c.ShareItem, c.SourceCount, c.SourcePage,
-		c.Subscription, c.Suppression, c.Tombstone, c.Trend, c.TrendWindow,
-		c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter, c.UsageEvent, c.Verdict,
-		c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery, c.Workspace,
+		c.Frame, c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche,
+		c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RemovalFile,
+		c.RemovalLine, c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll,
+		c.ScrollCount, c.ScrollRecord, c.Share, c.ShareItem, c.SourceCount,
+		c.SourcePage, c.Subscription, c.Suppression, c.Tombstone, c.Trend,
+		c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
+		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
+		c.Workspace,
 	} {
 		n.Use(hooks...)
 	}
@@ -519,13 +526,14 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Account, c.AccountSource, c.AuditEntry, c.Authorization, c.Charge, c.Checkout,
 		c.Code, c.Collection, c.CollectionVideo, c.Creator, c.CreditBalance,
 		c.CreditEntry, c.DeletedVideo, c.Deletion, c.Erasure, c.Feed, c.FileImport,
-		c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche, c.Observation,
-		c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RemovalFile, c.RemovalLine,
-		c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll, c.ScrollCount,
-		c.ScrollRecord, c.Share, c.ShareItem, c.SourceCount, c.SourcePage,
-		c.Subscription, c.Suppression, c.Tombstone, c.Trend, c.TrendWindow,
-		c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter, c.UsageEvent, c.Verdict,
-		c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery, c.Workspace,
+		c.Frame, c.ImportPart, c.Job, c.Key, c.Library, c.LibraryRun, c.Niche,
+		c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RemovalFile,
+		c.RemovalLine, c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll,
+		c.ScrollCount, c.ScrollRecord, c.Share, c.ShareItem, c.SourceCount,
+		c.SourcePage, c.Subscription, c.Suppression, c.Tombstone, c.Trend,
+		c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
+		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
+		c.Workspace,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -568,6 +576,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Feed.mutate(ctx, m)
 	case *FileImportMutation:
 		return c.FileImport.mutate(ctx, m)
+	case *FrameMutation:
+		return c.Frame.mutate(ctx, m)
 	case *ImportPartMutation:
 		return c.ImportPart.mutate(ctx, m)
 	case *JobMutation:
@@ -2931,6 +2941,141 @@ func (c *FileImportClient) mutate(ctx context.Context, m *FileImportMutation) (V
 		return (&FileImportDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown FileImport mutation op: %q", m.Op())
+	}
+}
+
+// FrameClient is a client for the Frame schema.
+type FrameClient struct {
+	config
+}
+
+// NewFrameClient returns a client for the Frame from the given config.
+func NewFrameClient(c config) *FrameClient {
+	return &FrameClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `frame.Hooks(f(g(h())))`.
+func (c *FrameClient) Use(hooks ...Hook) {
+	c.hooks.Frame = append(c.hooks.Frame, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `frame.Intercept(f(g(h())))`.
+func (c *FrameClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Frame = append(c.inters.Frame, interceptors...)
+}
+
+// Create returns a builder for creating a Frame entity.
+func (c *FrameClient) Create() *FrameCreate {
+	mutation := newFrameMutation(c.config, OpCreate)
+	return &FrameCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Frame entities.
+func (c *FrameClient) CreateBulk(builders ...*FrameCreate) *FrameCreateBulk {
+	return &FrameCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *FrameClient) MapCreateBulk(slice any, setFunc func(*FrameCreate, int)) *FrameCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &FrameCreateBulk{err: fmt.Errorf("calling to FrameClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*FrameCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &FrameCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Frame.
+func (c *FrameClient) Update() *FrameUpdate {
+	mutation := newFrameMutation(c.config, OpUpdate)
+	return &FrameUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *FrameClient) UpdateOne(_m *Frame) *FrameUpdateOne {
+	mutation := newFrameMutation(c.config, OpUpdateOne, withFrame(_m))
+	return &FrameUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *FrameClient) UpdateOneID(id int64) *FrameUpdateOne {
+	mutation := newFrameMutation(c.config, OpUpdateOne, withFrameID(id))
+	return &FrameUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Frame.
+func (c *FrameClient) Delete() *FrameDelete {
+	mutation := newFrameMutation(c.config, OpDelete)
+	return &FrameDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *FrameClient) DeleteOne(_m *Frame) *FrameDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *FrameClient) DeleteOneID(id int64) *FrameDeleteOne {
+	builder := c.Delete().Where(frame.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &FrameDeleteOne{builder}
+}
+
+// Query returns a query builder for Frame.
+func (c *FrameClient) Query() *FrameQuery {
+	return &FrameQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeFrame},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Frame entity by its id.
+func (c *FrameClient) Get(ctx context.Context, id int64) (*Frame, error) {
+	return c.Query().Where(frame.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *FrameClient) GetX(ctx context.Context, id int64) *Frame {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *FrameClient) Hooks() []Hook {
+	hooks := c.hooks.Frame
+	return append(hooks[:len(hooks):len(hooks)], frame.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *FrameClient) Interceptors() []Interceptor {
+	inters := c.inters.Frame
+	return append(inters[:len(inters):len(inters)], frame.Interceptors[:]...)
+}
+
+func (c *FrameClient) mutate(ctx context.Context, m *FrameMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&FrameCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&FrameUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&FrameUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&FrameDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Frame mutation op: %q", m.Op())
 	}
 }
 
@@ -8053,23 +8198,23 @@ type (
 	hooks struct {
 		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
 		Collection, CollectionVideo, Creator, CreditBalance, CreditEntry, DeletedVideo,
-		Deletion, Erasure, Feed, FileImport, ImportPart, Job, Key, Library, LibraryRun,
-		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RemovalFile,
-		RemovalLine, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll, ScrollCount,
-		ScrollRecord, Share, ShareItem, SourceCount, SourcePage, Subscription,
-		Suppression, Tombstone, Trend, TrendWindow, UncountedVideo, UnscoredLibrary,
-		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook, WebhookDelivery,
-		Workspace []ent.Hook
+		Deletion, Erasure, Feed, FileImport, Frame, ImportPart, Job, Key, Library,
+		LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry, Recurrence,
+		RemovalFile, RemovalLine, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll,
+		ScrollCount, ScrollRecord, Share, ShareItem, SourceCount, SourcePage,
+		Subscription, Suppression, Tombstone, Trend, TrendWindow, UncountedVideo,
+		UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
+		WebhookDelivery, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
 		Collection, CollectionVideo, Creator, CreditBalance, CreditEntry, DeletedVideo,
-		Deletion, Erasure, Feed, FileImport, ImportPart, Job, Key, Library, LibraryRun,
-		Niche, Observation, PaymentEvent, QuotaEntry, Recurrence, RemovalFile,
-		RemovalLine, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll, ScrollCount,
-		ScrollRecord, Share, ShareItem, SourceCount, SourcePage, Subscription,
-		Suppression, Tombstone, Trend, TrendWindow, UncountedVideo, UnscoredLibrary,
-		UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook, WebhookDelivery,
-		Workspace []ent.Interceptor
+		Deletion, Erasure, Feed, FileImport, Frame, ImportPart, Job, Key, Library,
+		LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry, Recurrence,
+		RemovalFile, RemovalLine, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll,
+		ScrollCount, ScrollRecord, Share, ShareItem, SourceCount, SourcePage,
+		Subscription, Suppression, Tombstone, Trend, TrendWindow, UncountedVideo,
+		UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
+		WebhookDelivery, Workspace []ent.Interceptor
 	}
 )

@@ -29,6 +29,7 @@ import (
 	"github.com/scrollery/scrollery/ent/erasure"
 	"github.com/scrollery/scrollery/ent/feed"
 	"github.com/scrollery/scrollery/ent/fileimport"
+	"github.com/scrollery/scrollery/ent/frame"
 	"github.com/scrollery/scrollery/ent/importpart"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
@@ -144,6 +145,7 @@ func checkColumn(t, c string) error {
 			erasure.Table:         erasure.ValidColumn,
 			feed.Table:            feed.ValidColumn,
 			fileimport.Table:      fileimport.ValidColumn,
+			frame.Table:           frame.ValidColumn,
 			importpart.Table:      importpart.ValidColumn,
 			job.Table:             job.ValidColumn,
 			key.Table:             key.ValidColumn,

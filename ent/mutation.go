@@ -27,6 +27,7 @@ import (
 	"github.com/scrollery/scrollery/ent/erasure"
 	"github.com/scrollery/scrollery/ent/feed"
 	"github.com/scrollery/scrollery/ent/fileimport"
+	"github.com/scrollery/scrollery/ent/frame"
 	"github.com/scrollery/scrollery/ent/importpart"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
@@ -94,6 +95,7 @@ const (
 	TypeErasure         = "Erasure"
 	TypeFeed            = "Feed"
 	TypeFileImport      = "FileImport"
+	TypeFrame           = "Frame"
 	TypeImportPart      = "ImportPart"
 	TypeJob             = "Job"
 	TypeKey             = "Key"
@@ -15698,6 +15700,689 @@ func (m *FileImportMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *FileImportMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown FileImport edge %s", name)
+}
+
+// FrameMutation represents an operation that mutates the Frame nodes in the graph.
+type FrameMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	video_id      *int64
+	addvideo_id   *int64
+	place         *int
+	addplace      *int
+	at            *int
+	addat         *int
+	webp          *[]byte
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*Frame, error)
+	predicates    []predicate.Frame
+}
+
+var _ ent.Mutation = (*FrameMutation)(nil)
+
+// frameOption allows management of the mutation configuration using functional options.
+type frameOption func(*FrameMutation)
+
+// newFrameMutation creates new mutation for the Frame entity.
+func newFrameMutation(c config, op Op, opts ...frameOption) *FrameMutation {
+	m := &FrameMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeFrame,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withFrameID sets the ID field of the mutation.
+func withFrameID(id int64) frameOption {
+	return func(m *FrameMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Frame
+		)
+		m.oldValue = func(ctx context.Context) (*Frame, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Frame.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withFrame sets the old Frame of the mutation.
+func withFrame(node *Frame) frameOption {
+	return func(m *FrameMutation) {
+		m.oldValue = func(context.Context) (*Frame, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m FrameMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m FrameMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Frame entities.
+func (m *FrameMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *FrameMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *FrameMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Frame.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *FrameMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *FrameMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the Frame entity.
+// If the Frame object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FrameMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *FrameMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *FrameMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *FrameMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetVideoID sets the "video_id" field.
+func (m *FrameMutation) SetVideoID(i int64) {
+	m.video_id = &i
+	m.addvideo_id = nil
+}
+
+// VideoID returns the value of the "video_id" field in the mutation.
+func (m *FrameMutation) VideoID() (r int64, exists bool) {
+	v := m.video_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVideoID returns the old "video_id" field's value of the Frame entity.
+// If the Frame object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FrameMutation) OldVideoID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVideoID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVideoID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVideoID: %w", err)
+	}
+	return oldValue.VideoID, nil
+}
+
+// AddVideoID adds i to the "video_id" field.
+func (m *FrameMutation) AddVideoID(i int64) {
+	if m.addvideo_id != nil {
+		*m.addvideo_id += i
+	} else {
+		m.addvideo_id = &i
+	}
+}
+
+// AddedVideoID returns the value that was added to the "video_id" field in this mutation.
+func (m *FrameMutation) AddedVideoID() (r int64, exists bool) {
+	v := m.addvideo_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetVideoID resets all changes to the "video_id" field.
+func (m *FrameMutation) ResetVideoID() {
+	m.video_id = nil
+	m.addvideo_id = nil
+}
+
+// SetPlace sets the "place" field.
+func (m *FrameMutation) SetPlace(i int) {
+	m.place = &i
+	m.addplace = nil
+}
+
+// Place returns the value of the "place" field in the mutation.
+func (m *FrameMutation) Place() (r int, exists bool) {
+	v := m.place
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPlace returns the old "place" field's value of the Frame entity.
+// If the Frame object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FrameMutation) OldPlace(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPlace is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPlace requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPlace: %w", err)
+	}
+	return oldValue.Place, nil
+}
+
+// AddPlace adds i to the "place" field.
+func (m *FrameMutation) AddPlace(i int) {
+	if m.addplace != nil {
+		*m.addplace += i
+	} else {
+		m.addplace = &i
+	}
+}
+
+// AddedPlace returns the value that was added to the "place" field in this mutation.
+func (m *FrameMutation) AddedPlace() (r int, exists bool) {
+	v := m.addplace
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetPlace resets all changes to the "place" field.
+func (m *FrameMutation) ResetPlace() {
+	m.place = nil
+	m.addplace = nil
+}
+
+// SetAt sets the "at" field.
+func (m *FrameMutation) SetAt(i int) {
+	m.at = &i
+	m.addat = nil
+}
+
+// At returns the value of the "at" field in the mutation.
+func (m *FrameMutation) At() (r int, exists bool) {
+	v := m.at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAt returns the old "at" field's value of the Frame entity.
+// If the Frame object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FrameMutation) OldAt(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAt: %w", err)
+	}
+	return oldValue.At, nil
+}
+
+// AddAt adds i to the "at" field.
+func (m *FrameMutation) AddAt(i int) {
+	if m.addat != nil {
+		*m.addat += i
+	} else {
+		m.addat = &i
+	}
+}
+
+// AddedAt returns the value that was added to the "at" field in this mutation.
+func (m *FrameMutation) AddedAt() (r int, exists bool) {
+	v := m.addat
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAt resets all changes to the "at" field.
+func (m *FrameMutation) ResetAt() {
+	m.at = nil
+	m.addat = nil
+}
+
+// SetWebp sets the "webp" field.
+func (m *FrameMutation) SetWebp(b []byte) {
+	m.webp = &b
+}
+
+// Webp returns the value of the "webp" field in the mutation.
+func (m *FrameMutation) Webp() (r []byte, exists bool) {
+	v := m.webp
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWebp returns the old "webp" field's value of the Frame entity.
+// If the Frame object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *FrameMutation) OldWebp(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWebp is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWebp requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWebp: %w", err)
+	}
+	return oldValue.Webp, nil
+}
+
+// ResetWebp resets all changes to the "webp" field.
+func (m *FrameMutation) ResetWebp() {
+	m.webp = nil
+}
+
+// Where appends a list predicates to the FrameMutation builder.
+func (m *FrameMutation) Where(ps ...predicate.Frame) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the FrameMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *FrameMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Frame, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *FrameMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *FrameMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Frame).
+func (m *FrameMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *FrameMutation) Fields() []string {
+	fields := make([]string, 0, 5)
+	if m.account_id != nil {
+		fields = append(fields, frame.FieldAccountID)
+	}
+	if m.video_id != nil {
+		fields = append(fields, frame.FieldVideoID)
+	}
+	if m.place != nil {
+		fields = append(fields, frame.FieldPlace)
+	}
+	if m.at != nil {
+		fields = append(fields, frame.FieldAt)
+	}
+	if m.webp != nil {
+		fields = append(fields, frame.FieldWebp)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *FrameMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case frame.FieldAccountID:
+		return m.AccountID()
+	case frame.FieldVideoID:
+		return m.VideoID()
+	case frame.FieldPlace:
+		return m.Place()
+	case frame.FieldAt:
+		return m.At()
+	case frame.FieldWebp:
+		return m.Webp()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *FrameMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case frame.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case frame.FieldVideoID:
+		return m.OldVideoID(ctx)
+	case frame.FieldPlace:
+		return m.OldPlace(ctx)
+	case frame.FieldAt:
+		return m.OldAt(ctx)
+	case frame.FieldWebp:
+		return m.OldWebp(ctx)
+	}
+	return nil, fmt.Errorf("unknown Frame field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FrameMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case frame.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case frame.FieldVideoID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVideoID(v)
+		return nil
+	case frame.FieldPlace:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPlace(v)
+		return nil
+	case frame.FieldAt:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAt(v)
+		return nil
+	case frame.FieldWebp:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWebp(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Frame field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *FrameMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, frame.FieldAccountID)
+	}
+	if m.addvideo_id != nil {
+		fields = append(fields, frame.FieldVideoID)
+	}
+	if m.addplace != nil {
+		fields = append(fields, frame.FieldPlace)
+	}
+	if m.addat != nil {
+		fields = append(fields, frame.FieldAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *FrameMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case frame.FieldAccountID:
+		return m.AddedAccountID()
+	case frame.FieldVideoID:
+		return m.AddedVideoID()
+	case frame.FieldPlace:
+		return m.AddedPlace()
+	case frame.FieldAt:
+		return m.AddedAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *FrameMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case frame.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case frame.FieldVideoID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddVideoID(v)
+		return nil
+	case frame.FieldPlace:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPlace(v)
+		return nil
+	case frame.FieldAt:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Frame numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *FrameMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *FrameMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *FrameMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Frame nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *FrameMutation) ResetField(name string) error {
+	switch name {
+	case frame.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case frame.FieldVideoID:
+		m.ResetVideoID()
+		return nil
+	case frame.FieldPlace:
+		m.ResetPlace()
+		return nil
+	case frame.FieldAt:
+		m.ResetAt()
+		return nil
+	case frame.FieldWebp:
+		m.ResetWebp()
+		return nil
+	}
+	return fmt.Errorf("unknown Frame field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *FrameMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *FrameMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *FrameMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *FrameMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *FrameMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *FrameMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *FrameMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown Frame unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *FrameMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown Frame edge %s", name)
 }
 
 // ImportPartMutation represents an operation that mutates the ImportPart nodes in the graph.

@@ -20,6 +20,7 @@ func OwnedTables() []string {
 		"deletions",
 		"feeds",
 		"imports",
+		"frames",
 		"import_parts",
 		"keys",
 		"libraries",

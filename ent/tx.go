@@ -46,6 +46,8 @@ type Tx struct {
 	Feed *FeedClient
 	// FileImport is the client for interacting with the FileImport builders.
 	FileImport *FileImportClient
+	// Frame is the client for interacting with the Frame builders.
+	Frame *FrameClient
 	// ImportPart is the client for interacting with the ImportPart builders.
 	ImportPart *ImportPartClient
 	// Job is the client for interacting with the Job builders.
@@ -270,6 +272,7 @@ func (tx *Tx) init() {
 	tx.Erasure = NewErasureClient(tx.config)
 	tx.Feed = NewFeedClient(tx.config)
 	tx.FileImport = NewFileImportClient(tx.config)
+	tx.Frame = NewFrameClient(tx.config)
 	tx.ImportPart = NewImportPartClient(tx.config)
 	tx.Job = NewJobClient(tx.config)
 	tx.Key = NewKeyClient(tx.config)

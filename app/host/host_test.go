@@ -206,6 +206,26 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// TestFramesThatAreNoPictures: what came before stays, the rest is named, and never handed on.
+func TestFramesThatAreNoPictures(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	got := map[string]int{}
+	emit := func(batch []stage.Finding) error {
+		for _, f := range batch {
+			got[f.ExternalID] = len(f.Frames)
+		}
+		return nil
+	}
+	if err := b.Evidence(t.Context(), "framer", stage.Run{}, input(1, 1), emit); err != nil || got["0"] != 1 {
+		t.Fatalf("one picture: got %v, %v; want one frame", got, err)
+	}
+	failure := wantFailure(t, b.Evidence(t.Context(), "framer", stage.Run{}, input(2, 2), emit), stage.StageProtocol)
+	if _, taken := got["1"]; taken || !strings.Contains(failure.Error(), "framer") || !strings.Contains(failure.Error(), "no WebP file") {
+		t.Errorf("got %v and %v, want no finding for the second one, and an error that names the stage and the reason", got, failure)
+	}
+}
+
 func TestCallbackErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)

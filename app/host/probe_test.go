@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,6 +96,7 @@ func specs() []stage.Spec {
 		{ID: "watcher", Version: "1", Kind: stage.EvidenceKind, NeedsMedia: true, Evidence: watch},
 		{ID: "judge", Version: "1", Kind: stage.ScreenKind, Screen: judge},
 		{ID: "listener", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
+		{ID: "framer", Version: "1", Kind: stage.EvidenceKind, Evidence: frameAll},
 	}
 }
 
@@ -387,6 +389,33 @@ func judge(_ context.Context, call *stage.Call, next func() (stage.Record, error
 	}
 	return stage.Summary{Unclear: []string{"rule_2"}, Notes: []string{fmt.Sprint("call ", calls)}}, nil
 }
+
+// frameAll gives every video a frame, the second one no picture.
+func frameAll(_ context.Context, _ *stage.Call, next func() (stage.Record, error), emit func(stage.Finding) error) error {
+	webp, err := base64.StdEncoding.DecodeString(smallest)
+	if err != nil {
+		return err
+	}
+	for {
+		r, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		frames := []stage.Frame{{WebP: webp}}
+		if r.ExternalID == "1" {
+			frames = []stage.Frame{{WebP: []byte("<svg onload=alert(1)>")}}
+		}
+		if err := emit(stage.Finding{Ref: r.Ref, Frames: frames}); err != nil {
+			return err
+		}
+	}
+}
+
+// smallest is a WebP file of one pixel.
+const smallest = "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA"
 
 func listen(_ context.Context, _ *stage.Call, next func() (stage.Record, error), emit func(stage.Finding) error) error {
 	calls++

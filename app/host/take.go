@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -50,10 +51,15 @@ func takeFindings(asked *asked, emit func([]stage.Finding) error) func(*stagev1.
 		if !ok {
 			return tally{}, protocol("sent %T instead of findings", message.GetMessage())
 		}
-		return take(batch.Findings.GetFindings(), stage.DecodeFinding, func(f *stage.Finding) (stage.Repairs, error) {
+		var refused error
+		count, err := take(batch.Findings.GetFindings(), stage.DecodeFinding, func(f *stage.Finding) (stage.Repairs, error) {
 			repairs, err := f.Clean()
+			if errors.Is(err, stage.ErrFrames) {
+				refused = protocol("sent what is not kept: %v", err)
+			}
 			return repairs, errors.Join(err, asked.answer(f.Ref))
 		}, emit)
+		return count, cmp.Or(err, refused)
 	}
 }
 

@@ -213,6 +213,18 @@ func (f FileImportFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.FileImportMutation", m)
 }
 
+// The FrameFunc type is an adapter to allow the use of ordinary
+// function as Frame mutator.
+type FrameFunc func(context.Context, *ent.FrameMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f FrameFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.FrameMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.FrameMutation", m)
+}
+
 // The ImportPartFunc type is an adapter to allow the use of ordinary
 // function as ImportPart mutator.
 type ImportPartFunc func(context.Context, *ent.ImportPartMutation) (ent.Value, error)

@@ -25,6 +25,7 @@ import (
 	"github.com/scrollery/scrollery/ent/erasure"
 	"github.com/scrollery/scrollery/ent/feed"
 	"github.com/scrollery/scrollery/ent/fileimport"
+	"github.com/scrollery/scrollery/ent/frame"
 	"github.com/scrollery/scrollery/ent/importpart"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
@@ -579,6 +580,33 @@ func (f TraverseFileImport) Traverse(ctx context.Context, q ent.Query) error {
 		return f(ctx, q)
 	}
 	return fmt.Errorf("unexpected query type %T. expect *ent.FileImportQuery", q)
+}
+
+// The FrameFunc type is an adapter to allow the use of ordinary function as a Querier.
+type FrameFunc func(context.Context, *ent.FrameQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f FrameFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.FrameQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.FrameQuery", q)
+}
+
+// The TraverseFrame type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseFrame func(context.Context, *ent.FrameQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseFrame) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseFrame) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.FrameQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.FrameQuery", q)
 }
 
 // The ImportPartFunc type is an adapter to allow the use of ordinary function as a Querier.
@@ -1644,6 +1672,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.FeedQuery, predicate.Feed, feed.OrderOption]{typ: ent.TypeFeed, tq: q}, nil
 	case *ent.FileImportQuery:
 		return &query[*ent.FileImportQuery, predicate.FileImport, fileimport.OrderOption]{typ: ent.TypeFileImport, tq: q}, nil
+	case *ent.FrameQuery:
+		return &query[*ent.FrameQuery, predicate.Frame, frame.OrderOption]{typ: ent.TypeFrame, tq: q}, nil
 	case *ent.ImportPartQuery:
 		return &query[*ent.ImportPartQuery, predicate.ImportPart, importpart.OrderOption]{typ: ent.TypeImportPart, tq: q}, nil
 	case *ent.JobQuery:

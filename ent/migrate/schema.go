@@ -540,6 +540,38 @@ var (
 			},
 		},
 	}
+	// FramesColumns holds the columns for the "frames" table.
+	FramesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "video_id", Type: field.TypeInt64},
+		{Name: "place", Type: field.TypeInt},
+		{Name: "at", Type: field.TypeInt},
+		{Name: "webp", Type: field.TypeBytes},
+	}
+	// FramesTable holds the schema information for the "frames" table.
+	FramesTable = &schema.Table{
+		Name:       "frames",
+		Columns:    FramesColumns,
+		PrimaryKey: []*schema.Column{FramesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "frame_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{FramesColumns[1], FramesColumns[0]},
+			},
+			{
+				Name:    "frame_account_id_video_id_place",
+				Unique:  true,
+				Columns: []*schema.Column{FramesColumns[1], FramesColumns[2], FramesColumns[3]},
+			},
+			{
+				Name:    "frame_account_id_place_id",
+				Unique:  false,
+				Columns: []*schema.Column{FramesColumns[1], FramesColumns[3], FramesColumns[0]},
+			},
+		},
+	}
 	// ImportPartsColumns holds the columns for the "import_parts" table.
 	ImportPartsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -1682,6 +1714,7 @@ var (
 		ErasuresTable,
 		FeedsTable,
 		ImportsTable,
+		FramesTable,
 		ImportPartsTable,
 		JobsTable,
 		KeysTable,

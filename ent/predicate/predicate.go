@@ -57,6 +57,9 @@ type Feed func(*sql.Selector)
 // FileImport is the predicate function for fileimport builders.
 type FileImport func(*sql.Selector)
 
+// Frame is the predicate function for frame builders.
+type Frame func(*sql.Selector)
+
 // ImportPart is the predicate function for importpart builders.
 type ImportPart func(*sql.Selector)
 

@@ -18,6 +18,7 @@ import (
 	"github.com/scrollery/scrollery/ent/erasure"
 	"github.com/scrollery/scrollery/ent/feed"
 	"github.com/scrollery/scrollery/ent/fileimport"
+	"github.com/scrollery/scrollery/ent/frame"
 	"github.com/scrollery/scrollery/ent/importpart"
 	"github.com/scrollery/scrollery/ent/job"
 	"github.com/scrollery/scrollery/ent/key"
@@ -234,6 +235,11 @@ func init() {
 	fileimportDescHeartbeatAt := fileimportFields[9].Descriptor()
 	// fileimport.DefaultHeartbeatAt holds the default value on creation for the heartbeat_at field.
 	fileimport.DefaultHeartbeatAt = fileimportDescHeartbeatAt.Default.(int64)
+	frameMixin := schema.Frame{}.Mixin()
+	frameMixinHooks0 := frameMixin[0].Hooks()
+	frame.Hooks[0] = frameMixinHooks0[0]
+	frameMixinInters0 := frameMixin[0].Interceptors()
+	frame.Interceptors[0] = frameMixinInters0[0]
 	importpartMixin := schema.ImportPart{}.Mixin()
 	importpartMixinHooks0 := importpartMixin[0].Hooks()
 	importpart.Hooks[0] = importpartMixinHooks0[0]

@@ -379,7 +379,7 @@ func TestEveryTableIsExportedOrNamed(t *testing.T) {
 		"verdicts": "verdicts", "trends": "trends", "keys": "keys", "subscriptions": "subscription", "checkouts": "payments",
 		"credit_entries": "ledger", "usage_counters": "usage", "audit_entries": "audit", "usage_events": "events", "changes": "changes",
 		"account_sources": "sources", "webhooks": "webhooks", "webhook_deliveries": "deliveries", "videos": videosName, "video_docs": videosName, "creators": videosName,
-		"collections": "collections", "collection_videos": "collectionVideos",
+		"collections": "collections", "collection_videos": "collectionVideos", "frames": "frames",
 		"imports": "imports", "observations": "observations", "score_points": "scores", "sandbox_files": filesName,
 	}
 	staysOut := map[string]string{

@@ -51,7 +51,7 @@ func eachByID[T any](ctx context.Context, fetch func(after int64) ([]T, error), 
 // smallNames are the files of an account without its videos, in their order.
 var smallNames = []string{
 	"workspace", "rules", "ruleItems", "schedule", "scrolls", "imports", "verdicts", "trends", "keys", "subscription",
-	"payments", "ledger", "usage", "audit", "events", "changes", "webhooks", "deliveries", "sources", "collections", "collectionVideos",
+	"payments", "ledger", "usage", "audit", "events", "changes", "webhooks", "deliveries", "sources", "collections", "collectionVideos", "frames",
 }
 
 // further are the scopes that a key needs for a file of the export besides account:export,
@@ -80,7 +80,7 @@ func (e *exporter) small() []entity {
 		"scrolls": e.scrolls, "imports": e.imports, "verdicts": e.verdicts, "trends": e.trends, "keys": e.keys,
 		"subscription": e.subscription, "payments": e.payments, "ledger": e.ledger, "usage": e.usage,
 		"audit": e.audit, "events": e.events, "changes": e.changes, "webhooks": e.webhooks, "deliveries": e.deliveries, "sources": e.sources,
-		"collections": e.collections, "collectionVideos": e.collectionVideos,
+		"collections": e.collections, "collectionVideos": e.collectionVideos, "frames": e.frames,
 	}
 	all := make([]entity, len(smallNames))
 	for i, name := range smallNames {

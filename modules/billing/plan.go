@@ -43,6 +43,9 @@ type Plan struct {
 	MaxVideos int `yaml:"max_videos"`
 	// MaxImportBytes is the largest file that may be imported.
 	MaxImportBytes int64 `yaml:"max_import_bytes"`
+	// FramedVideos is how many videos of the library keep frames of their first seconds, at
+	// most 30,000 bytes each: those that were looked at last. 0 keeps none.
+	FramedVideos int `yaml:"framed_videos"`
 }
 
 // Cents returns the price for an interval.
@@ -138,13 +141,13 @@ func Defaults() Config {
 			Key: "standard", Label: "Standard", MonthlyCents: 3900, AnnualCents: 39000,
 			MonthlyLookup: "scrollery_standard_monthly", AnnualLookup: "scrollery_standard_annual",
 			MaxFeedSize: 250, Workspaces: 1, ActiveScrolls: 1, DailyUnits: 5000, MonthlyUnits: 75000,
-			MaxVideos: 100_000, MaxImportBytes: 64 << 20,
+			MaxVideos: 100_000, MaxImportBytes: 64 << 20, FramedVideos: 1000,
 		},
 		Pro: Plan{
 			Key: "pro", Label: "Pro", MonthlyCents: 9900, AnnualCents: 99000,
 			MonthlyLookup: "scrollery_pro_monthly", AnnualLookup: "scrollery_pro_annual",
 			MaxFeedSize: 1000, Workspaces: 1, ActiveScrolls: 3, DailyUnits: 20000, MonthlyUnits: 300000,
-			MaxVideos: 1_000_000, MaxImportBytes: 64 << 20,
+			MaxVideos: 1_000_000, MaxImportBytes: 64 << 20, FramedVideos: 4000,
 		},
 	}
 }
@@ -174,6 +177,9 @@ func (c Config) Validate() error {
 			plan.ActiveScrolls < 1 || plan.DailyUnits < 1 || plan.MonthlyUnits < 1 ||
 			plan.MaxVideos < 1 || plan.MaxImportBytes < 1 {
 			faults = append(faults, fmt.Errorf("plan %s: prices cannot be negative, limits cannot be below 1", key))
+		}
+		if plan.FramedVideos < 0 {
+			faults = append(faults, fmt.Errorf("plan %s: framed videos: %d is negative", key, plan.FramedVideos))
 		}
 	}
 	return errors.Join(faults...)

@@ -53,9 +53,9 @@ type Limits struct {
 	Active                                 bool
 	MaxFeedSize, Workspaces, ActiveScrolls int
 	DailyUnits, MonthlyUnits               int64
-	// MaxVideos of the library, and MaxImportBytes of one file.
-	MaxVideos      int
-	MaxImportBytes int64
+	// MaxVideos of the library, FramedVideos among them, and MaxImportBytes of one file.
+	MaxVideos, FramedVideos int
+	MaxImportBytes          int64
 }
 
 // Subscriptions keeps what the accounts have paid for. It needs no other module,
@@ -94,7 +94,7 @@ func (s *Subscriptions) Limits(ctx context.Context, accountID int64) (Limits, er
 		Plan: sub.Plan, Status: sub.Status, Active: sub.Status == StatusActive,
 		MaxFeedSize: plan.MaxFeedSize, Workspaces: plan.Workspaces, ActiveScrolls: plan.ActiveScrolls,
 		DailyUnits: plan.DailyUnits, MonthlyUnits: plan.MonthlyUnits,
-		MaxVideos: plan.MaxVideos, MaxImportBytes: plan.MaxImportBytes,
+		MaxVideos: plan.MaxVideos, FramedVideos: plan.FramedVideos, MaxImportBytes: plan.MaxImportBytes,
 	}, nil
 }
 

@@ -529,7 +529,7 @@ func TestAnErasedCreatorIsGoneFromAllLibraries(t *testing.T) {
 func TestEveryTableLosesDeletedVideosOrIsNamed(t *testing.T) {
 	t.Parallel()
 	deleted := []string{
-		"videos", "video_docs", "video_terms", "observations", "score_points", "uncounted_videos", "creators", // by videos.Delete
+		"videos", "video_docs", "video_terms", "observations", "score_points", "frames", "uncounted_videos", "creators", // by videos.Delete
 		"verdicts", "scroll_records", // by scrolls.History
 		"collection_videos",                       // by collections.Members
 		"share_items",                             // by shares.Parts

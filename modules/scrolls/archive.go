@@ -21,6 +21,10 @@ func (r archiving) archive(ctx context.Context) error {
 		return err
 	}
 	return r.finish(ctx, Archive, func(ctx context.Context, tx *store.Tx, _ *state) error {
+		// Now too, for an account whose plan or operator keeps fewer by now.
+		if err := r.s.needs.Archiver.KeepFrames(ctx, tx, r.limits.FramedVideos); err != nil {
+			return fmt.Errorf("keep frames: %w", err)
+		}
 		return r.s.hot.forget(ctx, tx, r.id)
 	})
 }
@@ -115,7 +119,7 @@ func (r archiving) archiveFindings(ctx context.Context) error {
 		return err
 	}
 	return r.batches(ctx, ids, func(items []item) (bool, error) {
-		items, err := r.lacking(ctx, slices.DeleteFunc(items, func(i item) bool { return i.record.Evidence == nil && len(i.record.Keys) == 0 }))
+		items, err := r.lacking(ctx, slices.DeleteFunc(items, func(i item) bool { return i.record.Evidence == nil && len(i.record.Keys) == 0 && len(i.frames) == 0 }))
 		if err != nil || len(items) == 0 {
 			return true, err
 		}

@@ -57,6 +57,10 @@ type Config struct {
 	MediaBatch int `yaml:"media_batch"`
 	// MediaWithin is how long a source may take for such a batch. Default 3 minutes.
 	MediaWithin time.Duration `yaml:"media_within"`
+	// KeepFrames keeps up to three small frames of the videos that evidence stages look at, for as
+	// many videos as the plan says. Without it, a scroll also deletes those that an account has.
+	// Imports keep none. Default true.
+	KeepFrames bool `yaml:"keep_frames"`
 	// BatchSize is how many videos one transaction writes. Default 200.
 	BatchSize int `yaml:"batch_size"`
 	// Terms is how many niche terms a brief yields. Default 8.
@@ -174,7 +178,7 @@ func Defaults() Config {
 			youngTemplate:   {Sources: pipeline().Sources},
 		},
 		MaxAttempts: 3, MaxRecords: 50_000, MaxRefresh: 500, MaxCoverage: 500,
-		MaxMedia: 50, MediaBatch: 10, MediaWithin: 3 * time.Minute,
+		MaxMedia: 50, MediaBatch: 10, MediaWithin: 3 * time.Minute, KeepFrames: true,
 		BatchSize: 200, Terms: 8, Concurrency: 4, StartUnits: 100, YoungUnits: 10,
 		Heartbeat: 3 * time.Second, Stale: 15 * time.Second,
 		RescueEvery: 5 * time.Second, ScheduleEvery: 5 * time.Second,

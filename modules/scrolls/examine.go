@@ -94,6 +94,9 @@ func (x *examination) pass(id string, ids []int64, has *media, from, share float
 	err := stages.Evidence(x.ctx, id, x.r.call, next, func(findings []stage.Finding) error {
 		for _, f := range findings {
 			if asked[f.Ref] {
+				if !x.r.call.Frames {
+					f.Frames = nil
+				}
 				fresh[f.Ref] = &f
 			}
 		}
@@ -127,7 +130,11 @@ func (x *examination) add(fresh map[stage.Ref]*stage.Finding) {
 		var whole stage.Record
 		apply(&whole, x.found[ref])
 		apply(&whole, f)
-		x.found[ref] = &stage.Finding{Ref: ref, Evidence: *whole.Evidence, Keys: whole.Keys}
+		frames := x.found[ref].Frames
+		if len(frames) == 0 {
+			frames = f.Frames
+		}
+		x.found[ref] = &stage.Finding{Ref: ref, Evidence: *whole.Evidence, Keys: whole.Keys, Frames: frames}
 	}
 }
 
@@ -187,7 +194,11 @@ func (x *examination) write(ids []int64) error {
 	return r.batches(x.outer, ids, func(items []item) (bool, error) {
 		items = slices.DeleteFunc(items, func(i item) bool { return x.found[i.record.Ref] == nil })
 		for n := range items {
-			apply(&items[n].record, x.found[items[n].record.Ref])
+			f := x.found[items[n].record.Ref]
+			apply(&items[n].record, f)
+			if len(f.Frames) > 0 {
+				items[n].frames = f.Frames
+			}
 		}
 		err := r.staged.found(x.outer, items)
 		r.pause(x.outer, Evidence, "batch")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -29,8 +30,10 @@ type world struct {
 	service *Service
 
 	mu       sync.Mutex
-	renewed  int  // records that were to renew documents
-	repeats  bool // the library has the texts of all known records
+	frames   map[stage.Ref][]stage.Frame
+	framed   []int // how many videos keep frames, as each scroll said at the end of its archive step
+	renewed  int   // records that were to renew documents
+	repeats  bool  // the library has the texts of all known records
 	brief    stage.Brief
 	subject  string
 	briefed  bool
@@ -323,6 +326,14 @@ func (w *world) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, _ int6
 	return len(refs), nil
 }
 
+// KeepFrames notes how many videos keep theirs.
+func (w *world) KeepFrames(_ context.Context, _ *store.Tx, videos int) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.framed = append(w.framed, videos)
+	return nil
+}
+
 // Due are the known ones of w.due that the library has, in their order.
 func (w *world) Due(ctx context.Context, platform string, _ time.Time, limit int) (refs []stage.Ref, err error) {
 	return w.knownOf(ctx, w.due, platform, limit)
@@ -366,6 +377,12 @@ func (w *world) Archive(ctx context.Context, tx *store.Tx, batch Batch) (added [
 	if batch.Subject == "" || batch.At == 0 {
 		return nil, 0, errors.New("the batch does not say for what and when")
 	}
+	w.mu.Lock()
+	if w.frames == nil {
+		w.frames = map[stage.Ref][]stage.Frame{}
+	}
+	maps.Copy(w.frames, batch.Frames)
+	w.mu.Unlock()
 	for _, rec := range batch.Records {
 		evidence := ""
 		if rec.Evidence != nil && rec.Evidence.Spoken != nil {

@@ -240,10 +240,13 @@ func (s *Service) newRun(row *claimRow, limits Limits) *run {
 	default:
 		r.until = time.UnixMilli(*row.StartedAt).Add(s.cfg.MaxTime)
 	}
+	if !s.cfg.KeepFrames {
+		r.limits.FramedVideos = 0
+	}
 	r.atOnce, r.room = s.cfg.BatchSize, limits.Room
 	r.rows = &stagedRows{r: r}
 	r.staged = r.rows
-	r.call = stage.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli(), Settings: r.template.Settings}
+	r.call = stage.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli(), Settings: r.template.Settings, Frames: r.limits.FramedVideos > 0}
 	r.state.step = nextStep(row.state.checkpoint)
 	return r
 }

@@ -265,3 +265,59 @@ func TestFindingsOfKnownVideosNeedNoRoom(t *testing.T) {
 		}
 	})
 }
+
+// TestFramesReachTheLibrary: those of the first stage that has some, of new videos and of known
+// ones, unless the account or the operator keeps none.
+func TestFramesReachTheLibrary(t *testing.T) {
+	t.Parallel()
+	frame := func(words string) []stage.Frame { return []stage.Frame{{At: 1, WebP: []byte(words)}} }
+	for name, c := range map[string]struct {
+		framed int
+		change func(*Config)
+		want   string // of a new video
+		ends   int    // how many videos keep theirs at the end of the archive step
+	}{
+		"the plan keeps some":     {5, nil, "vision", 5},
+		"the plan keeps none":     {0, nil, "", 0},
+		"the operator keeps none": {5, func(c *Config) { c.KeepFrames = false }, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				w := filming(t, db, c.change)
+				w.setLimits(Limits{Active: true, MaxFeedSize: 250, ActiveScrolls: 1, FramedVideos: c.framed})
+				w.sources["feed"].records = videos("tiktok", 1, 3)
+				looks := 0
+				w.look = func(rec stage.Record) *stage.Finding {
+					if rec.Media == "" {
+						return nil
+					}
+					looks++
+					if looks <= 3 { // ocr, which comes first, has none
+						return &stage.Finding{Ref: rec.Ref}
+					}
+					return &stage.Finding{Ref: rec.Ref, Frames: frame("vision")}
+				}
+				for range 2 { // the second time the videos are known, and still without evidence
+					w.complete(w.create(Start{}).ID)
+					looks = 0
+					w.mu.Lock()
+					for _, id := range []string{"v0001", "v0002", "v0003"} {
+						got := ""
+						for _, f := range w.frames[stage.Ref{Platform: "tiktok", ExternalID: id}] {
+							got += string(f.WebP)
+						}
+						if got != c.want {
+							t.Errorf("%s: got the frames %q, want %q", id, got, c.want)
+						}
+					}
+					if len(w.framed) != 1 || w.framed[0] != c.ends {
+						t.Errorf("at the end %v videos keep theirs, want %d", w.framed, c.ends)
+					}
+					w.frames, w.framed = nil, nil
+					w.mu.Unlock()
+				}
+			})
+		})
+	}
+}

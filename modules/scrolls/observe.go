@@ -76,7 +76,7 @@ func (r *run) reobserveIn(ctx context.Context, tx *store.Tx, next *state, items 
 func (r *run) batch(from *state, items []item) Batch {
 	batch := Batch{
 		ScrollID: r.id, Subject: from.subject, At: r.call.Now, Once: r.name == importTemplate, Bulk: r.alone,
-		Records: make([]stage.Record, len(items)), Stage: items[0].source,
+		Records: make([]stage.Record, len(items)), Stage: items[0].source, FramedVideos: r.limits.FramedVideos,
 	}
 	for i := range items {
 		batch.Records[i] = items[i].record
@@ -91,6 +91,12 @@ func (r *run) batch(from *state, items []item) Batch {
 				batch.Said = make(map[stage.Ref]stage.Record, len(items))
 			}
 			batch.Said[said.Ref] = *said
+		}
+		if frames := items[i].frames; len(frames) > 0 {
+			if batch.Frames == nil {
+				batch.Frames = make(map[stage.Ref][]stage.Frame, len(items))
+			}
+			batch.Frames[items[i].record.Ref] = frames
 		}
 	}
 	return batch

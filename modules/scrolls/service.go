@@ -58,6 +58,8 @@ type Limits struct {
 	Unmetered bool
 	// Room is how many more videos the library may have.
 	Room int
+	// FramedVideos is how many videos of the library keep frames; 0 for none.
+	FramedVideos int
 }
 
 // Charger is the need of the budget: units are spent with the transaction.
@@ -99,6 +101,8 @@ type Archiver interface {
 	// Erased returns those of some handles on a platform that the operator erased from all
 	// libraries. None is erased between this call and the end of the transaction.
 	Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error)
+	// KeepFrames deletes the frames of all videos but so many.
+	KeepFrames(ctx context.Context, tx *store.Tx, videos int) error
 	// Score computes outliers and trends as they are with this scroll, which is not
 	// completed yet. Doing it twice changes nothing.
 	Score(ctx context.Context, scrollID int64) error
@@ -121,6 +125,10 @@ type Batch struct {
 	Records []stage.Record
 	// Said is what sources said of videos to whose records stages have added something.
 	Said map[stage.Ref]stage.Record
+	// Frames are what evidence stages looked at. FramedVideos is how many videos of the library
+	// keep theirs.
+	Frames       map[stage.Ref][]stage.Frame
+	FramedVideos int
 }
 
 // Stages is the need of plugin stages. Errors of their calls are *stage.CallError;

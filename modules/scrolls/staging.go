@@ -94,7 +94,7 @@ func (b *stagedBatch) found(_ context.Context, items []item) error {
 	for _, one := range items {
 		if h := byID[one.id]; h != nil {
 			said := h.record
-			h.record, h.said = one.record, cmp.Or(h.said, &said)
+			h.record, h.frames, h.said = one.record, one.frames, cmp.Or(h.said, &said)
 		}
 	}
 	return nil

@@ -32,6 +32,8 @@ type item struct {
 	refreshed bool
 	// part of an import that it came from.
 	part int
+	// frames are what evidence stages looked at.
+	frames []stage.Frame
 	// said is the record as an import read it, if stages have added to it; else nil.
 	said *stage.Record
 }
@@ -80,7 +82,7 @@ func (s *stagedRows) items(ctx context.Context, ids []int64) ([]item, error) {
 		if err := json.Unmarshal([]byte(row.Record), &stored); err != nil {
 			return nil, fmt.Errorf("read record %d: %w", row.ID, err)
 		}
-		found[row.ID] = item{id: row.ID, record: stored.Record, source: stored.From, seed: row.Seed, known: row.Known}
+		found[row.ID] = item{id: row.ID, record: stored.Record, source: stored.From, frames: stored.Frames, seed: row.Seed, known: row.Known}
 	}
 	items := make([]item, 0, len(found))
 	for _, id := range ids {
@@ -140,11 +142,12 @@ func (s *stagedRows) rewriteItems(ctx context.Context, tx *store.Tx, items []ite
 	return nil
 }
 
-// storedRecord is the JSON of an item: the record and, unless an earlier version wrote it, the
-// source that delivered it.
+// storedRecord is the JSON of an item: the record, its frames and, unless an earlier version
+// wrote it, the source that delivered it.
 type storedRecord struct {
 	stage.Record
-	From string `json:"from,omitempty"`
+	From   string        `json:"from,omitempty"`
+	Frames []stage.Frame `json:"frames,omitempty"`
 }
 
 // render returns the JSON of an item, without escapes that its texts do not have.
@@ -152,7 +155,7 @@ func render(i *item) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(storedRecord{i.record, i.source}); err != nil {
+	if err := encoder.Encode(storedRecord{i.record, i.source, i.frames}); err != nil {
 		return "", fmt.Errorf("render record %s/%s: %w", i.record.Platform, i.record.ExternalID, err)
 	}
 	return strings.TrimSuffix(text.String(), "\n"), nil

@@ -64,6 +64,9 @@ type Finding struct {
 	Evidence Evidence `json:"evidence"`
 	// Keys are added to those of the record.
 	Keys []Key `json:"keys,omitempty"`
+	// Frames are what the stage looked at, in the order of their moments, if Run.Frames says
+	// that they are kept: at most MaxFrames, of MaxFrameBytes together. Others end the call.
+	Frames []Frame `json:"frames,omitempty"`
 }
 
 // Summary is the report of a screen on a whole ruleset.

@@ -126,7 +126,7 @@ func (v *Verdict) Clean() (Repairs, error) {
 	return repairs, nil
 }
 
-// Clean makes a finding fit to be kept, or refuses it.
+// Clean makes a finding fit to be kept, or refuses it; for its frames with [ErrFrames].
 func (f *Finding) Clean() (Repairs, error) {
 	var repairs Repairs
 	if err := f.Ref.Clean(); err != nil {
@@ -134,7 +134,7 @@ func (f *Finding) Clean() (Repairs, error) {
 	}
 	repairs.evidence(&f.Evidence)
 	repairs.keys(&f.Keys)
-	return repairs, nil
+	return repairs, checkFrames(f.Frames)
 }
 
 // ErrSeed is the refusal of a seed that names nothing.

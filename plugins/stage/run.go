@@ -48,6 +48,8 @@ type Run struct {
 	Settings map[string]map[string]string `json:"-"`
 	// Now is the time of the run in Unix milliseconds.
 	Now int64 `json:"now"`
+	// Frames says that the frames of findings are kept; if not, make none.
+	Frames bool `json:"frames,omitempty"`
 }
 
 // Page is the text of a page on the web.

@@ -16,7 +16,11 @@ func DecodeVerdict(m *stagev1.Verdict) Verdict {
 
 // EncodeFinding makes a finding a message.
 func EncodeFinding(f *Finding) *stagev1.Finding {
-	return &stagev1.Finding{Ref: EncodeRef(f.Ref), Evidence: encodeEvidence(&f.Evidence), Keys: encodeKeys(f.Keys)}
+	m := &stagev1.Finding{Ref: EncodeRef(f.Ref), Evidence: encodeEvidence(&f.Evidence), Keys: encodeKeys(f.Keys)}
+	for _, frame := range f.Frames {
+		m.Frames = append(m.Frames, &stagev1.Frame{At: frame.At, Webp: frame.WebP})
+	}
+	return m
 }
 
 // DecodeFinding reads a finding.
@@ -24,6 +28,9 @@ func DecodeFinding(m *stagev1.Finding) Finding {
 	finding := Finding{Ref: DecodeRef(m.GetRef()), Keys: decodeKeys(m.GetKeys())}
 	if evidence := decodeEvidence(m.GetEvidence()); evidence != nil {
 		finding.Evidence = *evidence
+	}
+	for _, frame := range m.GetFrames() {
+		finding.Frames = append(finding.Frames, Frame{At: frame.GetAt(), WebP: frame.GetWebp()})
 	}
 	return finding
 }

@@ -89,7 +89,7 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	verdict := whole(t, stage.Verdict{Ref: ref, DroppedBy: "rule_1", Rank: -0.5, Reason: "because", RuleID: "rule_1"})
 	same(t, stage.DecodeVerdict(through(t, stage.EncodeVerdict(&verdict))), verdict)
-	finding := whole(t, stage.Finding{Ref: ref, Evidence: evidence, Keys: keys})
+	finding := whole(t, stage.Finding{Ref: ref, Evidence: evidence, Keys: keys, Frames: []stage.Frame{{At: 1, WebP: []byte("x")}}})
 	same(t, stage.DecodeFinding(through(t, stage.EncodeFinding(&finding))), finding)
 	outcomes := []stage.Outcome{whole(t, stage.Outcome{
 		Seed: "s", Platform: "tiktok", Status: stage.Quota, Asked: 9, Returned: 4, RetryAt: n(7), Detail: "d",
@@ -102,6 +102,7 @@ func TestAnswers(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	run := whole(t, stage.Run{
+		Frames:   true,
 		ScrollID: "scr_1", Number: 3, Prompt: "p", Pages: []stage.Page{{URL: "https://a.example", Title: "t", Text: "x"}}, Now: 99,
 		Brief:    stage.Brief{Name: "n", Description: "d", Website: "w", AppStoreURL: "a", Competitors: []string{"c"}},
 		Rules:    []stage.Rule{{ID: "rule_1", Text: "t"}},

@@ -61,6 +61,10 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 		if err != nil {
 			return err
 		}
-		return emit(stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Visual: raw}})
+		strip, err := film.Strip(ctx, call, rec.Media)
+		if err != nil {
+			return err
+		}
+		return emit(stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Visual: raw}, Frames: strip})
 	})
 }

@@ -272,6 +272,7 @@ func (b *bundle) mount() {
 	unary[scrolleryv1.AnnotateLibraryVideoRequest, scrolleryv1.AnnotateLibraryVideoResponse](b, "AnnotateLibraryVideo")
 	page[scrolleryv1.GetVideoRequest](b, "GetVideo")
 	page[scrolleryv1.GetVideosRequest](b, "GetVideos")
+	unary[scrolleryv1.GetFramesRequest, scrolleryv1.GetFramesResponse](b, "GetFrames")
 	unary[scrolleryv1.ListObservationsRequest, scrolleryv1.ListObservationsResponse](b, "ListObservations")
 	unary[scrolleryv1.ExplainOutlierRequest, scrolleryv1.ExplainOutlierResponse](b, "ExplainOutlier")
 	unary[scrolleryv1.ExplainTrendRequest, scrolleryv1.ExplainTrendResponse](b, "ExplainTrend")

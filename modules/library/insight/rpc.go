@@ -2,6 +2,7 @@ package insight
 
 import (
 	"context"
+	"encoding/base64"
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
@@ -20,6 +21,7 @@ func (s *Service) Operations(m *api.Mux) {
 		body, err := s.Videos(ctx, req.GetIds())
 		return api.Rendered{Body: body}, err
 	})
+	api.Unary(m, "GetFrames", s.getFrames)
 	api.Unary(m, "ListObservations", s.listObservations, func(_ context.Context, req *pb.ListObservationsRequest) error {
 		_, _, err := afterToken(req.GetPageToken())
 		return err
@@ -37,6 +39,18 @@ const idsAUnit = 10
 
 // defaultLimit is the length of a page of readings.
 const defaultLimit = 25
+
+func (s *Service) getFrames(ctx context.Context, req *pb.GetFramesRequest) (*pb.GetFramesResponse, error) {
+	frames, err := s.Frames(ctx, req.GetVideoId())
+	if err != nil {
+		return nil, err
+	}
+	answer := &pb.GetFramesResponse{}
+	for _, f := range frames {
+		answer.Frames = append(answer.Frames, &pb.Frame{At: float64(f.At), Webp: base64.StdEncoding.EncodeToString(f.Webp)})
+	}
+	return answer, nil
+}
 
 func (s *Service) listObservations(ctx context.Context, req *pb.ListObservationsRequest) (*pb.ListObservationsResponse, error) {
 	limit := defaultLimit

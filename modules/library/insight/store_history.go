@@ -12,6 +12,7 @@ import (
 	entsql "entgo.io/ent/dialect/sql"
 
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/frame"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/ent/videodoc"
@@ -99,6 +100,19 @@ func (s *Service) Videos(ctx context.Context, ids []string) ([]byte, error) {
 		b = videos.ShowHook(b, doc.Hook, doc.HookText, row.Score, row.TwiceBaseline)
 	}
 	return append(append(b, missing...), "]}"...), nil
+}
+
+// Frames returns the frames of a video, in the order of their moments; none for an unknown one.
+func (s *Service) Frames(ctx context.Context, id string) ([]*ent.Frame, error) {
+	number, ok := publicid.Parse(publicid.Video, id)
+	if !ok {
+		return nil, nil
+	}
+	rows, err := s.DB.Ent().Frame.Query().Where(frame.VideoID(number)).Order(frame.ByPlace()).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the frames of video %d: %w", number, err)
+	}
+	return rows, nil
 }
 
 // Observation is a reading with what scoring says of it.

@@ -82,7 +82,15 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 		}
 	})
 	changed := slices.DeleteFunc(made, func(v *Video) bool { return v == nil })
-	return added, reobserved, s.save(ctx, tx, batch, changed)
+	if err := s.save(ctx, tx, batch, changed); err != nil {
+		return nil, 0, err
+	}
+	for i, r := range records {
+		if v := known[r.Ref]; v != nil {
+			ids[i] = v.id
+		}
+	}
+	return added, reobserved, s.saveFrames(ctx, tx, batch, records, ids)
 }
 
 // eachOn calls do with the numbers below n, on so many threads at once; on one in their
@@ -227,6 +235,10 @@ type Batch struct {
 	Records []stage.Record
 	// Said is what sources said of videos to whose records stages have added something.
 	Said map[stage.Ref]stage.Record
+	// Frames are pictures of videos of the records, whose header was checked; they replace
+	// earlier ones. FramedVideos is how many videos of the library keep theirs.
+	Frames       map[stage.Ref][]stage.Frame
+	FramedVideos int
 }
 
 // threads is on how many processors the batch may be worked on.

@@ -47,6 +47,7 @@ type copied struct {
 	Creator  *ent.Creator `json:",omitempty"`
 	Readings []*ent.Observation
 	Points   []*ent.ScorePoint `json:",omitempty"`
+	Frames   []*ent.Frame      `json:",omitempty"`
 	// Beside is what dependants keep of it.
 	Beside json.RawMessage `json:",omitempty"`
 }

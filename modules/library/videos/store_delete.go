@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/creator"
+	"github.com/scrollery/scrollery/ent/frame"
 	"github.com/scrollery/scrollery/ent/libraryrun"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/scorepoint"
@@ -136,6 +137,13 @@ func (s Deletions) copies(ctx context.Context, tx *store.Tx, rows []*ent.Video, 
 	for _, p := range points {
 		at[p.VideoID].Points = append(at[p.VideoID].Points, p)
 	}
+	frames, err := tx.Ent().Frame.Query().Where(frame.VideoIDIn(ids...)).Order(frame.ByVideoID(), frame.ByPlace()).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read frames: %w", err)
+	}
+	for _, f := range frames {
+		at[f.VideoID].Frames = append(at[f.VideoID].Frames, f)
+	}
 	for _, o := range observed {
 		at[o.VideoID].Readings = append(at[o.VideoID].Readings, o)
 	}
@@ -157,6 +165,7 @@ func (s Deletions) deleteRows(ctx context.Context, tx *store.Tx, rows []*ent.Vid
 	for _, text := range []string{
 		`DELETE FROM observations WHERE {tenant} AND video_id IN ({list:1})`,
 		`DELETE FROM score_points WHERE {tenant} AND video_id IN ({list:1})`,
+		`DELETE FROM frames WHERE {tenant} AND video_id IN ({list:1})`,
 		`DELETE FROM video_terms WHERE +{tenant} AND id IN ({list:1})`,
 		`DELETE FROM video_docs WHERE +{tenant} AND id IN ({list:1})`,
 		`DELETE FROM videos WHERE +{tenant} AND id IN ({list:1})`,

@@ -101,6 +101,7 @@ func (s Deletions) restore(ctx context.Context, tx *store.Tx, copies []copied, s
 	var videos, docs, readings [][]any
 	var observed []*ent.Observation
 	var points []*ent.ScorePointCreate
+	var frames []*ent.FrameCreate
 	beside := map[int64]json.RawMessage{}
 	rows := make([]*ent.Video, len(copies))
 	var changes []feed.Change
@@ -116,6 +117,9 @@ func (s Deletions) restore(ctx context.Context, tx *store.Tx, copies []copied, s
 		}
 		for _, p := range c.Points {
 			points = append(points, pointAgain(tx, p))
+		}
+		for _, f := range c.Frames {
+			frames = append(frames, tx.Ent().Frame.Create().SetID(f.ID).SetAccountID(f.AccountID).SetVideoID(f.VideoID).SetPlace(f.Place).SetAt(f.At).SetWebp(f.Webp))
 		}
 		if c.Beside != nil {
 			beside[c.Video.ID] = c.Beside
@@ -134,6 +138,9 @@ func (s Deletions) restore(ctx context.Context, tx *store.Tx, copies []copied, s
 		if err := tx.Ent().ScorePoint.CreateBulk(part...).Exec(ctx); err != nil {
 			return err
 		}
+	}
+	if err := tx.Ent().Frame.CreateBulk(frames...).Exec(ctx); err != nil {
+		return err
 	}
 	for _, v := range rows {
 		if v.OutlierSince == nil {

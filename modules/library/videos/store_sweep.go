@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/scrollery/scrollery/ent"
+	"github.com/scrollery/scrollery/ent/frame"
 	"github.com/scrollery/scrollery/ent/library"
 	"github.com/scrollery/scrollery/ent/observation"
 	"github.com/scrollery/scrollery/ent/video"
@@ -26,8 +27,8 @@ type Retention struct {
 	// Keep is how long after the source has read a video last what it read is deleted: its
 	// readings, and the video unless another source or an import has read it too.
 	Keep time.Duration
-	// Texts says that only texts go: captions, titles, hashtags and hooks of videos that nothing
-	// else has read. Handles stay, by which scores find peers.
+	// Texts says that only texts go: captions, titles, hashtags, hooks and frames of videos that
+	// nothing else has read. Handles stay, by which scores find peers.
 	Texts bool
 	// Refresh is how long after that a scroll reads the video again before others.
 	Refresh time.Duration
@@ -189,7 +190,7 @@ func (s Sweeps) forgetSource(ctx context.Context, tx *store.Tx, source string, i
 	return s.deletions.forget(ctx, tx, rows, left, Removal{})
 }
 
-// forgetTexts deletes the texts of videos that only the source has read, and not again after a
+// forgetTexts deletes the texts and the frames of videos that only the source has read, and not again after a
 // time. It returns how many lost theirs.
 func (s Sweeps) forgetTexts(ctx context.Context, tx *store.Tx, source string, ids []int64, until int64) (videos, readings int, err error) {
 	rows, left, err := dueRows(ctx, tx, source, ids, until)
@@ -203,6 +204,9 @@ func (s Sweeps) forgetTexts(ctx context.Context, tx *store.Tx, source string, id
 	}
 	if err := s.deletions.change(ctx, tx, left, (*Video).forgetTexts); err != nil {
 		return 0, 0, err
+	}
+	if _, err := tx.Ent().Frame.Delete().Where(frame.VideoIDIn(slices.Collect(maps.Keys(left))...)).Exec(ctx); err != nil {
+		return 0, 0, fmt.Errorf("delete frames: %w", err)
 	}
 	return len(left), 0, s.deletions.unscored(ctx, tx, rows) // for their trends
 }

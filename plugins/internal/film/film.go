@@ -34,9 +34,10 @@ func FFmpeg(ctx context.Context, call *stage.Call, path string, seconds float64,
 }
 
 // Frames are pictures of the moments 0 s, 1 s, … as files in a folder of their own;
-// fewer where the video is shorter. form is `png` or `jpg`, width the most pixels
-// across, filter what ffmpeg makes of each, or empty. Remove deletes the folder.
-func Frames(ctx context.Context, call *stage.Call, path string, moments int, form string, width int, filter string) (files []string, remove func(), err error) {
+// fewer where the video is shorter. form is `png`, `jpg` or `webp`, width the most pixels
+// across, filter what ffmpeg makes of each, or empty, and output its further options.
+// Remove deletes the folder.
+func Frames(ctx context.Context, call *stage.Call, path string, moments int, form string, width int, filter string, output ...string) (files []string, remove func(), err error) {
 	dir, err := os.MkdirTemp(call.Scratch, "frames-")
 	if err != nil {
 		return nil, nil, err
@@ -46,8 +47,11 @@ func Frames(ctx context.Context, call *stage.Call, path string, moments int, for
 	if filter != "" {
 		pick += "," + filter
 	}
-	_, err = FFmpeg(ctx, call, path, float64(moments), "-map", "0:v:0", "-an", "-sn", "-dn", "-vf", pick,
-		"-fps_mode", "passthrough", "-q:v", "4", filepath.Join(dir, "%d."+form))
+	if len(output) == 0 {
+		output = []string{"-q:v", "4"}
+	}
+	_, err = FFmpeg(ctx, call, path, float64(moments), slices.Concat([]string{"-map", "0:v:0", "-an", "-sn", "-dn", "-vf", pick, "-fps_mode", "passthrough"},
+		output, []string{filepath.Join(dir, "%d."+form)})...)
 	if err == nil {
 		for n := range moments {
 			file := filepath.Join(dir, strconv.Itoa(n+1)+"."+form)

@@ -116,6 +116,7 @@ export const libraryMessages = {
   "video.noReadings": { en: "This video was never read", de: "Dieses Video wurde nie gemessen" },
   "video.allReadings": { en: "All readings of this video", de: "Alle Messungen dieses Videos" },
   "video.newestReadings": { en: "These are the newest {n}.", de: "Das sind die neuesten {n}." },
+  "video.frame": { en: "Frame at {s} s", de: "Bild bei {s} s" },
   "video.opening": { en: "The first seconds", de: "Die ersten Sekunden" },
   "video.caption": { en: "Caption", de: "Bildtext" },
   "score.title": { en: "The score, step by step", de: "Der Wert, Schritt für Schritt" },

@@ -56,6 +56,7 @@ function Found({ video: { video, hook }, explanation, reload }: { video: GetVide
           return value === undefined ? null : <div key={count}><dt>{t(`count.${count}`)}</dt><dd class="figure">{compact(value)}</dd></div>;
         })}
       </dl>
+      <Frames id={video.id} />
       <PlayHere video={video} />
       <VideoActions video={video} archived={explanation?.archived ?? false} done={reload} />
       <Readings id={video.id} postedAt={video.postedAt} name={name} by={by} explanation={explanation} />
@@ -68,6 +69,17 @@ function Found({ video: { video, hook }, explanation, reload }: { video: GetVide
       )}
       {textOf(video.metadata, "caption") && <Card title={t("video.caption")}><Quote text={textOf(video.metadata, "caption")} lines={6} /></Card>}
     </>
+  );
+}
+
+/** What an evidence stage looked at. The bytes are a stranger's: they are a picture and nothing else. */
+function Frames({ id }: { id: string }) {
+  const { data } = useQuery((signal) => api.library.getFrames({ videoId: id }, { signal }), [id]);
+  if (!data?.frames.length) return null;
+  return (
+    <div class="row">
+      {data.frames.map(({ at, webp }) => <img key={at} src={`data:image/webp;base64,${webp}`} alt={t("video.frame", { s: number(at / 1000) })} height="200" />)}
+    </div>
   );
 }
 

@@ -238,6 +238,151 @@ func (x *GetVideosResponse) GetMissing() []string {
 	return nil
 }
 
+type GetFramesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the video.
+	VideoId       *string `protobuf:"bytes,1,opt,name=video_id,json=videoId" json:"video_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFramesRequest) Reset() {
+	*x = GetFramesRequest{}
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFramesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFramesRequest) ProtoMessage() {}
+
+func (x *GetFramesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFramesRequest.ProtoReflect.Descriptor instead.
+func (*GetFramesRequest) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetFramesRequest) GetVideoId() string {
+	if x != nil && x.VideoId != nil {
+		return *x.VideoId
+	}
+	return ""
+}
+
+type GetFramesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of their times; empty if the library keeps none of the video.
+	Frames        []*Frame `protobuf:"bytes,1,rep,name=frames" json:"frames,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFramesResponse) Reset() {
+	*x = GetFramesResponse{}
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFramesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFramesResponse) ProtoMessage() {}
+
+func (x *GetFramesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFramesResponse.ProtoReflect.Descriptor instead.
+func (*GetFramesResponse) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *GetFramesResponse) GetFrames() []*Frame {
+	if x != nil {
+		return x.Frames
+	}
+	return nil
+}
+
+// Frame is a picture of a video's first seconds.
+type Frame struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Milliseconds from the start of the video.
+	At float64 `protobuf:"fixed64,1,opt,name=at" json:"at,omitempty"`
+	// A WebP file of one still picture in base64, at most 240 pixels wide; untrusted.
+	Webp          string `protobuf:"bytes,2,opt,name=webp" json:"webp,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Frame) Reset() {
+	*x = Frame{}
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Frame) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Frame) ProtoMessage() {}
+
+func (x *Frame) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Frame.ProtoReflect.Descriptor instead.
+func (*Frame) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Frame) GetAt() float64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Frame) GetWebp() string {
+	if x != nil {
+		return x.Webp
+	}
+	return ""
+}
+
 type ListObservationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the video.
@@ -252,7 +397,7 @@ type ListObservationsRequest struct {
 
 func (x *ListObservationsRequest) Reset() {
 	*x = ListObservationsRequest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[4]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -264,7 +409,7 @@ func (x *ListObservationsRequest) String() string {
 func (*ListObservationsRequest) ProtoMessage() {}
 
 func (x *ListObservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[4]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -277,7 +422,7 @@ func (x *ListObservationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListObservationsRequest.ProtoReflect.Descriptor instead.
 func (*ListObservationsRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListObservationsRequest) GetVideoId() string {
@@ -313,7 +458,7 @@ type ListObservationsResponse struct {
 
 func (x *ListObservationsResponse) Reset() {
 	*x = ListObservationsResponse{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[5]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -325,7 +470,7 @@ func (x *ListObservationsResponse) String() string {
 func (*ListObservationsResponse) ProtoMessage() {}
 
 func (x *ListObservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[5]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -338,7 +483,7 @@ func (x *ListObservationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListObservationsResponse.ProtoReflect.Descriptor instead.
 func (*ListObservationsResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{5}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListObservationsResponse) GetObservations() []*Observation {
@@ -386,7 +531,7 @@ type Observation struct {
 
 func (x *Observation) Reset() {
 	*x = Observation{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[6]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +543,7 @@ func (x *Observation) String() string {
 func (*Observation) ProtoMessage() {}
 
 func (x *Observation) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[6]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +556,7 @@ func (x *Observation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Observation.ProtoReflect.Descriptor instead.
 func (*Observation) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Observation) GetObservedAt() float64 {
@@ -529,7 +674,7 @@ type ListScoresRequest struct {
 
 func (x *ListScoresRequest) Reset() {
 	*x = ListScoresRequest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[7]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +686,7 @@ func (x *ListScoresRequest) String() string {
 func (*ListScoresRequest) ProtoMessage() {}
 
 func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[7]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +699,7 @@ func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresRequest.ProtoReflect.Descriptor instead.
 func (*ListScoresRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListScoresRequest) GetLimit() int32 {
@@ -704,7 +849,7 @@ type ListScoresResponse struct {
 
 func (x *ListScoresResponse) Reset() {
 	*x = ListScoresResponse{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[8]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -716,7 +861,7 @@ func (x *ListScoresResponse) String() string {
 func (*ListScoresResponse) ProtoMessage() {}
 
 func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[8]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -729,7 +874,7 @@ func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresResponse.ProtoReflect.Descriptor instead.
 func (*ListScoresResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListScoresResponse) GetVideos() int32 {
@@ -854,7 +999,7 @@ type GetTrendSeriesRequest struct {
 
 func (x *GetTrendSeriesRequest) Reset() {
 	*x = GetTrendSeriesRequest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[9]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +1011,7 @@ func (x *GetTrendSeriesRequest) String() string {
 func (*GetTrendSeriesRequest) ProtoMessage() {}
 
 func (x *GetTrendSeriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[9]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +1024,7 @@ func (x *GetTrendSeriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTrendSeriesRequest.ProtoReflect.Descriptor instead.
 func (*GetTrendSeriesRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetTrendSeriesRequest) GetKey() string {
@@ -915,7 +1060,7 @@ type GetTrendSeriesResponse struct {
 
 func (x *GetTrendSeriesResponse) Reset() {
 	*x = GetTrendSeriesResponse{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[10]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -927,7 +1072,7 @@ func (x *GetTrendSeriesResponse) String() string {
 func (*GetTrendSeriesResponse) ProtoMessage() {}
 
 func (x *GetTrendSeriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[10]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -940,7 +1085,7 @@ func (x *GetTrendSeriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTrendSeriesResponse.ProtoReflect.Descriptor instead.
 func (*GetTrendSeriesResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{10}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetTrendSeriesResponse) GetFound() bool {
@@ -1009,7 +1154,7 @@ type BacktestOutliersRequest struct {
 
 func (x *BacktestOutliersRequest) Reset() {
 	*x = BacktestOutliersRequest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[11]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +1166,7 @@ func (x *BacktestOutliersRequest) String() string {
 func (*BacktestOutliersRequest) ProtoMessage() {}
 
 func (x *BacktestOutliersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[11]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +1179,7 @@ func (x *BacktestOutliersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestOutliersRequest.ProtoReflect.Descriptor instead.
 func (*BacktestOutliersRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{11}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BacktestOutliersRequest) GetScrollId() string {
@@ -1056,7 +1201,7 @@ type BacktestOutliersResponse struct {
 
 func (x *BacktestOutliersResponse) Reset() {
 	*x = BacktestOutliersResponse{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[12]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1068,7 +1213,7 @@ func (x *BacktestOutliersResponse) String() string {
 func (*BacktestOutliersResponse) ProtoMessage() {}
 
 func (x *BacktestOutliersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[12]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1081,7 +1226,7 @@ func (x *BacktestOutliersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestOutliersResponse.ProtoReflect.Descriptor instead.
 func (*BacktestOutliersResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{12}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BacktestOutliersResponse) GetRuns() []*BacktestRun {
@@ -1119,7 +1264,7 @@ type BacktestRun struct {
 
 func (x *BacktestRun) Reset() {
 	*x = BacktestRun{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[13]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1131,7 +1276,7 @@ func (x *BacktestRun) String() string {
 func (*BacktestRun) ProtoMessage() {}
 
 func (x *BacktestRun) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[13]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1144,7 +1289,7 @@ func (x *BacktestRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestRun.ProtoReflect.Descriptor instead.
 func (*BacktestRun) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{13}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BacktestRun) GetScrollId() string {
@@ -1218,7 +1363,7 @@ type BacktestRow struct {
 
 func (x *BacktestRow) Reset() {
 	*x = BacktestRow{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[14]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1230,7 +1375,7 @@ func (x *BacktestRow) String() string {
 func (*BacktestRow) ProtoMessage() {}
 
 func (x *BacktestRow) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[14]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1243,7 +1388,7 @@ func (x *BacktestRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestRow.ProtoReflect.Descriptor instead.
 func (*BacktestRow) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{14}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *BacktestRow) GetBy() string {
@@ -1326,7 +1471,7 @@ type BacktestTrendsRequest struct {
 
 func (x *BacktestTrendsRequest) Reset() {
 	*x = BacktestTrendsRequest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[15]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1338,7 +1483,7 @@ func (x *BacktestTrendsRequest) String() string {
 func (*BacktestTrendsRequest) ProtoMessage() {}
 
 func (x *BacktestTrendsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[15]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1351,7 +1496,7 @@ func (x *BacktestTrendsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestTrendsRequest.ProtoReflect.Descriptor instead.
 func (*BacktestTrendsRequest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{15}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *BacktestTrendsRequest) GetDays() int32 {
@@ -1377,7 +1522,7 @@ type BacktestTrendsResponse struct {
 
 func (x *BacktestTrendsResponse) Reset() {
 	*x = BacktestTrendsResponse{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[16]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1389,7 +1534,7 @@ func (x *BacktestTrendsResponse) String() string {
 func (*BacktestTrendsResponse) ProtoMessage() {}
 
 func (x *BacktestTrendsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[16]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1402,7 +1547,7 @@ func (x *BacktestTrendsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BacktestTrendsResponse.ProtoReflect.Descriptor instead.
 func (*BacktestTrendsResponse) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{16}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *BacktestTrendsResponse) GetDays() int32 {
@@ -1448,7 +1593,7 @@ type TrendBacktestRun struct {
 
 func (x *TrendBacktestRun) Reset() {
 	*x = TrendBacktestRun{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[17]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1460,7 +1605,7 @@ func (x *TrendBacktestRun) String() string {
 func (*TrendBacktestRun) ProtoMessage() {}
 
 func (x *TrendBacktestRun) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[17]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1473,7 +1618,7 @@ func (x *TrendBacktestRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrendBacktestRun.ProtoReflect.Descriptor instead.
 func (*TrendBacktestRun) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{17}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TrendBacktestRun) GetScrollId() string {
@@ -1522,7 +1667,7 @@ type TrendBacktestSum struct {
 
 func (x *TrendBacktestSum) Reset() {
 	*x = TrendBacktestSum{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[18]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1534,7 +1679,7 @@ func (x *TrendBacktestSum) String() string {
 func (*TrendBacktestSum) ProtoMessage() {}
 
 func (x *TrendBacktestSum) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[18]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1547,7 +1692,7 @@ func (x *TrendBacktestSum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrendBacktestSum.ProtoReflect.Descriptor instead.
 func (*TrendBacktestSum) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{18}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TrendBacktestSum) GetListed() int32 {
@@ -1624,7 +1769,7 @@ type DirectionBacktest struct {
 
 func (x *DirectionBacktest) Reset() {
 	*x = DirectionBacktest{}
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[19]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1636,7 +1781,7 @@ func (x *DirectionBacktest) String() string {
 func (*DirectionBacktest) ProtoMessage() {}
 
 func (x *DirectionBacktest) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_history_proto_msgTypes[19]
+	mi := &file_scrollery_v1_library_history_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1649,7 +1794,7 @@ func (x *DirectionBacktest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DirectionBacktest.ProtoReflect.Descriptor instead.
 func (*DirectionBacktest) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{19}
+	return file_scrollery_v1_library_history_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DirectionBacktest) GetDirection() string {
@@ -1697,7 +1842,14 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	"\x102\"\x06r\x04\x10\x01\x18dR\x03ids\"_\n" +
 	"\x11GetVideosResponse\x12*\n" +
 	"\x06videos\x18\x01 \x03(\v2\x12.scrollery.v1.HookR\x06videos\x12\x1e\n" +
-	"\amissing\x18\x02 \x03(\tB\x04\x88\xdb\x18\x01R\amissing\"\xa5\x01\n" +
+	"\amissing\x18\x02 \x03(\tB\x04\x88\xdb\x18\x01R\amissing\"@\n" +
+	"\x10GetFramesRequest\x12,\n" +
+	"\bvideo_id\x18\x01 \x01(\tB\x11\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\avideoId\"@\n" +
+	"\x11GetFramesResponse\x12+\n" +
+	"\x06frames\x18\x01 \x03(\v2\x13.scrollery.v1.FrameR\x06frames\"+\n" +
+	"\x05Frame\x12\x0e\n" +
+	"\x02at\x18\x01 \x01(\x01R\x02at\x12\x12\n" +
+	"\x04webp\x18\x02 \x01(\tR\x04webp\"\xa5\x01\n" +
 	"\x17ListObservationsRequest\x12,\n" +
 	"\bvideo_id\x18\x01 \x01(\tB\x11\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\avideoId\x12$\n" +
 	"\x05limit\x18\x02 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x126\n" +
@@ -1837,49 +1989,53 @@ func file_scrollery_v1_library_history_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_library_history_proto_rawDescData
 }
 
-var file_scrollery_v1_library_history_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_scrollery_v1_library_history_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_scrollery_v1_library_history_proto_goTypes = []any{
 	(*GetVideoRequest)(nil),          // 0: scrollery.v1.GetVideoRequest
 	(*GetVideoResponse)(nil),         // 1: scrollery.v1.GetVideoResponse
 	(*GetVideosRequest)(nil),         // 2: scrollery.v1.GetVideosRequest
 	(*GetVideosResponse)(nil),        // 3: scrollery.v1.GetVideosResponse
-	(*ListObservationsRequest)(nil),  // 4: scrollery.v1.ListObservationsRequest
-	(*ListObservationsResponse)(nil), // 5: scrollery.v1.ListObservationsResponse
-	(*Observation)(nil),              // 6: scrollery.v1.Observation
-	(*ListScoresRequest)(nil),        // 7: scrollery.v1.ListScoresRequest
-	(*ListScoresResponse)(nil),       // 8: scrollery.v1.ListScoresResponse
-	(*GetTrendSeriesRequest)(nil),    // 9: scrollery.v1.GetTrendSeriesRequest
-	(*GetTrendSeriesResponse)(nil),   // 10: scrollery.v1.GetTrendSeriesResponse
-	(*BacktestOutliersRequest)(nil),  // 11: scrollery.v1.BacktestOutliersRequest
-	(*BacktestOutliersResponse)(nil), // 12: scrollery.v1.BacktestOutliersResponse
-	(*BacktestRun)(nil),              // 13: scrollery.v1.BacktestRun
-	(*BacktestRow)(nil),              // 14: scrollery.v1.BacktestRow
-	(*BacktestTrendsRequest)(nil),    // 15: scrollery.v1.BacktestTrendsRequest
-	(*BacktestTrendsResponse)(nil),   // 16: scrollery.v1.BacktestTrendsResponse
-	(*TrendBacktestRun)(nil),         // 17: scrollery.v1.TrendBacktestRun
-	(*TrendBacktestSum)(nil),         // 18: scrollery.v1.TrendBacktestSum
-	(*DirectionBacktest)(nil),        // 19: scrollery.v1.DirectionBacktest
-	(*Video)(nil),                    // 20: scrollery.v1.Video
-	(*Outlier)(nil),                  // 21: scrollery.v1.Outlier
-	(*Hook)(nil),                     // 22: scrollery.v1.Hook
+	(*GetFramesRequest)(nil),         // 4: scrollery.v1.GetFramesRequest
+	(*GetFramesResponse)(nil),        // 5: scrollery.v1.GetFramesResponse
+	(*Frame)(nil),                    // 6: scrollery.v1.Frame
+	(*ListObservationsRequest)(nil),  // 7: scrollery.v1.ListObservationsRequest
+	(*ListObservationsResponse)(nil), // 8: scrollery.v1.ListObservationsResponse
+	(*Observation)(nil),              // 9: scrollery.v1.Observation
+	(*ListScoresRequest)(nil),        // 10: scrollery.v1.ListScoresRequest
+	(*ListScoresResponse)(nil),       // 11: scrollery.v1.ListScoresResponse
+	(*GetTrendSeriesRequest)(nil),    // 12: scrollery.v1.GetTrendSeriesRequest
+	(*GetTrendSeriesResponse)(nil),   // 13: scrollery.v1.GetTrendSeriesResponse
+	(*BacktestOutliersRequest)(nil),  // 14: scrollery.v1.BacktestOutliersRequest
+	(*BacktestOutliersResponse)(nil), // 15: scrollery.v1.BacktestOutliersResponse
+	(*BacktestRun)(nil),              // 16: scrollery.v1.BacktestRun
+	(*BacktestRow)(nil),              // 17: scrollery.v1.BacktestRow
+	(*BacktestTrendsRequest)(nil),    // 18: scrollery.v1.BacktestTrendsRequest
+	(*BacktestTrendsResponse)(nil),   // 19: scrollery.v1.BacktestTrendsResponse
+	(*TrendBacktestRun)(nil),         // 20: scrollery.v1.TrendBacktestRun
+	(*TrendBacktestSum)(nil),         // 21: scrollery.v1.TrendBacktestSum
+	(*DirectionBacktest)(nil),        // 22: scrollery.v1.DirectionBacktest
+	(*Video)(nil),                    // 23: scrollery.v1.Video
+	(*Outlier)(nil),                  // 24: scrollery.v1.Outlier
+	(*Hook)(nil),                     // 25: scrollery.v1.Hook
 }
 var file_scrollery_v1_library_history_proto_depIdxs = []int32{
-	20, // 0: scrollery.v1.GetVideoResponse.video:type_name -> scrollery.v1.Video
-	21, // 1: scrollery.v1.GetVideoResponse.outlier:type_name -> scrollery.v1.Outlier
-	22, // 2: scrollery.v1.GetVideoResponse.hook:type_name -> scrollery.v1.Hook
-	22, // 3: scrollery.v1.GetVideosResponse.videos:type_name -> scrollery.v1.Hook
-	6,  // 4: scrollery.v1.ListObservationsResponse.observations:type_name -> scrollery.v1.Observation
-	13, // 5: scrollery.v1.BacktestOutliersResponse.runs:type_name -> scrollery.v1.BacktestRun
-	14, // 6: scrollery.v1.BacktestOutliersResponse.rows:type_name -> scrollery.v1.BacktestRow
-	17, // 7: scrollery.v1.BacktestTrendsResponse.runs:type_name -> scrollery.v1.TrendBacktestRun
-	18, // 8: scrollery.v1.BacktestTrendsResponse.all:type_name -> scrollery.v1.TrendBacktestSum
-	18, // 9: scrollery.v1.TrendBacktestRun.keys:type_name -> scrollery.v1.TrendBacktestSum
-	19, // 10: scrollery.v1.TrendBacktestSum.directions:type_name -> scrollery.v1.DirectionBacktest
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	23, // 0: scrollery.v1.GetVideoResponse.video:type_name -> scrollery.v1.Video
+	24, // 1: scrollery.v1.GetVideoResponse.outlier:type_name -> scrollery.v1.Outlier
+	25, // 2: scrollery.v1.GetVideoResponse.hook:type_name -> scrollery.v1.Hook
+	25, // 3: scrollery.v1.GetVideosResponse.videos:type_name -> scrollery.v1.Hook
+	6,  // 4: scrollery.v1.GetFramesResponse.frames:type_name -> scrollery.v1.Frame
+	9,  // 5: scrollery.v1.ListObservationsResponse.observations:type_name -> scrollery.v1.Observation
+	16, // 6: scrollery.v1.BacktestOutliersResponse.runs:type_name -> scrollery.v1.BacktestRun
+	17, // 7: scrollery.v1.BacktestOutliersResponse.rows:type_name -> scrollery.v1.BacktestRow
+	20, // 8: scrollery.v1.BacktestTrendsResponse.runs:type_name -> scrollery.v1.TrendBacktestRun
+	21, // 9: scrollery.v1.BacktestTrendsResponse.all:type_name -> scrollery.v1.TrendBacktestSum
+	21, // 10: scrollery.v1.TrendBacktestRun.keys:type_name -> scrollery.v1.TrendBacktestSum
+	22, // 11: scrollery.v1.TrendBacktestSum.directions:type_name -> scrollery.v1.DirectionBacktest
+	12, // [12:12] is the sub-list for method output_type
+	12, // [12:12] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_library_history_proto_init() }
@@ -1895,7 +2051,7 @@ func file_scrollery_v1_library_history_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_library_history_proto_rawDesc), len(file_scrollery_v1_library_history_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -931,7 +931,7 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\x0eagent_metadata\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xbaH\x03\xc8\x01\x01R\ragentMetadata\"\x97\x01\n" +
 	"\x1cAnnotateLibraryVideoResponse\x12L\n" +
 	"\aoutcome\x18\x01 \x01(\tB2\xbaH*r(R\aupdatedR\tnot_foundR\x12workspace_required\xaa\x01\x02\b\x02R\aoutcome\x12)\n" +
-	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\x86#\n" +
+	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video2\xae$\n" +
 	"\x0eLibraryService\x12\x9c\x01\n" +
 	"\bGetHooks\x12\x1d.scrollery.v1.GetHooksRequest\x1a\x1e.scrollery.v1.GetHooksResponse\"Q\xca\xda\x18J\n" +
 	"\bgetHooks\x12\x03GET\x1a\t/v1/hooks \x02*\flibrary:read0\x018\x01z\x17\n" +
@@ -970,7 +970,9 @@ const file_scrollery_v1_library_service_proto_rawDesc = "" +
 	"\fRead a video\x12\alibrary\x88\x01\x01\x90\x02\x01\x12\xc8\x01\n" +
 	"\tGetVideos\x12\x1e.scrollery.v1.GetVideosRequest\x1a\x1f.scrollery.v1.GetVideosResponse\"z\xca\xda\x18s\n" +
 	"\tgetVideos\x12\x03GET\x1a\x12/v1/library/videos \x02*\flibrary:read0\x018\x01b\x19{\"ids\":[\"vid_1\",\"vid_2\"]}z\x1b\n" +
-	"\x10Read many videos\x12\alibrary\x88\x01\x01\x90\x02\x01\x12\xf0\x01\n" +
+	"\x10Read many videos\x12\alibrary\x88\x01\x01\x90\x02\x01\x12\xa5\x01\n" +
+	"\tGetFrames\x12\x1e.scrollery.v1.GetFramesRequest\x1a\x1f.scrollery.v1.GetFramesResponse\"W\xca\xda\x18P\n" +
+	"\tgetFrames\x12\x03GET\x1a\x12/v1/library/frames \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}\x88\x01\x01\x90\x02\x01\x12\xf0\x01\n" +
 	"\x10ListObservations\x12%.scrollery.v1.ListObservationsRequest\x1a&.scrollery.v1.ListObservationsResponse\"\x8c\x01\xca\xda\x18\x84\x01\n" +
 	"\x10listObservations\x12\x03GET\x1a\x18/v1/library/observations \x02*\flibrary:read0\x018\x01b\x13{\"videoId\":\"vid_1\"}z%\n" +
 	"\x18List readings of a video\x12\alibrary(\n" +
@@ -1057,33 +1059,35 @@ var file_scrollery_v1_library_service_proto_goTypes = []any{
 	(*ListLibraryDeletionsRequest)(nil),  // 19: scrollery.v1.ListLibraryDeletionsRequest
 	(*GetVideoRequest)(nil),              // 20: scrollery.v1.GetVideoRequest
 	(*GetVideosRequest)(nil),             // 21: scrollery.v1.GetVideosRequest
-	(*ListObservationsRequest)(nil),      // 22: scrollery.v1.ListObservationsRequest
-	(*GetCreatorRequest)(nil),            // 23: scrollery.v1.GetCreatorRequest
-	(*ListOutliersRequest)(nil),          // 24: scrollery.v1.ListOutliersRequest
-	(*ListHooksRequest)(nil),             // 25: scrollery.v1.ListHooksRequest
-	(*ListTrendsRequest)(nil),            // 26: scrollery.v1.ListTrendsRequest
-	(*ExplainOutlierRequest)(nil),        // 27: scrollery.v1.ExplainOutlierRequest
-	(*ExplainTrendRequest)(nil),          // 28: scrollery.v1.ExplainTrendRequest
-	(*ListScoresRequest)(nil),            // 29: scrollery.v1.ListScoresRequest
-	(*GetTrendSeriesRequest)(nil),        // 30: scrollery.v1.GetTrendSeriesRequest
-	(*BacktestOutliersRequest)(nil),      // 31: scrollery.v1.BacktestOutliersRequest
-	(*BacktestTrendsRequest)(nil),        // 32: scrollery.v1.BacktestTrendsRequest
-	(*DeleteFromLibraryResponse)(nil),    // 33: scrollery.v1.DeleteFromLibraryResponse
-	(*UndoLibraryDeletionResponse)(nil),  // 34: scrollery.v1.UndoLibraryDeletionResponse
-	(*ListLibraryDeletionsResponse)(nil), // 35: scrollery.v1.ListLibraryDeletionsResponse
-	(*GetVideoResponse)(nil),             // 36: scrollery.v1.GetVideoResponse
-	(*GetVideosResponse)(nil),            // 37: scrollery.v1.GetVideosResponse
-	(*ListObservationsResponse)(nil),     // 38: scrollery.v1.ListObservationsResponse
-	(*GetCreatorResponse)(nil),           // 39: scrollery.v1.GetCreatorResponse
-	(*ListOutliersResponse)(nil),         // 40: scrollery.v1.ListOutliersResponse
-	(*ListHooksResponse)(nil),            // 41: scrollery.v1.ListHooksResponse
-	(*ListTrendsResponse)(nil),           // 42: scrollery.v1.ListTrendsResponse
-	(*ExplainOutlierResponse)(nil),       // 43: scrollery.v1.ExplainOutlierResponse
-	(*ExplainTrendResponse)(nil),         // 44: scrollery.v1.ExplainTrendResponse
-	(*ListScoresResponse)(nil),           // 45: scrollery.v1.ListScoresResponse
-	(*GetTrendSeriesResponse)(nil),       // 46: scrollery.v1.GetTrendSeriesResponse
-	(*BacktestOutliersResponse)(nil),     // 47: scrollery.v1.BacktestOutliersResponse
-	(*BacktestTrendsResponse)(nil),       // 48: scrollery.v1.BacktestTrendsResponse
+	(*GetFramesRequest)(nil),             // 22: scrollery.v1.GetFramesRequest
+	(*ListObservationsRequest)(nil),      // 23: scrollery.v1.ListObservationsRequest
+	(*GetCreatorRequest)(nil),            // 24: scrollery.v1.GetCreatorRequest
+	(*ListOutliersRequest)(nil),          // 25: scrollery.v1.ListOutliersRequest
+	(*ListHooksRequest)(nil),             // 26: scrollery.v1.ListHooksRequest
+	(*ListTrendsRequest)(nil),            // 27: scrollery.v1.ListTrendsRequest
+	(*ExplainOutlierRequest)(nil),        // 28: scrollery.v1.ExplainOutlierRequest
+	(*ExplainTrendRequest)(nil),          // 29: scrollery.v1.ExplainTrendRequest
+	(*ListScoresRequest)(nil),            // 30: scrollery.v1.ListScoresRequest
+	(*GetTrendSeriesRequest)(nil),        // 31: scrollery.v1.GetTrendSeriesRequest
+	(*BacktestOutliersRequest)(nil),      // 32: scrollery.v1.BacktestOutliersRequest
+	(*BacktestTrendsRequest)(nil),        // 33: scrollery.v1.BacktestTrendsRequest
+	(*DeleteFromLibraryResponse)(nil),    // 34: scrollery.v1.DeleteFromLibraryResponse
+	(*UndoLibraryDeletionResponse)(nil),  // 35: scrollery.v1.UndoLibraryDeletionResponse
+	(*ListLibraryDeletionsResponse)(nil), // 36: scrollery.v1.ListLibraryDeletionsResponse
+	(*GetVideoResponse)(nil),             // 37: scrollery.v1.GetVideoResponse
+	(*GetVideosResponse)(nil),            // 38: scrollery.v1.GetVideosResponse
+	(*GetFramesResponse)(nil),            // 39: scrollery.v1.GetFramesResponse
+	(*ListObservationsResponse)(nil),     // 40: scrollery.v1.ListObservationsResponse
+	(*GetCreatorResponse)(nil),           // 41: scrollery.v1.GetCreatorResponse
+	(*ListOutliersResponse)(nil),         // 42: scrollery.v1.ListOutliersResponse
+	(*ListHooksResponse)(nil),            // 43: scrollery.v1.ListHooksResponse
+	(*ListTrendsResponse)(nil),           // 44: scrollery.v1.ListTrendsResponse
+	(*ExplainOutlierResponse)(nil),       // 45: scrollery.v1.ExplainOutlierResponse
+	(*ExplainTrendResponse)(nil),         // 46: scrollery.v1.ExplainTrendResponse
+	(*ListScoresResponse)(nil),           // 47: scrollery.v1.ListScoresResponse
+	(*GetTrendSeriesResponse)(nil),       // 48: scrollery.v1.GetTrendSeriesResponse
+	(*BacktestOutliersResponse)(nil),     // 49: scrollery.v1.BacktestOutliersResponse
+	(*BacktestTrendsResponse)(nil),       // 50: scrollery.v1.BacktestTrendsResponse
 }
 var file_scrollery_v1_library_service_proto_depIdxs = []int32{
 	12, // 0: scrollery.v1.GetHooksResponse.hooks:type_name -> scrollery.v1.Hook
@@ -1103,41 +1107,43 @@ var file_scrollery_v1_library_service_proto_depIdxs = []int32{
 	10, // 14: scrollery.v1.LibraryService.AnnotateLibraryVideo:input_type -> scrollery.v1.AnnotateLibraryVideoRequest
 	20, // 15: scrollery.v1.LibraryService.GetVideo:input_type -> scrollery.v1.GetVideoRequest
 	21, // 16: scrollery.v1.LibraryService.GetVideos:input_type -> scrollery.v1.GetVideosRequest
-	22, // 17: scrollery.v1.LibraryService.ListObservations:input_type -> scrollery.v1.ListObservationsRequest
-	23, // 18: scrollery.v1.LibraryService.GetCreator:input_type -> scrollery.v1.GetCreatorRequest
-	24, // 19: scrollery.v1.LibraryService.ListOutliers:input_type -> scrollery.v1.ListOutliersRequest
-	25, // 20: scrollery.v1.LibraryService.ListHooks:input_type -> scrollery.v1.ListHooksRequest
-	26, // 21: scrollery.v1.LibraryService.ListTrends:input_type -> scrollery.v1.ListTrendsRequest
-	27, // 22: scrollery.v1.LibraryService.ExplainOutlier:input_type -> scrollery.v1.ExplainOutlierRequest
-	28, // 23: scrollery.v1.LibraryService.ExplainTrend:input_type -> scrollery.v1.ExplainTrendRequest
-	29, // 24: scrollery.v1.LibraryService.ListScores:input_type -> scrollery.v1.ListScoresRequest
-	30, // 25: scrollery.v1.LibraryService.GetTrendSeries:input_type -> scrollery.v1.GetTrendSeriesRequest
-	31, // 26: scrollery.v1.LibraryService.BacktestOutliers:input_type -> scrollery.v1.BacktestOutliersRequest
-	32, // 27: scrollery.v1.LibraryService.BacktestTrends:input_type -> scrollery.v1.BacktestTrendsRequest
-	1,  // 28: scrollery.v1.LibraryService.GetHooks:output_type -> scrollery.v1.GetHooksResponse
-	3,  // 29: scrollery.v1.LibraryService.GetOutliers:output_type -> scrollery.v1.GetOutliersResponse
-	5,  // 30: scrollery.v1.LibraryService.GetTrends:output_type -> scrollery.v1.GetTrendsResponse
-	7,  // 31: scrollery.v1.LibraryService.ArchiveLibraryVideo:output_type -> scrollery.v1.ArchiveLibraryVideoResponse
-	33, // 32: scrollery.v1.LibraryService.DeleteFromLibrary:output_type -> scrollery.v1.DeleteFromLibraryResponse
-	34, // 33: scrollery.v1.LibraryService.UndoLibraryDeletion:output_type -> scrollery.v1.UndoLibraryDeletionResponse
-	35, // 34: scrollery.v1.LibraryService.ListLibraryDeletions:output_type -> scrollery.v1.ListLibraryDeletionsResponse
-	9,  // 35: scrollery.v1.LibraryService.GetLibrary:output_type -> scrollery.v1.GetLibraryResponse
-	11, // 36: scrollery.v1.LibraryService.AnnotateLibraryVideo:output_type -> scrollery.v1.AnnotateLibraryVideoResponse
-	36, // 37: scrollery.v1.LibraryService.GetVideo:output_type -> scrollery.v1.GetVideoResponse
-	37, // 38: scrollery.v1.LibraryService.GetVideos:output_type -> scrollery.v1.GetVideosResponse
-	38, // 39: scrollery.v1.LibraryService.ListObservations:output_type -> scrollery.v1.ListObservationsResponse
-	39, // 40: scrollery.v1.LibraryService.GetCreator:output_type -> scrollery.v1.GetCreatorResponse
-	40, // 41: scrollery.v1.LibraryService.ListOutliers:output_type -> scrollery.v1.ListOutliersResponse
-	41, // 42: scrollery.v1.LibraryService.ListHooks:output_type -> scrollery.v1.ListHooksResponse
-	42, // 43: scrollery.v1.LibraryService.ListTrends:output_type -> scrollery.v1.ListTrendsResponse
-	43, // 44: scrollery.v1.LibraryService.ExplainOutlier:output_type -> scrollery.v1.ExplainOutlierResponse
-	44, // 45: scrollery.v1.LibraryService.ExplainTrend:output_type -> scrollery.v1.ExplainTrendResponse
-	45, // 46: scrollery.v1.LibraryService.ListScores:output_type -> scrollery.v1.ListScoresResponse
-	46, // 47: scrollery.v1.LibraryService.GetTrendSeries:output_type -> scrollery.v1.GetTrendSeriesResponse
-	47, // 48: scrollery.v1.LibraryService.BacktestOutliers:output_type -> scrollery.v1.BacktestOutliersResponse
-	48, // 49: scrollery.v1.LibraryService.BacktestTrends:output_type -> scrollery.v1.BacktestTrendsResponse
-	28, // [28:50] is the sub-list for method output_type
-	6,  // [6:28] is the sub-list for method input_type
+	22, // 17: scrollery.v1.LibraryService.GetFrames:input_type -> scrollery.v1.GetFramesRequest
+	23, // 18: scrollery.v1.LibraryService.ListObservations:input_type -> scrollery.v1.ListObservationsRequest
+	24, // 19: scrollery.v1.LibraryService.GetCreator:input_type -> scrollery.v1.GetCreatorRequest
+	25, // 20: scrollery.v1.LibraryService.ListOutliers:input_type -> scrollery.v1.ListOutliersRequest
+	26, // 21: scrollery.v1.LibraryService.ListHooks:input_type -> scrollery.v1.ListHooksRequest
+	27, // 22: scrollery.v1.LibraryService.ListTrends:input_type -> scrollery.v1.ListTrendsRequest
+	28, // 23: scrollery.v1.LibraryService.ExplainOutlier:input_type -> scrollery.v1.ExplainOutlierRequest
+	29, // 24: scrollery.v1.LibraryService.ExplainTrend:input_type -> scrollery.v1.ExplainTrendRequest
+	30, // 25: scrollery.v1.LibraryService.ListScores:input_type -> scrollery.v1.ListScoresRequest
+	31, // 26: scrollery.v1.LibraryService.GetTrendSeries:input_type -> scrollery.v1.GetTrendSeriesRequest
+	32, // 27: scrollery.v1.LibraryService.BacktestOutliers:input_type -> scrollery.v1.BacktestOutliersRequest
+	33, // 28: scrollery.v1.LibraryService.BacktestTrends:input_type -> scrollery.v1.BacktestTrendsRequest
+	1,  // 29: scrollery.v1.LibraryService.GetHooks:output_type -> scrollery.v1.GetHooksResponse
+	3,  // 30: scrollery.v1.LibraryService.GetOutliers:output_type -> scrollery.v1.GetOutliersResponse
+	5,  // 31: scrollery.v1.LibraryService.GetTrends:output_type -> scrollery.v1.GetTrendsResponse
+	7,  // 32: scrollery.v1.LibraryService.ArchiveLibraryVideo:output_type -> scrollery.v1.ArchiveLibraryVideoResponse
+	34, // 33: scrollery.v1.LibraryService.DeleteFromLibrary:output_type -> scrollery.v1.DeleteFromLibraryResponse
+	35, // 34: scrollery.v1.LibraryService.UndoLibraryDeletion:output_type -> scrollery.v1.UndoLibraryDeletionResponse
+	36, // 35: scrollery.v1.LibraryService.ListLibraryDeletions:output_type -> scrollery.v1.ListLibraryDeletionsResponse
+	9,  // 36: scrollery.v1.LibraryService.GetLibrary:output_type -> scrollery.v1.GetLibraryResponse
+	11, // 37: scrollery.v1.LibraryService.AnnotateLibraryVideo:output_type -> scrollery.v1.AnnotateLibraryVideoResponse
+	37, // 38: scrollery.v1.LibraryService.GetVideo:output_type -> scrollery.v1.GetVideoResponse
+	38, // 39: scrollery.v1.LibraryService.GetVideos:output_type -> scrollery.v1.GetVideosResponse
+	39, // 40: scrollery.v1.LibraryService.GetFrames:output_type -> scrollery.v1.GetFramesResponse
+	40, // 41: scrollery.v1.LibraryService.ListObservations:output_type -> scrollery.v1.ListObservationsResponse
+	41, // 42: scrollery.v1.LibraryService.GetCreator:output_type -> scrollery.v1.GetCreatorResponse
+	42, // 43: scrollery.v1.LibraryService.ListOutliers:output_type -> scrollery.v1.ListOutliersResponse
+	43, // 44: scrollery.v1.LibraryService.ListHooks:output_type -> scrollery.v1.ListHooksResponse
+	44, // 45: scrollery.v1.LibraryService.ListTrends:output_type -> scrollery.v1.ListTrendsResponse
+	45, // 46: scrollery.v1.LibraryService.ExplainOutlier:output_type -> scrollery.v1.ExplainOutlierResponse
+	46, // 47: scrollery.v1.LibraryService.ExplainTrend:output_type -> scrollery.v1.ExplainTrendResponse
+	47, // 48: scrollery.v1.LibraryService.ListScores:output_type -> scrollery.v1.ListScoresResponse
+	48, // 49: scrollery.v1.LibraryService.GetTrendSeries:output_type -> scrollery.v1.GetTrendSeriesResponse
+	49, // 50: scrollery.v1.LibraryService.BacktestOutliers:output_type -> scrollery.v1.BacktestOutliersResponse
+	50, // 51: scrollery.v1.LibraryService.BacktestTrends:output_type -> scrollery.v1.BacktestTrendsResponse
+	29, // [29:52] is the sub-list for method output_type
+	6,  // [6:29] is the sub-list for method input_type
 	6,  // [6:6] is the sub-list for extension type_name
 	6,  // [6:6] is the sub-list for extension extendee
 	0,  // [0:6] is the sub-list for field type_name

@@ -780,10 +780,13 @@ func (x *Verdict) GetRuleId() string {
 // Finding is the evidence that a stage found for one record. An absent field erases
 // nothing.
 type Finding struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ref           *Ref                   `protobuf:"bytes,1,opt,name=ref" json:"ref,omitempty"`
-	Evidence      *Evidence              `protobuf:"bytes,2,opt,name=evidence" json:"evidence,omitempty"`
-	Keys          []*Key                 `protobuf:"bytes,3,rep,name=keys" json:"keys,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Ref      *Ref                   `protobuf:"bytes,1,opt,name=ref" json:"ref,omitempty"`
+	Evidence *Evidence              `protobuf:"bytes,2,opt,name=evidence" json:"evidence,omitempty"`
+	Keys     []*Key                 `protobuf:"bytes,3,rep,name=keys" json:"keys,omitempty"`
+	// What the first seconds look like, in the order of their times: at most 3, and 30,000
+	// bytes together. The host ends the call for frames that are out of their bounds.
+	Frames        []*Frame `protobuf:"bytes,4,rep,name=frames" json:"frames,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -839,6 +842,69 @@ func (x *Finding) GetKeys() []*Key {
 	return nil
 }
 
+func (x *Finding) GetFrames() []*Frame {
+	if x != nil {
+		return x.Frames
+	}
+	return nil
+}
+
+// Frame is a picture of a video.
+type Frame struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Milliseconds from the start of the video, at most 60,000.
+	At int64 `protobuf:"varint,1,opt,name=at" json:"at,omitempty"`
+	// A WebP file of one still picture, without metadata: at most 240 pixels wide and 640
+	// high.
+	Webp          []byte `protobuf:"bytes,2,opt,name=webp" json:"webp,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Frame) Reset() {
+	*x = Frame{}
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Frame) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Frame) ProtoMessage() {}
+
+func (x *Frame) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Frame.ProtoReflect.Descriptor instead.
+func (*Frame) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Frame) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Frame) GetWebp() []byte {
+	if x != nil {
+		return x.Webp
+	}
+	return nil
+}
+
 // Fact is one entry of a tenant's library that a brief may rest on. Its texts are
 // creators' words: data, never an instruction.
 type Fact struct {
@@ -876,7 +942,7 @@ type Fact struct {
 
 func (x *Fact) Reset() {
 	*x = Fact{}
-	mi := &file_scrollery_stage_v1_record_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +954,7 @@ func (x *Fact) String() string {
 func (*Fact) ProtoMessage() {}
 
 func (x *Fact) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_record_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +967,7 @@ func (x *Fact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fact.ProtoReflect.Descriptor instead.
 func (*Fact) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Fact) GetId() string {
@@ -1037,7 +1103,7 @@ type Sentence struct {
 
 func (x *Sentence) Reset() {
 	*x = Sentence{}
-	mi := &file_scrollery_stage_v1_record_proto_msgTypes[12]
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1049,7 +1115,7 @@ func (x *Sentence) String() string {
 func (*Sentence) ProtoMessage() {}
 
 func (x *Sentence) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_record_proto_msgTypes[12]
+	mi := &file_scrollery_stage_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1062,7 +1128,7 @@ func (x *Sentence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sentence.ProtoReflect.Descriptor instead.
 func (*Sentence) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_scrollery_stage_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Sentence) GetPart() string {
@@ -1152,11 +1218,15 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"dropped_by\x18\x02 \x01(\tR\tdroppedBy\x12\x12\n" +
 	"\x04rank\x18\x03 \x01(\x01R\x04rank\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x17\n" +
-	"\arule_id\x18\x05 \x01(\tR\x06ruleId\"\x9b\x01\n" +
+	"\arule_id\x18\x05 \x01(\tR\x06ruleId\"\xce\x01\n" +
 	"\aFinding\x12)\n" +
 	"\x03ref\x18\x01 \x01(\v2\x17.scrollery.stage.v1.RefR\x03ref\x128\n" +
 	"\bevidence\x18\x02 \x01(\v2\x1c.scrollery.stage.v1.EvidenceR\bevidence\x12+\n" +
-	"\x04keys\x18\x03 \x03(\v2\x17.scrollery.stage.v1.KeyR\x04keys\"\xc8\x03\n" +
+	"\x04keys\x18\x03 \x03(\v2\x17.scrollery.stage.v1.KeyR\x04keys\x121\n" +
+	"\x06frames\x18\x04 \x03(\v2\x19.scrollery.stage.v1.FrameR\x06frames\"+\n" +
+	"\x05Frame\x12\x0e\n" +
+	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x12\n" +
+	"\x04webp\x18\x02 \x01(\fR\x04webp\"\xc8\x03\n" +
 	"\x04Fact\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1a\n" +
@@ -1193,7 +1263,7 @@ func file_scrollery_stage_v1_record_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_record_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_scrollery_stage_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_scrollery_stage_v1_record_proto_goTypes = []any{
 	(*Ref)(nil),      // 0: scrollery.stage.v1.Ref
 	(*Record)(nil),   // 1: scrollery.stage.v1.Record
@@ -1206,8 +1276,9 @@ var file_scrollery_stage_v1_record_proto_goTypes = []any{
 	(*File)(nil),     // 8: scrollery.stage.v1.File
 	(*Verdict)(nil),  // 9: scrollery.stage.v1.Verdict
 	(*Finding)(nil),  // 10: scrollery.stage.v1.Finding
-	(*Fact)(nil),     // 11: scrollery.stage.v1.Fact
-	(*Sentence)(nil), // 12: scrollery.stage.v1.Sentence
+	(*Frame)(nil),    // 11: scrollery.stage.v1.Frame
+	(*Fact)(nil),     // 12: scrollery.stage.v1.Fact
+	(*Sentence)(nil), // 13: scrollery.stage.v1.Sentence
 }
 var file_scrollery_stage_v1_record_proto_depIdxs = []int32{
 	0,  // 0: scrollery.stage.v1.Record.ref:type_name -> scrollery.stage.v1.Ref
@@ -1222,11 +1293,12 @@ var file_scrollery_stage_v1_record_proto_depIdxs = []int32{
 	0,  // 9: scrollery.stage.v1.Finding.ref:type_name -> scrollery.stage.v1.Ref
 	4,  // 10: scrollery.stage.v1.Finding.evidence:type_name -> scrollery.stage.v1.Evidence
 	7,  // 11: scrollery.stage.v1.Finding.keys:type_name -> scrollery.stage.v1.Key
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	11, // 12: scrollery.stage.v1.Finding.frames:type_name -> scrollery.stage.v1.Frame
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_record_proto_init() }
@@ -1240,7 +1312,7 @@ func file_scrollery_stage_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_record_proto_rawDesc), len(file_scrollery_stage_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -64,6 +64,9 @@ const (
 	// LibraryServiceGetVideosProcedure is the fully-qualified name of the LibraryService's GetVideos
 	// RPC.
 	LibraryServiceGetVideosProcedure = "/scrollery.v1.LibraryService/GetVideos"
+	// LibraryServiceGetFramesProcedure is the fully-qualified name of the LibraryService's GetFrames
+	// RPC.
+	LibraryServiceGetFramesProcedure = "/scrollery.v1.LibraryService/GetFrames"
 	// LibraryServiceListObservationsProcedure is the fully-qualified name of the LibraryService's
 	// ListObservations RPC.
 	LibraryServiceListObservationsProcedure = "/scrollery.v1.LibraryService/ListObservations"
@@ -123,6 +126,8 @@ type LibraryServiceClient interface {
 	GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error)
 	// Returns up to 50 videos by their ids, archived or not; 10 cost one unit.
 	GetVideos(context.Context, *v1.GetVideosRequest) (*v1.GetVideosResponse, error)
+	// Returns up to three small pictures of a video's first seconds.
+	GetFrames(context.Context, *v1.GetFramesRequest) (*v1.GetFramesResponse, error)
 	// Lists the readings of a video, newest first, with the reason where scoring refuses one.
 	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
 	// Returns the facts of a creator: followers, videos, medians and likes by kind, and when they post.
@@ -231,6 +236,13 @@ func NewLibraryServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		getFrames: connect.NewClient[v1.GetFramesRequest, v1.GetFramesResponse](
+			httpClient,
+			baseURL+LibraryServiceGetFramesProcedure,
+			connect.WithSchema(libraryServiceMethods.ByName("GetFrames")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		listObservations: connect.NewClient[v1.ListObservationsRequest, v1.ListObservationsResponse](
 			httpClient,
 			baseURL+LibraryServiceListObservationsProcedure,
@@ -324,6 +336,7 @@ type libraryServiceClient struct {
 	annotateLibraryVideo *connect.Client[v1.AnnotateLibraryVideoRequest, v1.AnnotateLibraryVideoResponse]
 	getVideo             *connect.Client[v1.GetVideoRequest, v1.GetVideoResponse]
 	getVideos            *connect.Client[v1.GetVideosRequest, v1.GetVideosResponse]
+	getFrames            *connect.Client[v1.GetFramesRequest, v1.GetFramesResponse]
 	listObservations     *connect.Client[v1.ListObservationsRequest, v1.ListObservationsResponse]
 	getCreator           *connect.Client[v1.GetCreatorRequest, v1.GetCreatorResponse]
 	listOutliers         *connect.Client[v1.ListOutliersRequest, v1.ListOutliersResponse]
@@ -430,6 +443,15 @@ func (c *libraryServiceClient) GetVideo(ctx context.Context, req *v1.GetVideoReq
 // GetVideos calls scrollery.v1.LibraryService.GetVideos.
 func (c *libraryServiceClient) GetVideos(ctx context.Context, req *v1.GetVideosRequest) (*v1.GetVideosResponse, error) {
 	response, err := c.getVideos.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetFrames calls scrollery.v1.LibraryService.GetFrames.
+func (c *libraryServiceClient) GetFrames(ctx context.Context, req *v1.GetFramesRequest) (*v1.GetFramesResponse, error) {
+	response, err := c.getFrames.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -559,6 +581,8 @@ type LibraryServiceHandler interface {
 	GetVideo(context.Context, *v1.GetVideoRequest) (*v1.GetVideoResponse, error)
 	// Returns up to 50 videos by their ids, archived or not; 10 cost one unit.
 	GetVideos(context.Context, *v1.GetVideosRequest) (*v1.GetVideosResponse, error)
+	// Returns up to three small pictures of a video's first seconds.
+	GetFrames(context.Context, *v1.GetFramesRequest) (*v1.GetFramesResponse, error)
 	// Lists the readings of a video, newest first, with the reason where scoring refuses one.
 	ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error)
 	// Returns the facts of a creator: followers, videos, medians and likes by kind, and when they post.
@@ -663,6 +687,13 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	libraryServiceGetFramesHandler := connect.NewUnaryHandlerSimple(
+		LibraryServiceGetFramesProcedure,
+		svc.GetFrames,
+		connect.WithSchema(libraryServiceMethods.ByName("GetFrames")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	libraryServiceListObservationsHandler := connect.NewUnaryHandlerSimple(
 		LibraryServiceListObservationsProcedure,
 		svc.ListObservations,
@@ -764,6 +795,8 @@ func NewLibraryServiceHandler(svc LibraryServiceHandler, opts ...connect.Handler
 			libraryServiceGetVideoHandler.ServeHTTP(w, r)
 		case LibraryServiceGetVideosProcedure:
 			libraryServiceGetVideosHandler.ServeHTTP(w, r)
+		case LibraryServiceGetFramesProcedure:
+			libraryServiceGetFramesHandler.ServeHTTP(w, r)
 		case LibraryServiceListObservationsProcedure:
 			libraryServiceListObservationsHandler.ServeHTTP(w, r)
 		case LibraryServiceGetCreatorProcedure:
@@ -837,6 +870,10 @@ func (UnimplementedLibraryServiceHandler) GetVideo(context.Context, *v1.GetVideo
 
 func (UnimplementedLibraryServiceHandler) GetVideos(context.Context, *v1.GetVideosRequest) (*v1.GetVideosResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.GetVideos is not implemented"))
+}
+
+func (UnimplementedLibraryServiceHandler) GetFrames(context.Context, *v1.GetFramesRequest) (*v1.GetFramesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("scrollery.v1.LibraryService.GetFrames is not implemented"))
 }
 
 func (UnimplementedLibraryServiceHandler) ListObservations(context.Context, *v1.ListObservationsRequest) (*v1.ListObservationsResponse, error) {
