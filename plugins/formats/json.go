@@ -144,7 +144,7 @@ var listNames = []string{"entries", "items", "videos", "data", "itemList", "late
 var nestNames = []string{"data", "business_discovery", "media", "node", "_source", "itemInfo", "itemStruct", "fields"}
 
 // deepNames end the names of lists whose objects, in no known form, may be videos too, if they have views.
-var deepNames = wordSet("result hits edges nodes docs documents rows records list reels shorts tiktoks output results videos posts items entries data")
+var deepNames = wordSet("streams result hits edges nodes docs documents rows records list reels shorts tiktoks output results videos posts items entries data")
 
 // mayList reports the name of a list that may be one of videos.
 func mayList(name string) bool {

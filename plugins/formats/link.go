@@ -41,6 +41,9 @@ func readLink(text string) link {
 		return link{}
 	}
 	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "/watch?v=") || strings.HasPrefix(text, "/shorts/") { // as YouTube's pages have them
+		text = "www.youtube.com" + text
+	}
 	if at := strings.Index(text, "http"); at > 0 {
 		text = text[at:] // =HYPERLINK("https://…"; "…")
 	}

@@ -118,7 +118,7 @@ func readTikTokResearch(d *draft, o *object) error {
 // Answers of TikTok's Display API, about videos of the account that asks.
 
 func fitsTikTokDisplay(o *object) bool {
-	return o.has("id", "create_time") && o.any("cover_image_url", "embed_link", "embed_html") && !o.has("extractor")
+	return o.has("id", "create_time") && o.any("cover_image_url", "embed_link", "embed_html", "share_url") && !o.has("extractor")
 }
 
 func readTikTokDisplay(d *draft, o *object) error {
