@@ -42,7 +42,7 @@ func (u *understanding) check(style numberStyle) {
 		u.doubt("a row has columns of several platforms (%s): make a row of each video", strings.Join(several, ", "))
 	}
 	u.checkViews(style)
-	if likes, ok := u.at["likes"]; ok && u.has("views") && u.tool == nil && u.above(likes, u.at["views"], style) {
+	if likes, ok := u.at["likes"]; ok && u.has("views") && u.tool == nil && u.columns.above(likes, u.at["views"], style) {
 		u.doubt("%q has more likes than %q has views: one of them may be of something else", u.header[likes], u.header[u.at["views"]])
 	}
 	if id, ok := u.at["externalId"]; ok && u.tool == nil && studioWords[foldName(u.header[id])] && u.has("postedAt") && u.dated() {
@@ -150,7 +150,7 @@ func (u *understanding) checkViews(style numberStyle) {
 		if c.Field != "" || c.known || numbers == 0 || !c.mostly(numbers+c.share(func(s string) bool { return hiddenWords[strings.ToLower(s)] })) {
 			continue
 		}
-		if likes, ok := u.at["likes"]; !ok || !u.above(likes, i, style) {
+		if likes, ok := u.at["likes"]; !ok || !u.columns.above(likes, i, style) {
 			u.doubt("no column is known to have the views; %q may have them", c.Name)
 			return
 		}
@@ -158,10 +158,10 @@ func (u *understanding) checkViews(style numberStyle) {
 }
 
 // above reports counts that are more than those of another column in half of the rows or more.
-func (u *understanding) above(column, than int, style numberStyle) bool {
+func (cs sampleColumns) above(column, than int, style numberStyle) bool {
 	more, both := 0, 0
-	for row, value := range u.columns[column].all {
-		a, b := style.count(value), style.count(u.columns[than].all[row])
+	for row, value := range cs[column].all {
+		a, b := style.count(value), style.count(cs[than].all[row])
 		if a.value == nil || b.value == nil {
 			continue
 		}
