@@ -3,12 +3,24 @@
 // Package openapi holds the OpenAPI document of the REST operations.
 package openapi
 
-import _ "embed"
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"io"
+)
 
-// Document is the document as JSON text.
-//
-//go:embed openapi.json
-var Document string
+//go:embed openapi.json.gz
+var packed []byte
+
+// Document returns the document as JSON text. The program holds it compressed, a ninth as large.
+func Document() ([]byte, error) {
+	text, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(text)
+}
 
 // Tools has the description and the input schema of each operation that is a tool, by
 // operation id, as JSON text.
