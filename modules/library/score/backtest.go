@@ -41,6 +41,8 @@ type Tested struct {
 	Read bool
 	// Entered: the run moved it into the outliers.
 	Entered bool
+	// Early are its early views at the run, if it has some.
+	Early Early
 }
 
 // Backtest compares every run with every later one. A run holds all videos that were

@@ -8,7 +8,7 @@ import (
 
 // OrderRow counts what came of the first of an order.
 type OrderRow struct {
-	// Order is `new`, `rising` or `views_per_hour`.
+	// Order is `new`, `rising`, `views_per_hour`, `early` or `early_baseline`.
 	Order string
 	Row
 }
@@ -21,6 +21,11 @@ const fewestYoung = 10
 // `rising` and `views_per_hour`, scored are the videos of at most 7 days at the run that the
 // later one read, of a kind with at least 10 of them; flagged are the first tenth by the
 // order, above the tenth that gained the most views until then, and still are both.
+//
+// Of `early` and `early_baseline`, scored are the videos with early views at the run that the
+// later one scored by their creator, above those that are outliers there. Flagged of `early`
+// are those with more views than their early ones, of `early_baseline` those that were
+// listed: what their baseline by the niche says of the same videos.
 func (t *Table) BacktestOrders(runs [][]Tested) (rows []OrderRow) {
 	read := make([]map[int64]*Outlier, len(runs))
 	for i, run := range runs {
@@ -37,6 +42,7 @@ func (t *Table) BacktestOrders(runs [][]Tested) (rows []OrderRow) {
 			at := Row{Run: i, Later: later}
 			rows = append(rows, newRows(run, read[later], was, at)...)
 			rows = append(rows, t.risingRows(run, read[later], at)...)
+			rows = append(rows, earlyRows(run, read[later], at)...)
 		}
 		for j := range run {
 			if run[j].Listed {
@@ -68,6 +74,31 @@ func newRows(run []Tested, end map[int64]*Outlier, was map[int64]bool, at Row) (
 		kinds[o.Kind].Add(one)
 	}
 	return rowsOf("new", kinds)
+}
+
+// earlyRows are those of `early` and `early_baseline`.
+func earlyRows(run []Tested, end map[int64]*Outlier, at Row) (rows []OrderRow) {
+	early, baseline := map[Kind]*Row{}, map[Kind]*Row{}
+	for j := range run {
+		o := &run[j]
+		last := end[o.ID]
+		if o.Early.Views == 0 || last == nil || last.Basis != CreatorBasis || last.ObservedAt <= o.ObservedAt {
+			continue
+		}
+		add := func(kinds map[Kind]*Row, flagged bool) {
+			if kinds[o.Kind] == nil {
+				kinds[o.Kind] = &Row{Run: at.Run, Later: at.Later, Kind: o.Kind}
+			}
+			one := Row{Scored: 1, Above: count(last.Listed)}
+			if flagged && !o.Doubtful {
+				one.Flagged, one.Still = 1, count(last.Listed)
+			}
+			kinds[o.Kind].Add(one)
+		}
+		add(early, o.Views > o.Early.Views)
+		add(baseline, o.Listed)
+	}
+	return append(rowsOf("early", early), rowsOf("early_baseline", baseline)...)
 }
 
 // rowsOf are the rows of an order by kind.

@@ -26,7 +26,7 @@ func TestOrdersAreRecounted(t *testing.T) {
 				runs[i] = append(runs[i], Tested{Outlier: Outlier{
 					ID: id, Kind: []Kind{"tiktok", YouTubeShort}[id%2], Age: r.Int64N(9 * day), ObservedAt: at, Views: 1 + r.Int64N(1000),
 					Basis: Basis(r.IntN(3)), Listed: r.IntN(2) == 0, Doubtful: r.IntN(6) == 0,
-				}, Read: r.IntN(5) > 0, Entered: r.IntN(3) == 0})
+				}, Read: r.IntN(5) > 0, Entered: r.IntN(3) == 0, Early: Early{Views: max(r.Int64N(1500)-500, 0)}})
 			}
 		}
 		want := map[OrderRow]OrderRow{}
@@ -52,6 +52,12 @@ func TestOrdersAreRecounted(t *testing.T) {
 						was := slices.ContainsFunc(slices.Concat(runs[:i]...), func(o Tested) bool { return o.ID == from.ID && o.Listed })
 						flagged := from.Entered && !was && !from.Doubtful
 						add("new", i, j, from.Kind, Row{Scored: 1, Above: count(to.Listed), Flagged: count(flagged), Still: count(flagged && to.Listed)})
+					}
+					if from.Early.Views > 0 && to.Basis == CreatorBasis {
+						for order, flagged := range map[string]bool{"early": from.Views > from.Early.Views, "early_baseline": from.Listed} {
+							flagged = flagged && !from.Doubtful
+							add(order, i, j, from.Kind, Row{Scored: 1, Above: count(to.Listed), Flagged: count(flagged), Still: count(flagged && to.Listed)})
+						}
 					}
 					if from.Age <= 7*day {
 						rank := from.Views * 1000 / growth.Share(from.Kind, from.Age)
