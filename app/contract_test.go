@@ -403,7 +403,7 @@ func contractCases() []contractCase {
 		bad("annotate with long values", `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":{"a":`+quoted(501)+`,"note":["x","y",`+quoted(501)+`]}}`, "agentMetadata.a", "agentMetadata.note[2]"),
 		bad("annotate with a number", `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":{"a":1}}`, "agentMetadata.a"),
 		bad("annotate with a long list", `POST /v1/library/annotate {"videoId":"vid_x","agentMetadata":{"a":`+listOf(21, `"x"`)+`}}`, "agentMetadata.a"),
-		{name: "video unknown", call: "GET /v1/library/video?id=vid_x", want: 200, has: map[string]any{"found": false, "video": nil, "outlier": nil, "hook": nil}},
+		{name: "video unknown", call: "GET /v1/library/video?id=vid_x", want: 200, has: map[string]any{"found": false, "video": nil, "outlier": nil, "hook": nil, "early": nil}},
 		bad("video without id", "GET /v1/library/video?videoId=vid_x", "id", "videoId"),
 		ok("videos unknown", "GET /v1/library/videos?ids=vid_x,no,vid_x"),
 		ok("videos most", "GET /v1/library/videos?ids=x"+strings.Repeat(",x", 49)),

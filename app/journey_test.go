@@ -86,7 +86,8 @@ func TestDatabasesAgree(t *testing.T) {
 	}
 }
 
-// datedFeed is the sample feed with the times of posting and of reading written down. The
+// datedFeed is the sample feed with followers, and with the times of posting and of reading
+// written down. The
 // sample's own times depend on when a run starts, and a score depends on a video's age: two
 // journeys some seconds apart may list two nearly equal videos the other way round.
 func datedFeed(t *testing.T) func(*app.Config) {
@@ -108,6 +109,7 @@ func datedFeed(t *testing.T) func(*app.Config) {
 			age, counts := video["postedDaysAgo"].(float64), video["metrics"].(map[string]any)
 			delete(video, "postedDaysAgo")
 			video["postedAt"] = day.Add(-time.Duration(age * 24 * float64(time.Hour))).UnixMilli()
+			counts["followers"] = 1000
 			counts["observedAt"] = day.Add(time.Duration(run+1) * time.Hour).UnixMilli()
 			if err := to.Encode(video); err != nil {
 				t.Fatal(err)

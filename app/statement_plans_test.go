@@ -248,8 +248,8 @@ func importSome(t *testing.T, running *apptest.Running, owner *apptest.Caller) {
 	t.Helper()
 	var lines strings.Builder
 	for n := range 30 {
-		fmt.Fprintf(&lines, `{"platform":"tiktok","externalId":"imported-%d","creatorId":"c%d","source":{"kind":"own","handle":"beans%d"},"metrics":{"views":%d,"observedAt":1760000000000}}`+"\n",
-			n, n%3, n%5, 100+n)
+		fmt.Fprintf(&lines, `{"platform":"tiktok","externalId":"imported-%d","creatorId":"c%d","source":{"kind":"own","handle":"beans%d"},"metrics":{"views":%d,"observedAt":1760000000000,"followers":1000}}`+"\n",
+			n, n/9, n%5, 100+n) // three of the last: what they usually have is said by creators alike
 	}
 	for range 2 {
 		_, err := running.Operator().Import(t.Context(), operator.ImportOrder{

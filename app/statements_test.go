@@ -36,7 +36,7 @@ func TestHotStatementsKeepToTheirTenant(t *testing.T) {
 	for _, dialect := range []string{store.SQLite, store.Postgres} {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
-			configure := []func(*app.Config){sampleFeed}
+			configure := []func(*app.Config){datedFeed(t)}
 			if dialect == store.Postgres {
 				address := apptest.ScratchPostgres(t)
 				configure = append(configure, func(cfg *app.Config) { cfg.DatabaseURL = address })

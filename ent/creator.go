@@ -29,7 +29,9 @@ type Creator struct {
 	// As a source read them last; null if none did.
 	Followers *int64 `json:"followers,omitempty"`
 	// When they were read, Unix milliseconds.
-	FollowersAt  *int64 `json:"followers_at,omitempty"`
+	FollowersAt *int64 `json:"followers_at,omitempty"`
+	// Where it is counted in standings: kind, step of followers and of views with colons between, joined by commas.
+	Standings    string `json:"standings,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -40,7 +42,7 @@ func (*Creator) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case creator.FieldID, creator.FieldAccountID, creator.FieldDirty, creator.FieldFollowers, creator.FieldFollowersAt:
 			values[i] = new(sql.NullInt64)
-		case creator.FieldPlatform, creator.FieldKey, creator.FieldHandle:
+		case creator.FieldPlatform, creator.FieldKey, creator.FieldHandle, creator.FieldStandings:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -107,6 +109,12 @@ func (_m *Creator) assignValues(columns []string, values []any) error {
 				_m.FollowersAt = new(int64)
 				*_m.FollowersAt = value.Int64
 			}
+		case creator.FieldStandings:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field standings", values[i])
+			} else if value.Valid {
+				_m.Standings = value.String
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -167,6 +175,9 @@ func (_m *Creator) String() string {
 		builder.WriteString("followers_at=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
+	builder.WriteString(", ")
+	builder.WriteString("standings=")
+	builder.WriteString(_m.Standings)
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -87,6 +87,20 @@ func (_c *CreatorCreate) SetNillableFollowersAt(v *int64) *CreatorCreate {
 	return _c
 }
 
+// SetStandings sets the "standings" field.
+func (_c *CreatorCreate) SetStandings(v string) *CreatorCreate {
+	_c.mutation.SetStandings(v)
+	return _c
+}
+
+// SetNillableStandings sets the "standings" field if the given value is not nil.
+func (_c *CreatorCreate) SetNillableStandings(v *string) *CreatorCreate {
+	if v != nil {
+		_c.SetStandings(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *CreatorCreate) SetID(v int64) *CreatorCreate {
 	_c.mutation.SetID(v)
@@ -134,6 +148,10 @@ func (_c *CreatorCreate) defaults() error {
 		v := creator.DefaultDirty
 		_c.mutation.SetDirty(v)
 	}
+	if _, ok := _c.mutation.Standings(); !ok {
+		v := creator.DefaultStandings
+		_c.mutation.SetStandings(v)
+	}
 	return nil
 }
 
@@ -153,6 +171,9 @@ func (_c *CreatorCreate) check() error {
 	}
 	if _, ok := _c.mutation.Dirty(); !ok {
 		return &ValidationError{Name: "dirty", err: errors.New(`ent: missing required field "Creator.dirty"`)}
+	}
+	if _, ok := _c.mutation.Standings(); !ok {
+		return &ValidationError{Name: "standings", err: errors.New(`ent: missing required field "Creator.standings"`)}
 	}
 	return nil
 }
@@ -214,6 +235,10 @@ func (_c *CreatorCreate) createSpec() (*Creator, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.FollowersAt(); ok {
 		_spec.SetField(creator.FieldFollowersAt, field.TypeInt64, value)
 		_node.FollowersAt = &value
+	}
+	if value, ok := _c.mutation.Standings(); ok {
+		_spec.SetField(creator.FieldStandings, field.TypeString, value)
+		_node.Standings = value
 	}
 	return _node, _spec
 }

@@ -116,6 +116,20 @@ func (_u *CreatorUpdate) ClearFollowersAt() *CreatorUpdate {
 	return _u
 }
 
+// SetStandings sets the "standings" field.
+func (_u *CreatorUpdate) SetStandings(v string) *CreatorUpdate {
+	_u.mutation.SetStandings(v)
+	return _u
+}
+
+// SetNillableStandings sets the "standings" field if the given value is not nil.
+func (_u *CreatorUpdate) SetNillableStandings(v *string) *CreatorUpdate {
+	if v != nil {
+		_u.SetStandings(*v)
+	}
+	return _u
+}
+
 // Mutation returns the CreatorMutation object of the builder.
 func (_u *CreatorUpdate) Mutation() *CreatorMutation {
 	return _u.mutation
@@ -183,6 +197,9 @@ func (_u *CreatorUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.FollowersAtCleared() {
 		_spec.ClearField(creator.FieldFollowersAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Standings(); ok {
+		_spec.SetField(creator.FieldStandings, field.TypeString, value)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -293,6 +310,20 @@ func (_u *CreatorUpdateOne) ClearFollowersAt() *CreatorUpdateOne {
 	return _u
 }
 
+// SetStandings sets the "standings" field.
+func (_u *CreatorUpdateOne) SetStandings(v string) *CreatorUpdateOne {
+	_u.mutation.SetStandings(v)
+	return _u
+}
+
+// SetNillableStandings sets the "standings" field if the given value is not nil.
+func (_u *CreatorUpdateOne) SetNillableStandings(v *string) *CreatorUpdateOne {
+	if v != nil {
+		_u.SetStandings(*v)
+	}
+	return _u
+}
+
 // Mutation returns the CreatorMutation object of the builder.
 func (_u *CreatorUpdateOne) Mutation() *CreatorMutation {
 	return _u.mutation
@@ -390,6 +421,9 @@ func (_u *CreatorUpdateOne) sqlSave(ctx context.Context) (_node *Creator, err er
 	}
 	if _u.mutation.FollowersAtCleared() {
 		_spec.ClearField(creator.FieldFollowersAt, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.Standings(); ok {
+		_spec.SetField(creator.FieldStandings, field.TypeString, value)
 	}
 	_node = &Creator{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -8786,6 +8786,7 @@ type CreatorMutation struct {
 	addfollowers    *int64
 	followers_at    *int64
 	addfollowers_at *int64
+	standings       *string
 	clearedFields   map[string]struct{}
 	done            bool
 	oldValue        func(context.Context) (*Creator, error)
@@ -9256,6 +9257,42 @@ func (m *CreatorMutation) ResetFollowersAt() {
 	delete(m.clearedFields, creator.FieldFollowersAt)
 }
 
+// SetStandings sets the "standings" field.
+func (m *CreatorMutation) SetStandings(s string) {
+	m.standings = &s
+}
+
+// Standings returns the value of the "standings" field in the mutation.
+func (m *CreatorMutation) Standings() (r string, exists bool) {
+	v := m.standings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStandings returns the old "standings" field's value of the Creator entity.
+// If the Creator object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *CreatorMutation) OldStandings(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStandings is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStandings requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStandings: %w", err)
+	}
+	return oldValue.Standings, nil
+}
+
+// ResetStandings resets all changes to the "standings" field.
+func (m *CreatorMutation) ResetStandings() {
+	m.standings = nil
+}
+
 // Where appends a list predicates to the CreatorMutation builder.
 func (m *CreatorMutation) Where(ps ...predicate.Creator) {
 	m.predicates = append(m.predicates, ps...)
@@ -9290,7 +9327,7 @@ func (m *CreatorMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *CreatorMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 8)
 	if m.account_id != nil {
 		fields = append(fields, creator.FieldAccountID)
 	}
@@ -9311,6 +9348,9 @@ func (m *CreatorMutation) Fields() []string {
 	}
 	if m.followers_at != nil {
 		fields = append(fields, creator.FieldFollowersAt)
+	}
+	if m.standings != nil {
+		fields = append(fields, creator.FieldStandings)
 	}
 	return fields
 }
@@ -9334,6 +9374,8 @@ func (m *CreatorMutation) Field(name string) (ent.Value, bool) {
 		return m.Followers()
 	case creator.FieldFollowersAt:
 		return m.FollowersAt()
+	case creator.FieldStandings:
+		return m.Standings()
 	}
 	return nil, false
 }
@@ -9357,6 +9399,8 @@ func (m *CreatorMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldFollowers(ctx)
 	case creator.FieldFollowersAt:
 		return m.OldFollowersAt(ctx)
+	case creator.FieldStandings:
+		return m.OldStandings(ctx)
 	}
 	return nil, fmt.Errorf("unknown Creator field %s", name)
 }
@@ -9414,6 +9458,13 @@ func (m *CreatorMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetFollowersAt(v)
+		return nil
+	case creator.FieldStandings:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStandings(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Creator field %s", name)
@@ -9550,6 +9601,9 @@ func (m *CreatorMutation) ResetField(name string) error {
 		return nil
 	case creator.FieldFollowersAt:
 		m.ResetFollowersAt()
+		return nil
+	case creator.FieldStandings:
+		m.ResetStandings()
 		return nil
 	}
 	return fmt.Errorf("unknown Creator field %s", name)
@@ -20787,6 +20841,7 @@ type NicheMutation struct {
 	adddirty      *int
 	dirty_from    *int64
 	adddirty_from *int64
+	standings     *[]byte
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*Niche, error)
@@ -21101,6 +21156,55 @@ func (m *NicheMutation) ResetDirtyFrom() {
 	m.adddirty_from = nil
 }
 
+// SetStandings sets the "standings" field.
+func (m *NicheMutation) SetStandings(b []byte) {
+	m.standings = &b
+}
+
+// Standings returns the value of the "standings" field in the mutation.
+func (m *NicheMutation) Standings() (r []byte, exists bool) {
+	v := m.standings
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStandings returns the old "standings" field's value of the Niche entity.
+// If the Niche object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NicheMutation) OldStandings(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStandings is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStandings requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStandings: %w", err)
+	}
+	return oldValue.Standings, nil
+}
+
+// ClearStandings clears the value of the "standings" field.
+func (m *NicheMutation) ClearStandings() {
+	m.standings = nil
+	m.clearedFields[niche.FieldStandings] = struct{}{}
+}
+
+// StandingsCleared returns if the "standings" field was cleared in this mutation.
+func (m *NicheMutation) StandingsCleared() bool {
+	_, ok := m.clearedFields[niche.FieldStandings]
+	return ok
+}
+
+// ResetStandings resets all changes to the "standings" field.
+func (m *NicheMutation) ResetStandings() {
+	m.standings = nil
+	delete(m.clearedFields, niche.FieldStandings)
+}
+
 // Where appends a list predicates to the NicheMutation builder.
 func (m *NicheMutation) Where(ps ...predicate.Niche) {
 	m.predicates = append(m.predicates, ps...)
@@ -21135,7 +21239,7 @@ func (m *NicheMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *NicheMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 5)
 	if m.account_id != nil {
 		fields = append(fields, niche.FieldAccountID)
 	}
@@ -21147,6 +21251,9 @@ func (m *NicheMutation) Fields() []string {
 	}
 	if m.dirty_from != nil {
 		fields = append(fields, niche.FieldDirtyFrom)
+	}
+	if m.standings != nil {
+		fields = append(fields, niche.FieldStandings)
 	}
 	return fields
 }
@@ -21164,6 +21271,8 @@ func (m *NicheMutation) Field(name string) (ent.Value, bool) {
 		return m.Dirty()
 	case niche.FieldDirtyFrom:
 		return m.DirtyFrom()
+	case niche.FieldStandings:
+		return m.Standings()
 	}
 	return nil, false
 }
@@ -21181,6 +21290,8 @@ func (m *NicheMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldDirty(ctx)
 	case niche.FieldDirtyFrom:
 		return m.OldDirtyFrom(ctx)
+	case niche.FieldStandings:
+		return m.OldStandings(ctx)
 	}
 	return nil, fmt.Errorf("unknown Niche field %s", name)
 }
@@ -21217,6 +21328,13 @@ func (m *NicheMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetDirtyFrom(v)
+		return nil
+	case niche.FieldStandings:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStandings(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Niche field %s", name)
@@ -21286,7 +21404,11 @@ func (m *NicheMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *NicheMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(niche.FieldStandings) {
+		fields = append(fields, niche.FieldStandings)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -21299,6 +21421,11 @@ func (m *NicheMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *NicheMutation) ClearField(name string) error {
+	switch name {
+	case niche.FieldStandings:
+		m.ClearStandings()
+		return nil
+	}
 	return fmt.Errorf("unknown Niche nullable field %s", name)
 }
 
@@ -21317,6 +21444,9 @@ func (m *NicheMutation) ResetField(name string) error {
 		return nil
 	case niche.FieldDirtyFrom:
 		m.ResetDirtyFrom()
+		return nil
+	case niche.FieldStandings:
+		m.ResetStandings()
 		return nil
 	}
 	return fmt.Errorf("unknown Niche field %s", name)
@@ -27746,6 +27876,8 @@ type ScorePointMutation struct {
 	addsample_count   *int
 	peers             *int
 	addpeers          *int
+	early             *int64
+	addearly          *int64
 	by_niche          *int
 	addby_niche       *int
 	doubtful          *int
@@ -28454,6 +28586,62 @@ func (m *ScorePointMutation) ResetPeers() {
 	m.addpeers = nil
 }
 
+// SetEarly sets the "early" field.
+func (m *ScorePointMutation) SetEarly(i int64) {
+	m.early = &i
+	m.addearly = nil
+}
+
+// Early returns the value of the "early" field in the mutation.
+func (m *ScorePointMutation) Early() (r int64, exists bool) {
+	v := m.early
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEarly returns the old "early" field's value of the ScorePoint entity.
+// If the ScorePoint object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ScorePointMutation) OldEarly(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEarly is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEarly requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEarly: %w", err)
+	}
+	return oldValue.Early, nil
+}
+
+// AddEarly adds i to the "early" field.
+func (m *ScorePointMutation) AddEarly(i int64) {
+	if m.addearly != nil {
+		*m.addearly += i
+	} else {
+		m.addearly = &i
+	}
+}
+
+// AddedEarly returns the value that was added to the "early" field in this mutation.
+func (m *ScorePointMutation) AddedEarly() (r int64, exists bool) {
+	v := m.addearly
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEarly resets all changes to the "early" field.
+func (m *ScorePointMutation) ResetEarly() {
+	m.early = nil
+	m.addearly = nil
+}
+
 // SetByNiche sets the "by_niche" field.
 func (m *ScorePointMutation) SetByNiche(i int) {
 	m.by_niche = &i
@@ -28712,7 +28900,7 @@ func (m *ScorePointMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *ScorePointMutation) Fields() []string {
-	fields := make([]string, 0, 15)
+	fields := make([]string, 0, 16)
 	if m.account_id != nil {
 		fields = append(fields, scorepoint.FieldAccountID)
 	}
@@ -28745,6 +28933,9 @@ func (m *ScorePointMutation) Fields() []string {
 	}
 	if m.peers != nil {
 		fields = append(fields, scorepoint.FieldPeers)
+	}
+	if m.early != nil {
+		fields = append(fields, scorepoint.FieldEarly)
 	}
 	if m.by_niche != nil {
 		fields = append(fields, scorepoint.FieldByNiche)
@@ -28788,6 +28979,8 @@ func (m *ScorePointMutation) Field(name string) (ent.Value, bool) {
 		return m.SampleCount()
 	case scorepoint.FieldPeers:
 		return m.Peers()
+	case scorepoint.FieldEarly:
+		return m.Early()
 	case scorepoint.FieldByNiche:
 		return m.ByNiche()
 	case scorepoint.FieldDoubtful:
@@ -28827,6 +29020,8 @@ func (m *ScorePointMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldSampleCount(ctx)
 	case scorepoint.FieldPeers:
 		return m.OldPeers(ctx)
+	case scorepoint.FieldEarly:
+		return m.OldEarly(ctx)
 	case scorepoint.FieldByNiche:
 		return m.OldByNiche(ctx)
 	case scorepoint.FieldDoubtful:
@@ -28921,6 +29116,13 @@ func (m *ScorePointMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetPeers(v)
 		return nil
+	case scorepoint.FieldEarly:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEarly(v)
+		return nil
 	case scorepoint.FieldByNiche:
 		v, ok := value.(int)
 		if !ok {
@@ -28984,6 +29186,9 @@ func (m *ScorePointMutation) AddedFields() []string {
 	if m.addpeers != nil {
 		fields = append(fields, scorepoint.FieldPeers)
 	}
+	if m.addearly != nil {
+		fields = append(fields, scorepoint.FieldEarly)
+	}
 	if m.addby_niche != nil {
 		fields = append(fields, scorepoint.FieldByNiche)
 	}
@@ -29022,6 +29227,8 @@ func (m *ScorePointMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedSampleCount()
 	case scorepoint.FieldPeers:
 		return m.AddedPeers()
+	case scorepoint.FieldEarly:
+		return m.AddedEarly()
 	case scorepoint.FieldByNiche:
 		return m.AddedByNiche()
 	case scorepoint.FieldDoubtful:
@@ -29101,6 +29308,13 @@ func (m *ScorePointMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddPeers(v)
+		return nil
+	case scorepoint.FieldEarly:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEarly(v)
 		return nil
 	case scorepoint.FieldByNiche:
 		v, ok := value.(int)
@@ -29198,6 +29412,9 @@ func (m *ScorePointMutation) ResetField(name string) error {
 		return nil
 	case scorepoint.FieldPeers:
 		m.ResetPeers()
+		return nil
+	case scorepoint.FieldEarly:
+		m.ResetEarly()
 		return nil
 	case scorepoint.FieldByNiche:
 		m.ResetByNiche()
@@ -42900,6 +43117,12 @@ type VideoMutation struct {
 	addown_views       *int64
 	by_niche           *int
 	addby_niche        *int
+	early              *int64
+	addearly           *int64
+	alike              *int64
+	addalike           *int64
+	alike_creators     *int
+	addalike_creators  *int
 	twice_baseline     *int64
 	addtwice_baseline  *int64
 	sample_count       *int
@@ -44193,6 +44416,174 @@ func (m *VideoMutation) ResetByNiche() {
 	m.addby_niche = nil
 }
 
+// SetEarly sets the "early" field.
+func (m *VideoMutation) SetEarly(i int64) {
+	m.early = &i
+	m.addearly = nil
+}
+
+// Early returns the value of the "early" field in the mutation.
+func (m *VideoMutation) Early() (r int64, exists bool) {
+	v := m.early
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEarly returns the old "early" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldEarly(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEarly is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEarly requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEarly: %w", err)
+	}
+	return oldValue.Early, nil
+}
+
+// AddEarly adds i to the "early" field.
+func (m *VideoMutation) AddEarly(i int64) {
+	if m.addearly != nil {
+		*m.addearly += i
+	} else {
+		m.addearly = &i
+	}
+}
+
+// AddedEarly returns the value that was added to the "early" field in this mutation.
+func (m *VideoMutation) AddedEarly() (r int64, exists bool) {
+	v := m.addearly
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetEarly resets all changes to the "early" field.
+func (m *VideoMutation) ResetEarly() {
+	m.early = nil
+	m.addearly = nil
+}
+
+// SetAlike sets the "alike" field.
+func (m *VideoMutation) SetAlike(i int64) {
+	m.alike = &i
+	m.addalike = nil
+}
+
+// Alike returns the value of the "alike" field in the mutation.
+func (m *VideoMutation) Alike() (r int64, exists bool) {
+	v := m.alike
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAlike returns the old "alike" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldAlike(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAlike is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAlike requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAlike: %w", err)
+	}
+	return oldValue.Alike, nil
+}
+
+// AddAlike adds i to the "alike" field.
+func (m *VideoMutation) AddAlike(i int64) {
+	if m.addalike != nil {
+		*m.addalike += i
+	} else {
+		m.addalike = &i
+	}
+}
+
+// AddedAlike returns the value that was added to the "alike" field in this mutation.
+func (m *VideoMutation) AddedAlike() (r int64, exists bool) {
+	v := m.addalike
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAlike resets all changes to the "alike" field.
+func (m *VideoMutation) ResetAlike() {
+	m.alike = nil
+	m.addalike = nil
+}
+
+// SetAlikeCreators sets the "alike_creators" field.
+func (m *VideoMutation) SetAlikeCreators(i int) {
+	m.alike_creators = &i
+	m.addalike_creators = nil
+}
+
+// AlikeCreators returns the value of the "alike_creators" field in the mutation.
+func (m *VideoMutation) AlikeCreators() (r int, exists bool) {
+	v := m.alike_creators
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAlikeCreators returns the old "alike_creators" field's value of the Video entity.
+// If the Video object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoMutation) OldAlikeCreators(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAlikeCreators is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAlikeCreators requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAlikeCreators: %w", err)
+	}
+	return oldValue.AlikeCreators, nil
+}
+
+// AddAlikeCreators adds i to the "alike_creators" field.
+func (m *VideoMutation) AddAlikeCreators(i int) {
+	if m.addalike_creators != nil {
+		*m.addalike_creators += i
+	} else {
+		m.addalike_creators = &i
+	}
+}
+
+// AddedAlikeCreators returns the value that was added to the "alike_creators" field in this mutation.
+func (m *VideoMutation) AddedAlikeCreators() (r int, exists bool) {
+	v := m.addalike_creators
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAlikeCreators resets all changes to the "alike_creators" field.
+func (m *VideoMutation) ResetAlikeCreators() {
+	m.alike_creators = nil
+	m.addalike_creators = nil
+}
+
 // SetTwiceBaseline sets the "twice_baseline" field.
 func (m *VideoMutation) SetTwiceBaseline(i int64) {
 	m.twice_baseline = &i
@@ -45132,7 +45523,7 @@ func (m *VideoMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VideoMutation) Fields() []string {
-	fields := make([]string, 0, 38)
+	fields := make([]string, 0, 41)
 	if m.account_id != nil {
 		fields = append(fields, video.FieldAccountID)
 	}
@@ -45195,6 +45586,15 @@ func (m *VideoMutation) Fields() []string {
 	}
 	if m.by_niche != nil {
 		fields = append(fields, video.FieldByNiche)
+	}
+	if m.early != nil {
+		fields = append(fields, video.FieldEarly)
+	}
+	if m.alike != nil {
+		fields = append(fields, video.FieldAlike)
+	}
+	if m.alike_creators != nil {
+		fields = append(fields, video.FieldAlikeCreators)
 	}
 	if m.twice_baseline != nil {
 		fields = append(fields, video.FieldTwiceBaseline)
@@ -45297,6 +45697,12 @@ func (m *VideoMutation) Field(name string) (ent.Value, bool) {
 		return m.OwnViews()
 	case video.FieldByNiche:
 		return m.ByNiche()
+	case video.FieldEarly:
+		return m.Early()
+	case video.FieldAlike:
+		return m.Alike()
+	case video.FieldAlikeCreators:
+		return m.AlikeCreators()
 	case video.FieldTwiceBaseline:
 		return m.TwiceBaseline()
 	case video.FieldSampleCount:
@@ -45382,6 +45788,12 @@ func (m *VideoMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldOwnViews(ctx)
 	case video.FieldByNiche:
 		return m.OldByNiche(ctx)
+	case video.FieldEarly:
+		return m.OldEarly(ctx)
+	case video.FieldAlike:
+		return m.OldAlike(ctx)
+	case video.FieldAlikeCreators:
+		return m.OldAlikeCreators(ctx)
 	case video.FieldTwiceBaseline:
 		return m.OldTwiceBaseline(ctx)
 	case video.FieldSampleCount:
@@ -45572,6 +45984,27 @@ func (m *VideoMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetByNiche(v)
 		return nil
+	case video.FieldEarly:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEarly(v)
+		return nil
+	case video.FieldAlike:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAlike(v)
+		return nil
+	case video.FieldAlikeCreators:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAlikeCreators(v)
+		return nil
 	case video.FieldTwiceBaseline:
 		v, ok := value.(int64)
 		if !ok {
@@ -45744,6 +46177,15 @@ func (m *VideoMutation) AddedFields() []string {
 	if m.addby_niche != nil {
 		fields = append(fields, video.FieldByNiche)
 	}
+	if m.addearly != nil {
+		fields = append(fields, video.FieldEarly)
+	}
+	if m.addalike != nil {
+		fields = append(fields, video.FieldAlike)
+	}
+	if m.addalike_creators != nil {
+		fields = append(fields, video.FieldAlikeCreators)
+	}
 	if m.addtwice_baseline != nil {
 		fields = append(fields, video.FieldTwiceBaseline)
 	}
@@ -45818,6 +46260,12 @@ func (m *VideoMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedOwnViews()
 	case video.FieldByNiche:
 		return m.AddedByNiche()
+	case video.FieldEarly:
+		return m.AddedEarly()
+	case video.FieldAlike:
+		return m.AddedAlike()
+	case video.FieldAlikeCreators:
+		return m.AddedAlikeCreators()
 	case video.FieldTwiceBaseline:
 		return m.AddedTwiceBaseline()
 	case video.FieldSampleCount:
@@ -45955,6 +46403,27 @@ func (m *VideoMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddByNiche(v)
+		return nil
+	case video.FieldEarly:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddEarly(v)
+		return nil
+	case video.FieldAlike:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAlike(v)
+		return nil
+	case video.FieldAlikeCreators:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAlikeCreators(v)
 		return nil
 	case video.FieldTwiceBaseline:
 		v, ok := value.(int64)
@@ -46198,6 +46667,15 @@ func (m *VideoMutation) ResetField(name string) error {
 		return nil
 	case video.FieldByNiche:
 		m.ResetByNiche()
+		return nil
+	case video.FieldEarly:
+		m.ResetEarly()
+		return nil
+	case video.FieldAlike:
+		m.ResetAlike()
+		return nil
+	case video.FieldAlikeCreators:
+		m.ResetAlikeCreators()
 		return nil
 	case video.FieldTwiceBaseline:
 		m.ResetTwiceBaseline()

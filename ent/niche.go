@@ -23,7 +23,9 @@ type Niche struct {
 	// Counts the changes since the kind was scored; 0 for none.
 	Dirty int `json:"dirty,omitempty"`
 	// The oldest posting time of a changed video; the least number where one is unknown.
-	DirtyFrom    int64 `json:"dirty_from,omitempty"`
+	DirtyFrom int64 `json:"dirty_from,omitempty"`
+	// The creators with followers by where they stand, for early views: of each place the step of followers, of views, and their number; null if none was counted.
+	Standings    []byte `json:"standings,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -32,6 +34,8 @@ func (*Niche) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
+		case niche.FieldStandings:
+			values[i] = new([]byte)
 		case niche.FieldID, niche.FieldAccountID, niche.FieldDirty, niche.FieldDirtyFrom:
 			values[i] = new(sql.NullInt64)
 		case niche.FieldKind:
@@ -81,6 +85,12 @@ func (_m *Niche) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.DirtyFrom = value.Int64
 			}
+		case niche.FieldStandings:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field standings", values[i])
+			} else if value != nil {
+				_m.Standings = *value
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -128,6 +138,9 @@ func (_m *Niche) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("dirty_from=")
 	builder.WriteString(fmt.Sprintf("%v", _m.DirtyFrom))
+	builder.WriteString(", ")
+	builder.WriteString("standings=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Standings))
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -61,6 +61,12 @@ func (_c *NicheCreate) SetNillableDirtyFrom(v *int64) *NicheCreate {
 	return _c
 }
 
+// SetStandings sets the "standings" field.
+func (_c *NicheCreate) SetStandings(v []byte) *NicheCreate {
+	_c.mutation.SetStandings(v)
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *NicheCreate) SetID(v int64) *NicheCreate {
 	_c.mutation.SetID(v)
@@ -177,6 +183,10 @@ func (_c *NicheCreate) createSpec() (*Niche, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.DirtyFrom(); ok {
 		_spec.SetField(niche.FieldDirtyFrom, field.TypeInt64, value)
 		_node.DirtyFrom = value
+	}
+	if value, ok := _c.mutation.Standings(); ok {
+		_spec.SetField(niche.FieldStandings, field.TypeBytes, value)
+		_node.Standings = value
 	}
 	return _node, _spec
 }

@@ -69,6 +69,18 @@ func (_u *NicheUpdate) AddDirtyFrom(v int64) *NicheUpdate {
 	return _u
 }
 
+// SetStandings sets the "standings" field.
+func (_u *NicheUpdate) SetStandings(v []byte) *NicheUpdate {
+	_u.mutation.SetStandings(v)
+	return _u
+}
+
+// ClearStandings clears the value of the "standings" field.
+func (_u *NicheUpdate) ClearStandings() *NicheUpdate {
+	_u.mutation.ClearStandings()
+	return _u
+}
+
 // Mutation returns the NicheMutation object of the builder.
 func (_u *NicheUpdate) Mutation() *NicheMutation {
 	return _u.mutation
@@ -121,6 +133,12 @@ func (_u *NicheUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedDirtyFrom(); ok {
 		_spec.AddField(niche.FieldDirtyFrom, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Standings(); ok {
+		_spec.SetField(niche.FieldStandings, field.TypeBytes, value)
+	}
+	if _u.mutation.StandingsCleared() {
+		_spec.ClearField(niche.FieldStandings, field.TypeBytes)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -181,6 +199,18 @@ func (_u *NicheUpdateOne) SetNillableDirtyFrom(v *int64) *NicheUpdateOne {
 // AddDirtyFrom adds value to the "dirty_from" field.
 func (_u *NicheUpdateOne) AddDirtyFrom(v int64) *NicheUpdateOne {
 	_u.mutation.AddDirtyFrom(v)
+	return _u
+}
+
+// SetStandings sets the "standings" field.
+func (_u *NicheUpdateOne) SetStandings(v []byte) *NicheUpdateOne {
+	_u.mutation.SetStandings(v)
+	return _u
+}
+
+// ClearStandings clears the value of the "standings" field.
+func (_u *NicheUpdateOne) ClearStandings() *NicheUpdateOne {
+	_u.mutation.ClearStandings()
 	return _u
 }
 
@@ -266,6 +296,12 @@ func (_u *NicheUpdateOne) sqlSave(ctx context.Context) (_node *Niche, err error)
 	}
 	if value, ok := _u.mutation.AddedDirtyFrom(); ok {
 		_spec.AddField(niche.FieldDirtyFrom, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Standings(); ok {
+		_spec.SetField(niche.FieldStandings, field.TypeBytes, value)
+	}
+	if _u.mutation.StandingsCleared() {
+		_spec.ClearField(niche.FieldStandings, field.TypeBytes)
 	}
 	_node = &Niche{config: _u.config}
 	_spec.Assign = _node.assignValues

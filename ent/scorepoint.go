@@ -38,6 +38,8 @@ type ScorePoint struct {
 	SampleCount int `json:"sample_count,omitempty"`
 	// The creator's own peers.
 	Peers int `json:"peers,omitempty"`
+	// As early of videos.
+	Early int64 `json:"early,omitempty"`
 	// 1 where the baseline comes from the niche.
 	ByNiche int `json:"by_niche,omitempty"`
 	// Doubtful holds the value of the "doubtful" field.
@@ -54,7 +56,7 @@ func (*ScorePoint) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case scorepoint.FieldID, scorepoint.FieldAccountID, scorepoint.FieldScrollID, scorepoint.FieldVideoID, scorepoint.FieldPostedAt, scorepoint.FieldObservedAt, scorepoint.FieldViews, scorepoint.FieldTwiceBaseline, scorepoint.FieldSampleCount, scorepoint.FieldPeers, scorepoint.FieldByNiche, scorepoint.FieldDoubtful, scorepoint.FieldListed, scorepoint.FieldFlag:
+		case scorepoint.FieldID, scorepoint.FieldAccountID, scorepoint.FieldScrollID, scorepoint.FieldVideoID, scorepoint.FieldPostedAt, scorepoint.FieldObservedAt, scorepoint.FieldViews, scorepoint.FieldTwiceBaseline, scorepoint.FieldSampleCount, scorepoint.FieldPeers, scorepoint.FieldEarly, scorepoint.FieldByNiche, scorepoint.FieldDoubtful, scorepoint.FieldListed, scorepoint.FieldFlag:
 			values[i] = new(sql.NullInt64)
 		case scorepoint.FieldMethod, scorepoint.FieldGrowthKind:
 			values[i] = new(sql.NullString)
@@ -145,6 +147,12 @@ func (_m *ScorePoint) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field peers", values[i])
 			} else if value.Valid {
 				_m.Peers = int(value.Int64)
+			}
+		case scorepoint.FieldEarly:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field early", values[i])
+			} else if value.Valid {
+				_m.Early = value.Int64
 			}
 		case scorepoint.FieldByNiche:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -240,6 +248,9 @@ func (_m *ScorePoint) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("peers=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Peers))
+	builder.WriteString(", ")
+	builder.WriteString("early=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Early))
 	builder.WriteString(", ")
 	builder.WriteString("by_niche=")
 	builder.WriteString(fmt.Sprintf("%v", _m.ByNiche))

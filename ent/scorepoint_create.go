@@ -95,6 +95,20 @@ func (_c *ScorePointCreate) SetPeers(v int) *ScorePointCreate {
 	return _c
 }
 
+// SetEarly sets the "early" field.
+func (_c *ScorePointCreate) SetEarly(v int64) *ScorePointCreate {
+	_c.mutation.SetEarly(v)
+	return _c
+}
+
+// SetNillableEarly sets the "early" field if the given value is not nil.
+func (_c *ScorePointCreate) SetNillableEarly(v *int64) *ScorePointCreate {
+	if v != nil {
+		_c.SetEarly(*v)
+	}
+	return _c
+}
+
 // SetByNiche sets the "by_niche" field.
 func (_c *ScorePointCreate) SetByNiche(v int) *ScorePointCreate {
 	_c.mutation.SetByNiche(v)
@@ -170,6 +184,10 @@ func (_c *ScorePointCreate) ExecX(ctx context.Context) {
 
 // defaults sets the default values of the builder before save.
 func (_c *ScorePointCreate) defaults() error {
+	if _, ok := _c.mutation.Early(); !ok {
+		v := scorepoint.DefaultEarly
+		_c.mutation.SetEarly(v)
+	}
 	if _, ok := _c.mutation.Flag(); !ok {
 		v := scorepoint.DefaultFlag
 		_c.mutation.SetFlag(v)
@@ -208,6 +226,9 @@ func (_c *ScorePointCreate) check() error {
 	}
 	if _, ok := _c.mutation.Peers(); !ok {
 		return &ValidationError{Name: "peers", err: errors.New(`ent: missing required field "ScorePoint.peers"`)}
+	}
+	if _, ok := _c.mutation.Early(); !ok {
+		return &ValidationError{Name: "early", err: errors.New(`ent: missing required field "ScorePoint.early"`)}
 	}
 	if _, ok := _c.mutation.ByNiche(); !ok {
 		return &ValidationError{Name: "by_niche", err: errors.New(`ent: missing required field "ScorePoint.by_niche"`)}
@@ -297,6 +318,10 @@ func (_c *ScorePointCreate) createSpec() (*ScorePoint, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Peers(); ok {
 		_spec.SetField(scorepoint.FieldPeers, field.TypeInt, value)
 		_node.Peers = value
+	}
+	if value, ok := _c.mutation.Early(); ok {
+		_spec.SetField(scorepoint.FieldEarly, field.TypeInt64, value)
+		_node.Early = value
 	}
 	if value, ok := _c.mutation.ByNiche(); ok {
 		_spec.SetField(scorepoint.FieldByNiche, field.TypeInt, value)

@@ -187,6 +187,27 @@ func (_u *ScorePointUpdate) AddPeers(v int) *ScorePointUpdate {
 	return _u
 }
 
+// SetEarly sets the "early" field.
+func (_u *ScorePointUpdate) SetEarly(v int64) *ScorePointUpdate {
+	_u.mutation.ResetEarly()
+	_u.mutation.SetEarly(v)
+	return _u
+}
+
+// SetNillableEarly sets the "early" field if the given value is not nil.
+func (_u *ScorePointUpdate) SetNillableEarly(v *int64) *ScorePointUpdate {
+	if v != nil {
+		_u.SetEarly(*v)
+	}
+	return _u
+}
+
+// AddEarly adds value to the "early" field.
+func (_u *ScorePointUpdate) AddEarly(v int64) *ScorePointUpdate {
+	_u.mutation.AddEarly(v)
+	return _u
+}
+
 // SetByNiche sets the "by_niche" field.
 func (_u *ScorePointUpdate) SetByNiche(v int) *ScorePointUpdate {
 	_u.mutation.ResetByNiche()
@@ -356,6 +377,12 @@ func (_u *ScorePointUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	}
 	if value, ok := _u.mutation.AddedPeers(); ok {
 		_spec.AddField(scorepoint.FieldPeers, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Early(); ok {
+		_spec.SetField(scorepoint.FieldEarly, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEarly(); ok {
+		_spec.AddField(scorepoint.FieldEarly, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.ByNiche(); ok {
 		_spec.SetField(scorepoint.FieldByNiche, field.TypeInt, value)
@@ -561,6 +588,27 @@ func (_u *ScorePointUpdateOne) AddPeers(v int) *ScorePointUpdateOne {
 	return _u
 }
 
+// SetEarly sets the "early" field.
+func (_u *ScorePointUpdateOne) SetEarly(v int64) *ScorePointUpdateOne {
+	_u.mutation.ResetEarly()
+	_u.mutation.SetEarly(v)
+	return _u
+}
+
+// SetNillableEarly sets the "early" field if the given value is not nil.
+func (_u *ScorePointUpdateOne) SetNillableEarly(v *int64) *ScorePointUpdateOne {
+	if v != nil {
+		_u.SetEarly(*v)
+	}
+	return _u
+}
+
+// AddEarly adds value to the "early" field.
+func (_u *ScorePointUpdateOne) AddEarly(v int64) *ScorePointUpdateOne {
+	_u.mutation.AddEarly(v)
+	return _u
+}
+
 // SetByNiche sets the "by_niche" field.
 func (_u *ScorePointUpdateOne) SetByNiche(v int) *ScorePointUpdateOne {
 	_u.mutation.ResetByNiche()
@@ -760,6 +808,12 @@ func (_u *ScorePointUpdateOne) sqlSave(ctx context.Context) (_node *ScorePoint, 
 	}
 	if value, ok := _u.mutation.AddedPeers(); ok {
 		_spec.AddField(scorepoint.FieldPeers, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Early(); ok {
+		_spec.SetField(scorepoint.FieldEarly, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEarly(); ok {
+		_spec.AddField(scorepoint.FieldEarly, field.TypeInt64, value)
 	}
 	if value, ok := _u.mutation.ByNiche(); ok {
 		_spec.SetField(scorepoint.FieldByNiche, field.TypeInt, value)

@@ -58,6 +58,12 @@ type Video struct {
 	OwnViews int64 `json:"own_views,omitempty"`
 	// 1 where the baseline comes from the niche, as the creator has fewer than three peers; 2 until it is worked out.
 	ByNiche int `json:"by_niche,omitempty"`
+	// What it would usually have where there are one or two own peers and followers are known; else 0.
+	Early int64 `json:"early,omitempty"`
+	// What creators of as many followers usually have on a grown-up video, as early has it; 0 where early is.
+	Alike int64 `json:"alike,omitempty"`
+	// The number of these creators.
+	AlikeCreators int `json:"alike_creators,omitempty"`
 	// Twice baselineViews, so that it is whole; 0 without a score.
 	TwiceBaseline int64 `json:"twice_baseline,omitempty"`
 	// SampleCount holds the value of the "sample_count" field.
@@ -104,7 +110,7 @@ func (*Video) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case video.FieldScore:
 			values[i] = new(sql.NullFloat64)
-		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldDuration, video.FieldHandleOnly, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldObservedAt, video.FieldGoneAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldUsableLikes, video.FieldPeers, video.FieldOwnViews, video.FieldByNiche, video.FieldTwiceBaseline, video.FieldSampleCount, video.FieldDoubtful, video.FieldDigest, video.FieldArchived, video.FieldHookArchived, video.FieldHookHidden, video.FieldHookChangedAt, video.FieldOutlierSince, video.FieldOutlierWeek, video.FieldPostedWeek:
+		case video.FieldID, video.FieldAccountID, video.FieldCreatorID, video.FieldDuration, video.FieldHandleOnly, video.FieldScrollID, video.FieldPostedAt, video.FieldFirstSeenAt, video.FieldObservedAt, video.FieldGoneAt, video.FieldUsableViews, video.FieldUsableAt, video.FieldUsableLikes, video.FieldPeers, video.FieldOwnViews, video.FieldByNiche, video.FieldEarly, video.FieldAlike, video.FieldAlikeCreators, video.FieldTwiceBaseline, video.FieldSampleCount, video.FieldDoubtful, video.FieldDigest, video.FieldArchived, video.FieldHookArchived, video.FieldHookHidden, video.FieldHookChangedAt, video.FieldOutlierSince, video.FieldOutlierWeek, video.FieldPostedWeek:
 			values[i] = new(sql.NullInt64)
 		case video.FieldPlatform, video.FieldExternalID, video.FieldKind, video.FieldGrowthKind, video.FieldHandle, video.FieldSubject, video.FieldOpening:
 			values[i] = new(sql.NullString)
@@ -261,6 +267,24 @@ func (_m *Video) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field by_niche", values[i])
 			} else if value.Valid {
 				_m.ByNiche = int(value.Int64)
+			}
+		case video.FieldEarly:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field early", values[i])
+			} else if value.Valid {
+				_m.Early = value.Int64
+			}
+		case video.FieldAlike:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field alike", values[i])
+			} else if value.Valid {
+				_m.Alike = value.Int64
+			}
+		case video.FieldAlikeCreators:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field alike_creators", values[i])
+			} else if value.Valid {
+				_m.AlikeCreators = int(value.Int64)
 			}
 		case video.FieldTwiceBaseline:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -477,6 +501,15 @@ func (_m *Video) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("by_niche=")
 	builder.WriteString(fmt.Sprintf("%v", _m.ByNiche))
+	builder.WriteString(", ")
+	builder.WriteString("early=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Early))
+	builder.WriteString(", ")
+	builder.WriteString("alike=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Alike))
+	builder.WriteString(", ")
+	builder.WriteString("alike_creators=")
+	builder.WriteString(fmt.Sprintf("%v", _m.AlikeCreators))
 	builder.WriteString(", ")
 	builder.WriteString("twice_baseline=")
 	builder.WriteString(fmt.Sprintf("%v", _m.TwiceBaseline))

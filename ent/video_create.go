@@ -259,6 +259,48 @@ func (_c *VideoCreate) SetNillableByNiche(v *int) *VideoCreate {
 	return _c
 }
 
+// SetEarly sets the "early" field.
+func (_c *VideoCreate) SetEarly(v int64) *VideoCreate {
+	_c.mutation.SetEarly(v)
+	return _c
+}
+
+// SetNillableEarly sets the "early" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableEarly(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetEarly(*v)
+	}
+	return _c
+}
+
+// SetAlike sets the "alike" field.
+func (_c *VideoCreate) SetAlike(v int64) *VideoCreate {
+	_c.mutation.SetAlike(v)
+	return _c
+}
+
+// SetNillableAlike sets the "alike" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableAlike(v *int64) *VideoCreate {
+	if v != nil {
+		_c.SetAlike(*v)
+	}
+	return _c
+}
+
+// SetAlikeCreators sets the "alike_creators" field.
+func (_c *VideoCreate) SetAlikeCreators(v int) *VideoCreate {
+	_c.mutation.SetAlikeCreators(v)
+	return _c
+}
+
+// SetNillableAlikeCreators sets the "alike_creators" field if the given value is not nil.
+func (_c *VideoCreate) SetNillableAlikeCreators(v *int) *VideoCreate {
+	if v != nil {
+		_c.SetAlikeCreators(*v)
+	}
+	return _c
+}
+
 // SetTwiceBaseline sets the "twice_baseline" field.
 func (_c *VideoCreate) SetTwiceBaseline(v int64) *VideoCreate {
 	_c.mutation.SetTwiceBaseline(v)
@@ -528,6 +570,18 @@ func (_c *VideoCreate) defaults() error {
 		v := video.DefaultByNiche
 		_c.mutation.SetByNiche(v)
 	}
+	if _, ok := _c.mutation.Early(); !ok {
+		v := video.DefaultEarly
+		_c.mutation.SetEarly(v)
+	}
+	if _, ok := _c.mutation.Alike(); !ok {
+		v := video.DefaultAlike
+		_c.mutation.SetAlike(v)
+	}
+	if _, ok := _c.mutation.AlikeCreators(); !ok {
+		v := video.DefaultAlikeCreators
+		_c.mutation.SetAlikeCreators(v)
+	}
 	if _, ok := _c.mutation.TwiceBaseline(); !ok {
 		v := video.DefaultTwiceBaseline
 		_c.mutation.SetTwiceBaseline(v)
@@ -618,6 +672,15 @@ func (_c *VideoCreate) check() error {
 	}
 	if _, ok := _c.mutation.ByNiche(); !ok {
 		return &ValidationError{Name: "by_niche", err: errors.New(`ent: missing required field "Video.by_niche"`)}
+	}
+	if _, ok := _c.mutation.Early(); !ok {
+		return &ValidationError{Name: "early", err: errors.New(`ent: missing required field "Video.early"`)}
+	}
+	if _, ok := _c.mutation.Alike(); !ok {
+		return &ValidationError{Name: "alike", err: errors.New(`ent: missing required field "Video.alike"`)}
+	}
+	if _, ok := _c.mutation.AlikeCreators(); !ok {
+		return &ValidationError{Name: "alike_creators", err: errors.New(`ent: missing required field "Video.alike_creators"`)}
 	}
 	if _, ok := _c.mutation.TwiceBaseline(); !ok {
 		return &ValidationError{Name: "twice_baseline", err: errors.New(`ent: missing required field "Video.twice_baseline"`)}
@@ -774,6 +837,18 @@ func (_c *VideoCreate) createSpec() (*Video, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.ByNiche(); ok {
 		_spec.SetField(video.FieldByNiche, field.TypeInt, value)
 		_node.ByNiche = value
+	}
+	if value, ok := _c.mutation.Early(); ok {
+		_spec.SetField(video.FieldEarly, field.TypeInt64, value)
+		_node.Early = value
+	}
+	if value, ok := _c.mutation.Alike(); ok {
+		_spec.SetField(video.FieldAlike, field.TypeInt64, value)
+		_node.Alike = value
+	}
+	if value, ok := _c.mutation.AlikeCreators(); ok {
+		_spec.SetField(video.FieldAlikeCreators, field.TypeInt, value)
+		_node.AlikeCreators = value
 	}
 	if value, ok := _c.mutation.TwiceBaseline(); ok {
 		_spec.SetField(video.FieldTwiceBaseline, field.TypeInt64, value)

@@ -363,6 +363,69 @@ func (_u *VideoUpdate) AddByNiche(v int) *VideoUpdate {
 	return _u
 }
 
+// SetEarly sets the "early" field.
+func (_u *VideoUpdate) SetEarly(v int64) *VideoUpdate {
+	_u.mutation.ResetEarly()
+	_u.mutation.SetEarly(v)
+	return _u
+}
+
+// SetNillableEarly sets the "early" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableEarly(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetEarly(*v)
+	}
+	return _u
+}
+
+// AddEarly adds value to the "early" field.
+func (_u *VideoUpdate) AddEarly(v int64) *VideoUpdate {
+	_u.mutation.AddEarly(v)
+	return _u
+}
+
+// SetAlike sets the "alike" field.
+func (_u *VideoUpdate) SetAlike(v int64) *VideoUpdate {
+	_u.mutation.ResetAlike()
+	_u.mutation.SetAlike(v)
+	return _u
+}
+
+// SetNillableAlike sets the "alike" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableAlike(v *int64) *VideoUpdate {
+	if v != nil {
+		_u.SetAlike(*v)
+	}
+	return _u
+}
+
+// AddAlike adds value to the "alike" field.
+func (_u *VideoUpdate) AddAlike(v int64) *VideoUpdate {
+	_u.mutation.AddAlike(v)
+	return _u
+}
+
+// SetAlikeCreators sets the "alike_creators" field.
+func (_u *VideoUpdate) SetAlikeCreators(v int) *VideoUpdate {
+	_u.mutation.ResetAlikeCreators()
+	_u.mutation.SetAlikeCreators(v)
+	return _u
+}
+
+// SetNillableAlikeCreators sets the "alike_creators" field if the given value is not nil.
+func (_u *VideoUpdate) SetNillableAlikeCreators(v *int) *VideoUpdate {
+	if v != nil {
+		_u.SetAlikeCreators(*v)
+	}
+	return _u
+}
+
+// AddAlikeCreators adds value to the "alike_creators" field.
+func (_u *VideoUpdate) AddAlikeCreators(v int) *VideoUpdate {
+	_u.mutation.AddAlikeCreators(v)
+	return _u
+}
+
 // SetTwiceBaseline sets the "twice_baseline" field.
 func (_u *VideoUpdate) SetTwiceBaseline(v int64) *VideoUpdate {
 	_u.mutation.ResetTwiceBaseline()
@@ -814,6 +877,24 @@ func (_u *VideoUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.AddedByNiche(); ok {
 		_spec.AddField(video.FieldByNiche, field.TypeInt, value)
 	}
+	if value, ok := _u.mutation.Early(); ok {
+		_spec.SetField(video.FieldEarly, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEarly(); ok {
+		_spec.AddField(video.FieldEarly, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Alike(); ok {
+		_spec.SetField(video.FieldAlike, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedAlike(); ok {
+		_spec.AddField(video.FieldAlike, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AlikeCreators(); ok {
+		_spec.SetField(video.FieldAlikeCreators, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedAlikeCreators(); ok {
+		_spec.AddField(video.FieldAlikeCreators, field.TypeInt, value)
+	}
 	if value, ok := _u.mutation.TwiceBaseline(); ok {
 		_spec.SetField(video.FieldTwiceBaseline, field.TypeInt64, value)
 	}
@@ -1263,6 +1344,69 @@ func (_u *VideoUpdateOne) SetNillableByNiche(v *int) *VideoUpdateOne {
 // AddByNiche adds value to the "by_niche" field.
 func (_u *VideoUpdateOne) AddByNiche(v int) *VideoUpdateOne {
 	_u.mutation.AddByNiche(v)
+	return _u
+}
+
+// SetEarly sets the "early" field.
+func (_u *VideoUpdateOne) SetEarly(v int64) *VideoUpdateOne {
+	_u.mutation.ResetEarly()
+	_u.mutation.SetEarly(v)
+	return _u
+}
+
+// SetNillableEarly sets the "early" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableEarly(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetEarly(*v)
+	}
+	return _u
+}
+
+// AddEarly adds value to the "early" field.
+func (_u *VideoUpdateOne) AddEarly(v int64) *VideoUpdateOne {
+	_u.mutation.AddEarly(v)
+	return _u
+}
+
+// SetAlike sets the "alike" field.
+func (_u *VideoUpdateOne) SetAlike(v int64) *VideoUpdateOne {
+	_u.mutation.ResetAlike()
+	_u.mutation.SetAlike(v)
+	return _u
+}
+
+// SetNillableAlike sets the "alike" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableAlike(v *int64) *VideoUpdateOne {
+	if v != nil {
+		_u.SetAlike(*v)
+	}
+	return _u
+}
+
+// AddAlike adds value to the "alike" field.
+func (_u *VideoUpdateOne) AddAlike(v int64) *VideoUpdateOne {
+	_u.mutation.AddAlike(v)
+	return _u
+}
+
+// SetAlikeCreators sets the "alike_creators" field.
+func (_u *VideoUpdateOne) SetAlikeCreators(v int) *VideoUpdateOne {
+	_u.mutation.ResetAlikeCreators()
+	_u.mutation.SetAlikeCreators(v)
+	return _u
+}
+
+// SetNillableAlikeCreators sets the "alike_creators" field if the given value is not nil.
+func (_u *VideoUpdateOne) SetNillableAlikeCreators(v *int) *VideoUpdateOne {
+	if v != nil {
+		_u.SetAlikeCreators(*v)
+	}
+	return _u
+}
+
+// AddAlikeCreators adds value to the "alike_creators" field.
+func (_u *VideoUpdateOne) AddAlikeCreators(v int) *VideoUpdateOne {
+	_u.mutation.AddAlikeCreators(v)
 	return _u
 }
 
@@ -1746,6 +1890,24 @@ func (_u *VideoUpdateOne) sqlSave(ctx context.Context) (_node *Video, err error)
 	}
 	if value, ok := _u.mutation.AddedByNiche(); ok {
 		_spec.AddField(video.FieldByNiche, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.Early(); ok {
+		_spec.SetField(video.FieldEarly, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedEarly(); ok {
+		_spec.AddField(video.FieldEarly, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Alike(); ok {
+		_spec.SetField(video.FieldAlike, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedAlike(); ok {
+		_spec.AddField(video.FieldAlike, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AlikeCreators(); ok {
+		_spec.SetField(video.FieldAlikeCreators, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedAlikeCreators(); ok {
+		_spec.AddField(video.FieldAlikeCreators, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.TwiceBaseline(); ok {
 		_spec.SetField(video.FieldTwiceBaseline, field.TypeInt64, value)

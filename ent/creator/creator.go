@@ -26,6 +26,8 @@ const (
 	FieldFollowers = "followers"
 	// FieldFollowersAt holds the string denoting the followers_at field in the database.
 	FieldFollowersAt = "followers_at"
+	// FieldStandings holds the string denoting the standings field in the database.
+	FieldStandings = "standings"
 	// Table holds the table name of the creator in the database.
 	Table = "creators"
 )
@@ -40,6 +42,7 @@ var Columns = []string{
 	FieldDirty,
 	FieldFollowers,
 	FieldFollowersAt,
+	FieldStandings,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -62,6 +65,8 @@ var (
 	Interceptors [1]ent.Interceptor
 	// DefaultDirty holds the default value on creation for the "dirty" field.
 	DefaultDirty int
+	// DefaultStandings holds the default value on creation for the "standings" field.
+	DefaultStandings string
 )
 
 // OrderOption defines the ordering options for the Creator queries.
@@ -105,4 +110,9 @@ func ByFollowers(opts ...sql.OrderTermOption) OrderOption {
 // ByFollowersAt orders the results by the followers_at field.
 func ByFollowersAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldFollowersAt, opts...).ToFunc()
+}
+
+// ByStandings orders the results by the standings field.
+func ByStandings(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldStandings, opts...).ToFunc()
 }

@@ -87,6 +87,11 @@ func FollowersAt(v int64) predicate.Creator {
 	return predicate.Creator(sql.FieldEQ(FieldFollowersAt, v))
 }
 
+// Standings applies equality check predicate on the "standings" field. It's identical to StandingsEQ.
+func Standings(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldEQ(FieldStandings, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.Creator {
 	return predicate.Creator(sql.FieldEQ(FieldAccountID, v))
@@ -460,6 +465,71 @@ func FollowersAtIsNil() predicate.Creator {
 // FollowersAtNotNil applies the NotNil predicate on the "followers_at" field.
 func FollowersAtNotNil() predicate.Creator {
 	return predicate.Creator(sql.FieldNotNull(FieldFollowersAt))
+}
+
+// StandingsEQ applies the EQ predicate on the "standings" field.
+func StandingsEQ(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldEQ(FieldStandings, v))
+}
+
+// StandingsNEQ applies the NEQ predicate on the "standings" field.
+func StandingsNEQ(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldNEQ(FieldStandings, v))
+}
+
+// StandingsIn applies the In predicate on the "standings" field.
+func StandingsIn(vs ...string) predicate.Creator {
+	return predicate.Creator(sql.FieldIn(FieldStandings, vs...))
+}
+
+// StandingsNotIn applies the NotIn predicate on the "standings" field.
+func StandingsNotIn(vs ...string) predicate.Creator {
+	return predicate.Creator(sql.FieldNotIn(FieldStandings, vs...))
+}
+
+// StandingsGT applies the GT predicate on the "standings" field.
+func StandingsGT(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldGT(FieldStandings, v))
+}
+
+// StandingsGTE applies the GTE predicate on the "standings" field.
+func StandingsGTE(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldGTE(FieldStandings, v))
+}
+
+// StandingsLT applies the LT predicate on the "standings" field.
+func StandingsLT(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldLT(FieldStandings, v))
+}
+
+// StandingsLTE applies the LTE predicate on the "standings" field.
+func StandingsLTE(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldLTE(FieldStandings, v))
+}
+
+// StandingsContains applies the Contains predicate on the "standings" field.
+func StandingsContains(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldContains(FieldStandings, v))
+}
+
+// StandingsHasPrefix applies the HasPrefix predicate on the "standings" field.
+func StandingsHasPrefix(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldHasPrefix(FieldStandings, v))
+}
+
+// StandingsHasSuffix applies the HasSuffix predicate on the "standings" field.
+func StandingsHasSuffix(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldHasSuffix(FieldStandings, v))
+}
+
+// StandingsEqualFold applies the EqualFold predicate on the "standings" field.
+func StandingsEqualFold(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldEqualFold(FieldStandings, v))
+}
+
+// StandingsContainsFold applies the ContainsFold predicate on the "standings" field.
+func StandingsContainsFold(v string) predicate.Creator {
+	return predicate.Creator(sql.FieldContainsFold(FieldStandings, v))
 }
 
 // And groups predicates with the AND operator between them.

@@ -308,6 +308,7 @@ var (
 		{Name: "dirty", Type: field.TypeInt, Default: 0},
 		{Name: "followers", Type: field.TypeInt64, Nullable: true},
 		{Name: "followers_at", Type: field.TypeInt64, Nullable: true},
+		{Name: "standings", Type: field.TypeString, Size: 2147483647, Default: ""},
 	}
 	// CreatorsTable holds the schema information for the "creators" table.
 	CreatorsTable = &schema.Table{
@@ -726,6 +727,7 @@ var (
 		{Name: "kind", Type: field.TypeString, Size: 2147483647},
 		{Name: "dirty", Type: field.TypeInt, Default: 0},
 		{Name: "dirty_from", Type: field.TypeInt64, Default: 0},
+		{Name: "standings", Type: field.TypeBytes, Nullable: true},
 	}
 	// NichesTable holds the schema information for the "niches" table.
 	NichesTable = &schema.Table{
@@ -978,6 +980,7 @@ var (
 		{Name: "twice_baseline", Type: field.TypeInt64},
 		{Name: "sample_count", Type: field.TypeInt},
 		{Name: "peers", Type: field.TypeInt},
+		{Name: "early", Type: field.TypeInt64, Default: 0},
 		{Name: "by_niche", Type: field.TypeInt},
 		{Name: "doubtful", Type: field.TypeInt},
 		{Name: "listed", Type: field.TypeInt},
@@ -1504,6 +1507,9 @@ var (
 		{Name: "peers", Type: field.TypeInt, Default: 0},
 		{Name: "own_views", Type: field.TypeInt64, Default: 0},
 		{Name: "by_niche", Type: field.TypeInt, Default: 0},
+		{Name: "early", Type: field.TypeInt64, Default: 0},
+		{Name: "alike", Type: field.TypeInt64, Default: 0},
+		{Name: "alike_creators", Type: field.TypeInt, Default: 0},
 		{Name: "twice_baseline", Type: field.TypeInt64, Default: 0},
 		{Name: "sample_count", Type: field.TypeInt, Default: 0},
 		{Name: "doubtful", Type: field.TypeInt, Default: 0},
@@ -1536,7 +1542,7 @@ var (
 			{
 				Name:    "video_account_id_creator_id_opening",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[4], VideosColumns[33]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[4], VideosColumns[36]},
 			},
 			{
 				Name:    "video_account_id_platform_handle_handle_only_creator_id",
@@ -1561,32 +1567,32 @@ var (
 			{
 				Name:    "video_account_id_hook_hidden_hook_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[29], VideosColumns[31]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[32], VideosColumns[34]},
 			},
 			{
 				Name:    "video_account_id_archived_kind_outlier_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[38]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[30], VideosColumns[5], VideosColumns[41]},
 			},
 			{
 				Name:    "video_new",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[35], VideosColumns[38]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[30], VideosColumns[5], VideosColumns[38], VideosColumns[41]},
 			},
 			{
 				Name:    "video_rising",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[36], VideosColumns[37]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[30], VideosColumns[5], VideosColumns[39], VideosColumns[40]},
 			},
 			{
 				Name:    "video_account_id_archived_kind_seen_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[5], VideosColumns[30]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[30], VideosColumns[5], VideosColumns[33]},
 			},
 			{
 				Name:    "video_account_id_archived_platform_kind_seen_order",
 				Unique:  false,
-				Columns: []*schema.Column{VideosColumns[1], VideosColumns[27], VideosColumns[2], VideosColumns[5], VideosColumns[30]},
+				Columns: []*schema.Column{VideosColumns[1], VideosColumns[30], VideosColumns[2], VideosColumns[5], VideosColumns[33]},
 			},
 		},
 	}

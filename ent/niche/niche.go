@@ -20,6 +20,8 @@ const (
 	FieldDirty = "dirty"
 	// FieldDirtyFrom holds the string denoting the dirty_from field in the database.
 	FieldDirtyFrom = "dirty_from"
+	// FieldStandings holds the string denoting the standings field in the database.
+	FieldStandings = "standings"
 	// Table holds the table name of the niche in the database.
 	Table = "niches"
 )
@@ -31,6 +33,7 @@ var Columns = []string{
 	FieldKind,
 	FieldDirty,
 	FieldDirtyFrom,
+	FieldStandings,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).

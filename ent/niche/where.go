@@ -72,6 +72,11 @@ func DirtyFrom(v int64) predicate.Niche {
 	return predicate.Niche(sql.FieldEQ(FieldDirtyFrom, v))
 }
 
+// Standings applies equality check predicate on the "standings" field. It's identical to StandingsEQ.
+func Standings(v []byte) predicate.Niche {
+	return predicate.Niche(sql.FieldEQ(FieldStandings, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.Niche {
 	return predicate.Niche(sql.FieldEQ(FieldAccountID, v))
@@ -255,6 +260,56 @@ func DirtyFromLT(v int64) predicate.Niche {
 // DirtyFromLTE applies the LTE predicate on the "dirty_from" field.
 func DirtyFromLTE(v int64) predicate.Niche {
 	return predicate.Niche(sql.FieldLTE(FieldDirtyFrom, v))
+}
+
+// StandingsEQ applies the EQ predicate on the "standings" field.
+func StandingsEQ(v []byte) predicate.Niche {
+	return predicate.Niche(sql.FieldEQ(FieldStandings, v))
+}
+
+// StandingsNEQ applies the NEQ predicate on the "standings" field.
+func StandingsNEQ(v []byte) predicate.Niche {
+	return predicate.Niche(sql.FieldNEQ(FieldStandings, v))
+}
+
+// StandingsIn applies the In predicate on the "standings" field.
+func StandingsIn(vs ...[]byte) predicate.Niche {
+	return predicate.Niche(sql.FieldIn(FieldStandings, vs...))
+}
+
+// StandingsNotIn applies the NotIn predicate on the "standings" field.
+func StandingsNotIn(vs ...[]byte) predicate.Niche {
+	return predicate.Niche(sql.FieldNotIn(FieldStandings, vs...))
+}
+
+// StandingsGT applies the GT predicate on the "standings" field.
+func StandingsGT(v []byte) predicate.Niche {
+	return predicate.Niche(sql.FieldGT(FieldStandings, v))
+}
+
+// StandingsGTE applies the GTE predicate on the "standings" field.
+func StandingsGTE(v []byte) predicate.Niche {
+	return predicate.Niche(sql.FieldGTE(FieldStandings, v))
+}
+
+// StandingsLT applies the LT predicate on the "standings" field.
+func StandingsLT(v []byte) predicate.Niche {
+	return predicate.Niche(sql.FieldLT(FieldStandings, v))
+}
+
+// StandingsLTE applies the LTE predicate on the "standings" field.
+func StandingsLTE(v []byte) predicate.Niche {
+	return predicate.Niche(sql.FieldLTE(FieldStandings, v))
+}
+
+// StandingsIsNil applies the IsNil predicate on the "standings" field.
+func StandingsIsNil() predicate.Niche {
+	return predicate.Niche(sql.FieldIsNull(FieldStandings))
+}
+
+// StandingsNotNil applies the NotNil predicate on the "standings" field.
+func StandingsNotNil() predicate.Niche {
+	return predicate.Niche(sql.FieldNotNull(FieldStandings))
 }
 
 // And groups predicates with the AND operator between them.

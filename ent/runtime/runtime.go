@@ -143,6 +143,10 @@ func init() {
 	creatorDescDirty := creatorFields[3].Descriptor()
 	// creator.DefaultDirty holds the default value on creation for the dirty field.
 	creator.DefaultDirty = creatorDescDirty.Default.(int)
+	// creatorDescStandings is the schema descriptor for standings field.
+	creatorDescStandings := creatorFields[6].Descriptor()
+	// creator.DefaultStandings holds the default value on creation for the standings field.
+	creator.DefaultStandings = creatorDescStandings.Default.(string)
 	creditbalanceMixin := schema.CreditBalance{}.Mixin()
 	creditbalanceMixinHooks0 := creditbalanceMixin[0].Hooks()
 	creditbalance.Hooks[0] = creditbalanceMixinHooks0[0]
@@ -363,8 +367,12 @@ func init() {
 	scorepoint.Interceptors[0] = scorepointMixinInters0[0]
 	scorepointFields := schema.ScorePoint{}.Fields()
 	_ = scorepointFields
+	// scorepointDescEarly is the schema descriptor for early field.
+	scorepointDescEarly := scorepointFields[10].Descriptor()
+	// scorepoint.DefaultEarly holds the default value on creation for the early field.
+	scorepoint.DefaultEarly = scorepointDescEarly.Default.(int64)
 	// scorepointDescFlag is the schema descriptor for flag field.
-	scorepointDescFlag := scorepointFields[13].Descriptor()
+	scorepointDescFlag := scorepointFields[14].Descriptor()
 	// scorepoint.DefaultFlag holds the default value on creation for the flag field.
 	scorepoint.DefaultFlag = scorepointDescFlag.Default.(int)
 	scrollMixin := schema.Scroll{}.Mixin()
@@ -580,48 +588,60 @@ func init() {
 	videoDescByNiche := videoFields[19].Descriptor()
 	// video.DefaultByNiche holds the default value on creation for the by_niche field.
 	video.DefaultByNiche = videoDescByNiche.Default.(int)
+	// videoDescEarly is the schema descriptor for early field.
+	videoDescEarly := videoFields[20].Descriptor()
+	// video.DefaultEarly holds the default value on creation for the early field.
+	video.DefaultEarly = videoDescEarly.Default.(int64)
+	// videoDescAlike is the schema descriptor for alike field.
+	videoDescAlike := videoFields[21].Descriptor()
+	// video.DefaultAlike holds the default value on creation for the alike field.
+	video.DefaultAlike = videoDescAlike.Default.(int64)
+	// videoDescAlikeCreators is the schema descriptor for alike_creators field.
+	videoDescAlikeCreators := videoFields[22].Descriptor()
+	// video.DefaultAlikeCreators holds the default value on creation for the alike_creators field.
+	video.DefaultAlikeCreators = videoDescAlikeCreators.Default.(int)
 	// videoDescTwiceBaseline is the schema descriptor for twice_baseline field.
-	videoDescTwiceBaseline := videoFields[20].Descriptor()
+	videoDescTwiceBaseline := videoFields[23].Descriptor()
 	// video.DefaultTwiceBaseline holds the default value on creation for the twice_baseline field.
 	video.DefaultTwiceBaseline = videoDescTwiceBaseline.Default.(int64)
 	// videoDescSampleCount is the schema descriptor for sample_count field.
-	videoDescSampleCount := videoFields[21].Descriptor()
+	videoDescSampleCount := videoFields[24].Descriptor()
 	// video.DefaultSampleCount holds the default value on creation for the sample_count field.
 	video.DefaultSampleCount = videoDescSampleCount.Default.(int)
 	// videoDescDoubtful is the schema descriptor for doubtful field.
-	videoDescDoubtful := videoFields[22].Descriptor()
+	videoDescDoubtful := videoFields[25].Descriptor()
 	// video.DefaultDoubtful holds the default value on creation for the doubtful field.
 	video.DefaultDoubtful = videoDescDoubtful.Default.(int)
 	// videoDescScore is the schema descriptor for score field.
-	videoDescScore := videoFields[23].Descriptor()
+	videoDescScore := videoFields[26].Descriptor()
 	// video.DefaultScore holds the default value on creation for the score field.
 	video.DefaultScore = videoDescScore.Default.(float64)
 	// videoDescArchived is the schema descriptor for archived field.
-	videoDescArchived := videoFields[25].Descriptor()
+	videoDescArchived := videoFields[28].Descriptor()
 	// video.DefaultArchived holds the default value on creation for the archived field.
 	video.DefaultArchived = videoDescArchived.Default.(int)
 	// videoDescHookArchived is the schema descriptor for hook_archived field.
-	videoDescHookArchived := videoFields[26].Descriptor()
+	videoDescHookArchived := videoFields[29].Descriptor()
 	// video.DefaultHookArchived holds the default value on creation for the hook_archived field.
 	video.DefaultHookArchived = videoDescHookArchived.Default.(int)
 	// videoDescHookHidden is the schema descriptor for hook_hidden field.
-	videoDescHookHidden := videoFields[27].Descriptor()
+	videoDescHookHidden := videoFields[30].Descriptor()
 	// video.DefaultHookHidden holds the default value on creation for the hook_hidden field.
 	video.DefaultHookHidden = videoDescHookHidden.Default.(int)
 	// videoDescHookChangedAt is the schema descriptor for hook_changed_at field.
-	videoDescHookChangedAt := videoFields[30].Descriptor()
+	videoDescHookChangedAt := videoFields[33].Descriptor()
 	// video.DefaultHookChangedAt holds the default value on creation for the hook_changed_at field.
 	video.DefaultHookChangedAt = videoDescHookChangedAt.Default.(int64)
 	// videoDescOpening is the schema descriptor for opening field.
-	videoDescOpening := videoFields[31].Descriptor()
+	videoDescOpening := videoFields[34].Descriptor()
 	// video.DefaultOpening holds the default value on creation for the opening field.
 	video.DefaultOpening = videoDescOpening.Default.(string)
 	// videoDescOutlierWeek is the schema descriptor for outlier_week field.
-	videoDescOutlierWeek := videoFields[33].Descriptor()
+	videoDescOutlierWeek := videoFields[36].Descriptor()
 	// video.DefaultOutlierWeek holds the default value on creation for the outlier_week field.
 	video.DefaultOutlierWeek = videoDescOutlierWeek.Default.(int64)
 	// videoDescPostedWeek is the schema descriptor for posted_week field.
-	videoDescPostedWeek := videoFields[34].Descriptor()
+	videoDescPostedWeek := videoFields[37].Descriptor()
 	// video.DefaultPostedWeek holds the default value on creation for the posted_week field.
 	video.DefaultPostedWeek = videoDescPostedWeek.Default.(int64)
 	videodocMixin := schema.VideoDoc{}.Mixin()

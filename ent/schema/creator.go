@@ -25,6 +25,8 @@ func (Creator) Fields() []ent.Field {
 			Comment("As a source read them last; null if none did."),
 		field.Int64("followers_at").Optional().Nillable().
 			Comment("When they were read, Unix milliseconds."),
+		field.Text("standings").Default("").
+			Comment("Where it is counted in standings: kind, step of followers and of views with colons between, joined by commas."),
 	}
 }
 

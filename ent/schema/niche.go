@@ -22,6 +22,8 @@ func (Niche) Fields() []ent.Field {
 			Comment("Counts the changes since the kind was scored; 0 for none."),
 		field.Int64("dirty_from").Default(0).
 			Comment("The oldest posting time of a changed video; the least number where one is unknown."),
+		field.Bytes("standings").Optional().
+			Comment("The creators with followers by where they stand, for early views: of each place the step of followers, of views, and their number; null if none was counted."),
 	}
 }
 

@@ -30,6 +30,8 @@ func (ScorePoint) Fields() []ent.Field {
 		field.Int("sample_count"),
 		field.Int("peers").
 			Comment("The creator's own peers."),
+		field.Int64("early").Default(0).
+			Comment("As early of videos."),
 		field.Int("by_niche").
 			Comment("1 where the baseline comes from the niche."),
 		field.Int("doubtful"),

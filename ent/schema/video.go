@@ -53,6 +53,12 @@ func (Video) Fields() []ent.Field {
 			Comment("The most expected views of an own peer where there are one or two; else 0."),
 		field.Int("by_niche").Default(0).
 			Comment("1 where the baseline comes from the niche, as the creator has fewer than three peers; 2 until it is worked out."),
+		field.Int64("early").Default(0).
+			Comment("What it would usually have where there are one or two own peers and followers are known; else 0."),
+		field.Int64("alike").Default(0).
+			Comment("What creators of as many followers usually have on a grown-up video, as early has it; 0 where early is."),
+		field.Int("alike_creators").Default(0).
+			Comment("The number of these creators."),
 		field.Int64("twice_baseline").Default(0).
 			Comment("Twice baselineViews, so that it is whole; 0 without a score."),
 		field.Int("sample_count").Default(0),

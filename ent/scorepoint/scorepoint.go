@@ -34,6 +34,8 @@ const (
 	FieldSampleCount = "sample_count"
 	// FieldPeers holds the string denoting the peers field in the database.
 	FieldPeers = "peers"
+	// FieldEarly holds the string denoting the early field in the database.
+	FieldEarly = "early"
 	// FieldByNiche holds the string denoting the by_niche field in the database.
 	FieldByNiche = "by_niche"
 	// FieldDoubtful holds the string denoting the doubtful field in the database.
@@ -60,6 +62,7 @@ var Columns = []string{
 	FieldTwiceBaseline,
 	FieldSampleCount,
 	FieldPeers,
+	FieldEarly,
 	FieldByNiche,
 	FieldDoubtful,
 	FieldListed,
@@ -84,6 +87,8 @@ func ValidColumn(column string) bool {
 var (
 	Hooks        [1]ent.Hook
 	Interceptors [1]ent.Interceptor
+	// DefaultEarly holds the default value on creation for the "early" field.
+	DefaultEarly int64
 	// DefaultFlag holds the default value on creation for the "flag" field.
 	DefaultFlag int
 )
@@ -149,6 +154,11 @@ func BySampleCount(opts ...sql.OrderTermOption) OrderOption {
 // ByPeers orders the results by the peers field.
 func ByPeers(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPeers, opts...).ToFunc()
+}
+
+// ByEarly orders the results by the early field.
+func ByEarly(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEarly, opts...).ToFunc()
 }
 
 // ByByNiche orders the results by the by_niche field.

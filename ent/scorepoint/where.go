@@ -107,6 +107,11 @@ func Peers(v int) predicate.ScorePoint {
 	return predicate.ScorePoint(sql.FieldEQ(FieldPeers, v))
 }
 
+// Early applies equality check predicate on the "early" field. It's identical to EarlyEQ.
+func Early(v int64) predicate.ScorePoint {
+	return predicate.ScorePoint(sql.FieldEQ(FieldEarly, v))
+}
+
 // ByNiche applies equality check predicate on the "by_niche" field. It's identical to ByNicheEQ.
 func ByNiche(v int) predicate.ScorePoint {
 	return predicate.ScorePoint(sql.FieldEQ(FieldByNiche, v))
@@ -625,6 +630,46 @@ func PeersLT(v int) predicate.ScorePoint {
 // PeersLTE applies the LTE predicate on the "peers" field.
 func PeersLTE(v int) predicate.ScorePoint {
 	return predicate.ScorePoint(sql.FieldLTE(FieldPeers, v))
+}
+
+// EarlyEQ applies the EQ predicate on the "early" field.
+func EarlyEQ(v int64) predicate.ScorePoint {
+	return predicate.ScorePoint(sql.FieldEQ(FieldEarly, v))
+}
+
+// EarlyNEQ applies the NEQ predicate on the "early" field.
+func EarlyNEQ(v int64) predicate.ScorePoint {
+	return predicate.ScorePoint(sql.FieldNEQ(FieldEarly, v))
+}
+
+// EarlyIn applies the In predicate on the "early" field.
+func EarlyIn(vs ...int64) predicate.ScorePoint {
+	return predicate.ScorePoint(sql.FieldIn(FieldEarly, vs...))
+}
+
+// EarlyNotIn applies the NotIn predicate on the "early" field.
+func EarlyNotIn(vs ...int64) predicate.ScorePoint {
+	return predicate.ScorePoint(sql.FieldNotIn(FieldEarly, vs...))
+}
+
+// EarlyGT applies the GT predicate on the "early" field.
+func EarlyGT(v int64) predicate.ScorePoint {
+	return predicate.ScorePoint(sql.FieldGT(FieldEarly, v))
+}
+
+// EarlyGTE applies the GTE predicate on the "early" field.
+func EarlyGTE(v int64) predicate.ScorePoint {
+	return predicate.ScorePoint(sql.FieldGTE(FieldEarly, v))
+}
+
+// EarlyLT applies the LT predicate on the "early" field.
+func EarlyLT(v int64) predicate.ScorePoint {
+	return predicate.ScorePoint(sql.FieldLT(FieldEarly, v))
+}
+
+// EarlyLTE applies the LTE predicate on the "early" field.
+func EarlyLTE(v int64) predicate.ScorePoint {
+	return predicate.ScorePoint(sql.FieldLTE(FieldEarly, v))
 }
 
 // ByNicheEQ applies the EQ predicate on the "by_niche" field.

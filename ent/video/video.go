@@ -54,6 +54,12 @@ const (
 	FieldOwnViews = "own_views"
 	// FieldByNiche holds the string denoting the by_niche field in the database.
 	FieldByNiche = "by_niche"
+	// FieldEarly holds the string denoting the early field in the database.
+	FieldEarly = "early"
+	// FieldAlike holds the string denoting the alike field in the database.
+	FieldAlike = "alike"
+	// FieldAlikeCreators holds the string denoting the alike_creators field in the database.
+	FieldAlikeCreators = "alike_creators"
 	// FieldTwiceBaseline holds the string denoting the twice_baseline field in the database.
 	FieldTwiceBaseline = "twice_baseline"
 	// FieldSampleCount holds the string denoting the sample_count field in the database.
@@ -116,6 +122,9 @@ var Columns = []string{
 	FieldPeers,
 	FieldOwnViews,
 	FieldByNiche,
+	FieldEarly,
+	FieldAlike,
+	FieldAlikeCreators,
 	FieldTwiceBaseline,
 	FieldSampleCount,
 	FieldDoubtful,
@@ -167,6 +176,12 @@ var (
 	DefaultOwnViews int64
 	// DefaultByNiche holds the default value on creation for the "by_niche" field.
 	DefaultByNiche int
+	// DefaultEarly holds the default value on creation for the "early" field.
+	DefaultEarly int64
+	// DefaultAlike holds the default value on creation for the "alike" field.
+	DefaultAlike int64
+	// DefaultAlikeCreators holds the default value on creation for the "alike_creators" field.
+	DefaultAlikeCreators int
 	// DefaultTwiceBaseline holds the default value on creation for the "twice_baseline" field.
 	DefaultTwiceBaseline int64
 	// DefaultSampleCount holds the default value on creation for the "sample_count" field.
@@ -302,6 +317,21 @@ func ByOwnViews(opts ...sql.OrderTermOption) OrderOption {
 // ByByNiche orders the results by the by_niche field.
 func ByByNiche(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldByNiche, opts...).ToFunc()
+}
+
+// ByEarly orders the results by the early field.
+func ByEarly(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEarly, opts...).ToFunc()
+}
+
+// ByAlike orders the results by the alike field.
+func ByAlike(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAlike, opts...).ToFunc()
+}
+
+// ByAlikeCreators orders the results by the alike_creators field.
+func ByAlikeCreators(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldAlikeCreators, opts...).ToFunc()
 }
 
 // ByTwiceBaseline orders the results by the twice_baseline field.

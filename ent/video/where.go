@@ -157,6 +157,21 @@ func ByNiche(v int) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldByNiche, v))
 }
 
+// Early applies equality check predicate on the "early" field. It's identical to EarlyEQ.
+func Early(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldEarly, v))
+}
+
+// Alike applies equality check predicate on the "alike" field. It's identical to AlikeEQ.
+func Alike(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldAlike, v))
+}
+
+// AlikeCreators applies equality check predicate on the "alike_creators" field. It's identical to AlikeCreatorsEQ.
+func AlikeCreators(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldAlikeCreators, v))
+}
+
 // TwiceBaseline applies equality check predicate on the "twice_baseline" field. It's identical to TwiceBaselineEQ.
 func TwiceBaseline(v int64) predicate.Video {
 	return predicate.Video(sql.FieldEQ(FieldTwiceBaseline, v))
@@ -1300,6 +1315,126 @@ func ByNicheLT(v int) predicate.Video {
 // ByNicheLTE applies the LTE predicate on the "by_niche" field.
 func ByNicheLTE(v int) predicate.Video {
 	return predicate.Video(sql.FieldLTE(FieldByNiche, v))
+}
+
+// EarlyEQ applies the EQ predicate on the "early" field.
+func EarlyEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldEarly, v))
+}
+
+// EarlyNEQ applies the NEQ predicate on the "early" field.
+func EarlyNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldEarly, v))
+}
+
+// EarlyIn applies the In predicate on the "early" field.
+func EarlyIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldEarly, vs...))
+}
+
+// EarlyNotIn applies the NotIn predicate on the "early" field.
+func EarlyNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldEarly, vs...))
+}
+
+// EarlyGT applies the GT predicate on the "early" field.
+func EarlyGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldEarly, v))
+}
+
+// EarlyGTE applies the GTE predicate on the "early" field.
+func EarlyGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldEarly, v))
+}
+
+// EarlyLT applies the LT predicate on the "early" field.
+func EarlyLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldEarly, v))
+}
+
+// EarlyLTE applies the LTE predicate on the "early" field.
+func EarlyLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldEarly, v))
+}
+
+// AlikeEQ applies the EQ predicate on the "alike" field.
+func AlikeEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldAlike, v))
+}
+
+// AlikeNEQ applies the NEQ predicate on the "alike" field.
+func AlikeNEQ(v int64) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldAlike, v))
+}
+
+// AlikeIn applies the In predicate on the "alike" field.
+func AlikeIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldAlike, vs...))
+}
+
+// AlikeNotIn applies the NotIn predicate on the "alike" field.
+func AlikeNotIn(vs ...int64) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldAlike, vs...))
+}
+
+// AlikeGT applies the GT predicate on the "alike" field.
+func AlikeGT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldAlike, v))
+}
+
+// AlikeGTE applies the GTE predicate on the "alike" field.
+func AlikeGTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldAlike, v))
+}
+
+// AlikeLT applies the LT predicate on the "alike" field.
+func AlikeLT(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldAlike, v))
+}
+
+// AlikeLTE applies the LTE predicate on the "alike" field.
+func AlikeLTE(v int64) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldAlike, v))
+}
+
+// AlikeCreatorsEQ applies the EQ predicate on the "alike_creators" field.
+func AlikeCreatorsEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldEQ(FieldAlikeCreators, v))
+}
+
+// AlikeCreatorsNEQ applies the NEQ predicate on the "alike_creators" field.
+func AlikeCreatorsNEQ(v int) predicate.Video {
+	return predicate.Video(sql.FieldNEQ(FieldAlikeCreators, v))
+}
+
+// AlikeCreatorsIn applies the In predicate on the "alike_creators" field.
+func AlikeCreatorsIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldIn(FieldAlikeCreators, vs...))
+}
+
+// AlikeCreatorsNotIn applies the NotIn predicate on the "alike_creators" field.
+func AlikeCreatorsNotIn(vs ...int) predicate.Video {
+	return predicate.Video(sql.FieldNotIn(FieldAlikeCreators, vs...))
+}
+
+// AlikeCreatorsGT applies the GT predicate on the "alike_creators" field.
+func AlikeCreatorsGT(v int) predicate.Video {
+	return predicate.Video(sql.FieldGT(FieldAlikeCreators, v))
+}
+
+// AlikeCreatorsGTE applies the GTE predicate on the "alike_creators" field.
+func AlikeCreatorsGTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldGTE(FieldAlikeCreators, v))
+}
+
+// AlikeCreatorsLT applies the LT predicate on the "alike_creators" field.
+func AlikeCreatorsLT(v int) predicate.Video {
+	return predicate.Video(sql.FieldLT(FieldAlikeCreators, v))
+}
+
+// AlikeCreatorsLTE applies the LTE predicate on the "alike_creators" field.
+func AlikeCreatorsLTE(v int) predicate.Video {
+	return predicate.Video(sql.FieldLTE(FieldAlikeCreators, v))
 }
 
 // TwiceBaselineEQ applies the EQ predicate on the "twice_baseline" field.

@@ -134,7 +134,8 @@ func TestExportHasEverything(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return tx.Ent().Video.Update().Where(entvideo.Platform("tiktok")).SetCreatorID(id).SetHandleOnly(1).Exec(ctx)
+			return tx.Ent().Video.Update().Where(entvideo.Platform("tiktok")).SetCreatorID(id).SetHandleOnly(1).
+				SetEarly(50).SetPeers(2).SetAlike(60).SetAlikeCreators(70).Exec(ctx)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -164,6 +165,9 @@ func TestExportHasEverything(t *testing.T) {
 					var video struct {
 						ExternalID, Platform   string
 						Followers, FollowersAt *int64
+						Early, OwnVideos       *int64
+						AlikeViews             *int64
+						AlikeCreators          *int64
 						Video                  struct{ Metadata struct{ Caption string } }
 						Keys                   []struct{ Key, Label string }
 					}
@@ -174,6 +178,15 @@ func TestExportHasEverything(t *testing.T) {
 					read := video.Followers != nil && *video.Followers == 1200 && video.FollowersAt != nil && *video.FollowersAt == 34
 					if read != (video.Platform == "tiktok") {
 						t.Errorf("followers of a creator on %s: got %v at %v, want 1200 at 34 on tiktok alone", video.Platform, video.Followers, video.FollowersAt)
+					}
+					var early [4]int64
+					for i, n := range []*int64{video.Early, video.OwnVideos, video.AlikeViews, video.AlikeCreators} {
+						if early[i] = -1; n != nil {
+							early[i] = *n
+						}
+					}
+					if want := map[string][4]int64{"tiktok": {50, 2, 60, 70}, "youtube": {-1, -1, -1, -1}}[video.Platform]; early != want {
+						t.Errorf("early views on %s: got %v, want %v, where -1 is null", video.Platform, early, want)
 					}
 					if video.Video.Metadata.Caption != "=1+1" || len(video.Keys) != 1 || video.Keys[0].Label != "#a" {
 						t.Errorf(`video: got %+v, want Caption "=1+1", 1 Key and Label "#a"`, video)

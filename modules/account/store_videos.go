@@ -134,7 +134,7 @@ func (p *videoPart) videos() entity {
 		columns: []column{
 			"id", "platform", "externalId", "creatorId", "handle", "kind", "subject", "scrollId", "postedAt", "firstSeenAt", "observedAt",
 			"goneAt", "archived", "hookArchived", "usableViews", "score", "baselineViews", "sampleCount", "byNiche", "doubtful", "video", "keys",
-			"followers", "followersAt",
+			"followers", "followersAt", "early", "ownVideos", "alikeViews", "alikeCreators",
 		},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return p.docs(ctx, func(v *ent.Video, doc *ent.VideoDoc) error {
@@ -150,10 +150,16 @@ func (p *videoPart) videos() entity {
 						followers, followersAt = known.Followers, known.FollowersAt
 					}
 				}
-				return do(publicid.Format(publicid.Video, v.ID), v.Platform, v.ExternalID, creatorID, v.Handle, v.Kind, v.Subject,
+				early := make([]any, 4)
+				if v.Early > 0 {
+					early = []any{v.Early, v.Peers, v.Alike, v.AlikeCreators}
+				}
+				return do(append([]any{
+					publicid.Format(publicid.Video, v.ID), v.Platform, v.ExternalID, creatorID, v.Handle, v.Kind, v.Subject,
 					publicid.Format(publicid.Scroll, v.ScrollID), v.PostedAt, v.FirstSeenAt, v.ObservedAt, v.GoneAt, v.Archived == 1, v.HookArchived == 1,
-					v.UsableViews, v.Score, float64(v.TwiceBaseline)/2, v.SampleCount, v.ByNiche == 1, v.Doubtful == 1, jsontext.Value(doc.Doc), keyList(doc.Keys),
-					followers, followersAt)
+					v.UsableViews, v.Score, float64(v.TwiceBaseline) / 2, v.SampleCount, v.ByNiche == 1, v.Doubtful == 1, jsontext.Value(doc.Doc), keyList(doc.Keys),
+					followers, followersAt,
+				}, early...)...)
 			})
 		},
 	}
@@ -226,7 +232,7 @@ func (p *videoPart) scores() entity {
 		name: "scores",
 		columns: []column{
 			"videoId", "platform", "externalId", "scrollId", "method", "growthKind", "postedAt", "observedAt", "views", "baselineViews", "sampleCount",
-			"peers", "byNiche", "doubtful", "listed", "change",
+			"peers", "byNiche", "doubtful", "listed", "change", "early",
 		},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return p.chunks(ctx, func(rows []*ent.Video, ids []int64) error {
@@ -240,7 +246,7 @@ func (p *videoPart) scores() entity {
 					v := of[o.VideoID]
 					err := do(publicid.Format(publicid.Video, v.ID), v.Platform, v.ExternalID, publicid.Format(publicid.Scroll, o.ScrollID), o.Method, o.GrowthKind,
 						o.PostedAt, o.ObservedAt, o.Views, float64(o.TwiceBaseline)/2, o.SampleCount, o.Peers, o.ByNiche == 1, o.Doubtful == 1, o.Listed == 1,
-						[]string{"", "entered", "left"}[min(max(o.Flag, 0), 2)])
+						[]string{"", "entered", "left"}[min(max(o.Flag, 0), 2)], o.Early)
 					if err != nil {
 						return err
 					}

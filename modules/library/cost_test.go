@@ -19,7 +19,9 @@ func wide(from, n, creators int, at int64) []stage.Record {
 	records := sampleRecords(from, n)
 	for i := range records {
 		one := &records[i]
-		one.Source.Handle = fmt.Sprint("creator", r.IntN(creators))
+		who := r.IntN(creators)
+		one.Source.Handle = fmt.Sprint("creator", who)
+		one.Metrics.Followers = ptr(int64(100 << (who % 14)))
 		one.PostedAt, one.Metrics.ObservedAt = ptr(at-int64(r.IntN(300*24))*hour), ptr(at+int64(from+i)%hour)
 		one.Evidence = nil
 	}

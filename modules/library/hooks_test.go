@@ -169,7 +169,7 @@ func TestHooksHaveATextAndTheirScore(t *testing.T) {
 			}
 		}
 		body, err := b.explainer.Video(b.ctx, b.idOf("a-0"))
-		if err != nil || !strings.HasSuffix(string(body), `,"hookText":"Stop. You are storing your coffee wrong.","score":3,"baselineViews":1000}}`) {
+		if err != nil || !strings.HasSuffix(string(body), `,"hookText":"Stop. You are storing your coffee wrong.","score":3,"baselineViews":1000},"early":null}`) {
 			t.Errorf("got %s, error %v; want the text, the score and the baseline of the hook", body, err)
 		}
 		t.Run("videos by their ids, in their order and each once", func(t *testing.T) {

@@ -460,7 +460,7 @@ func TestHistoryOfAVideo(t *testing.T) {
 		})
 		t.Run("a video that is no outlier comes without one", func(t *testing.T) {
 			body, err := b.explainer.Video(b.ctx, b.idOf("p"))
-			if err != nil || !bytes.Contains(body, []byte(`"outlier":null,"hook":null}`)) {
+			if err != nil || !bytes.Contains(body, []byte(`"outlier":null,"hook":null,"early":null}`)) {
 				t.Errorf("got %s, error %v; want the video without an outlier and a hook", body, err)
 			}
 		})
@@ -495,7 +495,7 @@ func TestHistoryOfAVideo(t *testing.T) {
 				t.Errorf("readings: got %d, error %v; want none", len(readings), err)
 			}
 			body, err := other.explainer.Video(other.ctx, id)
-			if want := `{"found":false,"video":null,"outlier":null,"hook":null}`; string(body) != want || err != nil {
+			if want := `{"found":false,"video":null,"outlier":null,"hook":null,"early":null}`; string(body) != want || err != nil {
 				t.Errorf("video: got %s, error %v; want %s", body, err, want)
 			}
 			other.runs.subject, other.runs.subjects, other.runs.completed = b.runs.subject, b.runs.subjects, b.runs.completed

@@ -223,6 +223,7 @@ type answer struct {
 		SevenDayViews *int64   `json:"sevenDayViews"`
 		ViewsPerHour  *float64 `json:"viewsPerHour"`
 		Doubtful      *bool    `json:"doubtful"`
+		Early         *early   `json:"early"`
 	} `json:"outliers"`
 	Status           string `json:"status"`
 	CompletedScrolls int    `json:"completedScrolls"`

@@ -165,9 +165,9 @@ func TestRescoringByOtherRulesBeginsAgain(t *testing.T) {
 			}
 		}
 		by("flat", 1000)
-		stopAt(4)
+		stopAt(5)
 		by("steep", 10)
-		stopAt(4)
+		stopAt(5)
 		by("", 0)
 		if err := b.RescoreAll(t.Context()); err != nil {
 			t.Fatal(err)
@@ -176,7 +176,7 @@ func TestRescoringByOtherRulesBeginsAgain(t *testing.T) {
 			t.Errorf("back at the first table (-want +got):\n%s", diff)
 		}
 		by("steep", 10)
-		stopAt(4)
+		stopAt(5)
 		by("flat", 1000)
 		if err := b.RescoreAll(t.Context()); err != nil {
 			t.Fatal(err)

@@ -48,7 +48,9 @@ func (s *Service) Backtest(ctx context.Context, of int64) (runs []BacktestRun, r
 		one := BacktestRun{Scroll: r.scroll, ObservedAt: r.observedAt}
 		for _, p := range r.points {
 			o := p.Outlier
-			outliers[i] = append(outliers[i], score.Tested{Outlier: o, Read: r.read[reading{o.ID, o.ObservedAt}], Entered: p.Flag == Entered})
+			outliers[i] = append(outliers[i], score.Tested{
+				Outlier: o, Read: r.read[reading{o.ID, o.ObservedAt}], Entered: p.Flag == Entered, Early: score.EarlyAround(p.Early, o.CreatorPeers),
+			})
 			one.Scored += bit(o.Basis != score.NoBasis)
 			one.Listed += bit(o.Listed && !o.Doubtful)
 			one.Entered += bit(p.Flag == Entered)

@@ -23,6 +23,11 @@ type OutlierExplanation struct {
 	// SevenDayViews are nil if the video was older, or has no usable views.
 	SevenDayViews *int64
 	ViewsPerHour  score.Decimal
+	// Early is nothing if it cannot be said. Alike are what AlikeCreators creators of as many
+	// followers had when the creator was last scored.
+	Early         score.Early
+	Alike         int64
+	AlikeCreators int
 }
 
 // ExplainOutlier scores a video as scoring does, and returns everything that went into
@@ -51,7 +56,8 @@ func (s *Service) ExplainOutlier(ctx context.Context, id string) (*OutlierExplan
 	if err != nil {
 		return nil, fmt.Errorf("explain video %d: %w", number, err)
 	}
-	e.Pending = !video.shows(&o)
+	e.Early, e.Alike, e.AlikeCreators = o.Early(video.alike), video.alike, video.alikeCreators
+	e.Pending = !video.shows(&o) || e.Early.Views != video.early
 	e.Since = video.since
 	if r := video.reading; s.Growth.RisingKey(&r, false) != nil {
 		views := s.Growth.SevenDayViews(&r)
@@ -74,6 +80,8 @@ type scoredVideo struct {
 	twiceBaseline int64
 	samples       int
 	since         *int64
+	early, alike  int64
+	alikeCreators int
 	reading       score.Reading
 }
 

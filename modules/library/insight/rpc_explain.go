@@ -36,6 +36,12 @@ func (e *OutlierExplanation) Message() *pb.OutlierExplanation {
 		perHour := e.ViewsPerHour.Float64()
 		x.ViewsPerHour = &perHour
 	}
+	if e.Early.Views > 0 {
+		x.Early = &pb.Early{
+			Views: float64(e.Early.Views), Low: float64(e.Early.Low), High: float64(e.Early.High),
+			OwnVideos: x.GetCreatorPeers(), AlikeViews: float64(e.Alike), AlikeCreators: int32(e.AlikeCreators),
+		}
+	}
 	for i := range e.Flags {
 		x.Flags = append(x.Flags, flagged(&e.Flags[i]))
 	}

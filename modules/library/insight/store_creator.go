@@ -38,6 +38,7 @@ func (s *Service) scoredVideo(ctx context.Context, id int64) (*scoredVideo, erro
 	return &scoredVideo{
 		id: row.ID, creator: row.CreatorID, archived: row.Archived == 1, listed: orderOf(row) != nil,
 		awaitsNiche: row.ByNiche == awaitsNiche, twiceBaseline: row.TwiceBaseline, samples: row.SampleCount, since: row.OutlierSince,
+		early: row.Early, alike: row.Alike, alikeCreators: row.AlikeCreators,
 		reading: score.Reading{
 			ID: row.ID, Kind: score.Kind(row.GrowthKind), PostedAt: or(row.PostedAt, score.Undated), ObservedAt: or(row.UsableAt, 0),
 			Views: or(row.UsableViews, score.Unknown), Likes: or(row.UsableLikes, score.Unknown),

@@ -27,7 +27,7 @@ import (
 // Video returns a video with its outlier and its hook as the JSON body of the answer,
 // archived or not.
 func (s *Service) Video(ctx context.Context, id string) ([]byte, error) {
-	none := []byte(`{"found":false,"video":null,"outlier":null,"hook":null}`)
+	none := []byte(`{"found":false,"video":null,"outlier":null,"hook":null,"early":null}`)
 	number, ok := publicid.Parse(publicid.Video, id)
 	if !ok {
 		return none, nil
@@ -47,10 +47,15 @@ func (s *Service) Video(ctx context.Context, id string) ([]byte, error) {
 		return nil, err
 	}
 	if b = append(b, `,"hook":`...); texts.Hook == nil {
+		b = append(b, "null"...)
+	} else {
+		b = append(append(b, `{"video":`...), texts.Doc...)
+		b = videos.ShowHook(b, texts.Hook, texts.HookText, row.Score, row.TwiceBaseline)
+	}
+	if b = append(b, `,"early":`...); row.Early == 0 {
 		return append(b, "null}"...), nil
 	}
-	b = append(append(b, `{"video":`...), texts.Doc...)
-	return append(videos.ShowHook(b, texts.Hook, texts.HookText, row.Score, row.TwiceBaseline), '}'), nil
+	return append(videos.ShowEarly(b, row.Early, row.Alike, row.Peers, row.AlikeCreators), '}'), nil
 }
 
 // Videos returns the videos of ids in their order, each once, archived or not, with their

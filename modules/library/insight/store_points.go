@@ -32,7 +32,9 @@ type Point struct {
 	Method        string
 	Outlier       score.Outlier
 	PostedAt      int64
-	Flag          Flag
+	// Early are its early views, 0 without any.
+	Early int64
+	Flag  Flag
 }
 
 // pointsAtOnce keeps a statement within the placeholders that SQLite takes.
@@ -52,7 +54,7 @@ func SavePoints(ctx context.Context, tx *store.Tx, db *store.DB, points []Point)
 				}
 				rows = append(rows, []any{
 					db.NewID(), p.Scroll, p.Video, p.Method, string(o.Kind), posted, o.ObservedAt, o.Views, o.TwiceBaseline, o.SampleCount,
-					o.CreatorPeers, bit(o.Basis == score.NicheBasis), bit(o.Doubtful), bit(o.Listed), int(p.Flag),
+					o.CreatorPeers, bit(o.Basis == score.NicheBasis), bit(o.Doubtful), bit(o.Listed), int(p.Flag), p.Early,
 				})
 			}
 		}
@@ -71,10 +73,11 @@ func SavePoints(ctx context.Context, tx *store.Tx, db *store.DB, points []Point)
 
 // pointsText is hot: 3 times as fast as Ent.
 const pointsText = `INSERT INTO score_points ({owner}, id, scroll_id, video_id, method, growth_kind, posted_at, observed_at, views, twice_baseline,
-sample_count, peers, by_niche, doubtful, listed, flag) VALUES {rows:1}
+sample_count, peers, by_niche, doubtful, listed, flag, early) VALUES {rows:1}
 ON CONFLICT ({owner}, scroll_id, video_id) DO UPDATE SET method = excluded.method, growth_kind = excluded.growth_kind,
 posted_at = excluded.posted_at, observed_at = excluded.observed_at, views = excluded.views, twice_baseline = excluded.twice_baseline,
-sample_count = excluded.sample_count, peers = excluded.peers, by_niche = excluded.by_niche, doubtful = excluded.doubtful, listed = excluded.listed`
+sample_count = excluded.sample_count, peers = excluded.peers, by_niche = excluded.by_niche, doubtful = excluded.doubtful, listed = excluded.listed,
+early = excluded.early`
 
 func bit(yes bool) int {
 	if yes {
@@ -97,7 +100,7 @@ func (s *Service) flags(ctx context.Context, id int64) (flags []Point, err error
 }
 
 func point(row *ent.ScorePoint) Point {
-	p := Point{Scroll: row.ScrollID, Video: row.VideoID, Method: row.Method, PostedAt: or(row.PostedAt, score.Undated), Flag: Flag(row.Flag)}
+	p := Point{Scroll: row.ScrollID, Video: row.VideoID, Method: row.Method, PostedAt: or(row.PostedAt, score.Undated), Early: row.Early, Flag: Flag(row.Flag)}
 	r := score.Reading{PostedAt: p.PostedAt, ObservedAt: row.ObservedAt}
 	p.Outlier = score.Outlier{
 		ID: row.VideoID, Kind: score.Kind(row.GrowthKind), Views: row.Views, ObservedAt: row.ObservedAt, Age: r.Age(),

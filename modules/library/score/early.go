@@ -1,8 +1,12 @@
 package score
 
 import (
+	"encoding/binary"
+	"errors"
+	"maps"
 	"math/big"
 	"math/bits"
+	"slices"
 	"sort"
 )
 
@@ -14,6 +18,8 @@ const (
 	fewestAlike = 5
 	// alike is a factor of 3 in steps of [StepOf]: 4 × log₂ 3 is 6.3.
 	alike = 6
+	// steps is the number of steps of a number below 2^63.
+	steps = 4 * 63
 )
 
 // stepParts are 2^(1/4), 2^(2/4) and 2^(3/4), as parts of 2^63 rounded down, where 2^0 is 2^63.
@@ -41,18 +47,48 @@ func MiddleOf(step int) int64 { return int64(stepMiddles[step%4] >> (63 - step/4
 // the views that a grown-up video usually has.
 type Standing struct{ Followers, Views int }
 
-// Standing is that of a creator of so many followers; ok is false where these are unknown,
-// 0 or less, or where fewer than 3 videos of the kind tell the views: see
-// [KindFacts.TwiceGrown].
-func (f *KindFacts) Standing(followers int64) (s Standing, ok bool) {
-	if followers < 1 || f.TwiceGrown < 2 {
-		return s, false
+// Standings count the creators of a kind by step of followers, then of views; none is below 0.
+type Standings map[int]*[steps]int
+
+// Add counts n more creators there.
+func (s Standings) Add(at Standing, n int) {
+	if s[at.Followers] == nil {
+		s[at.Followers] = new([steps]int)
 	}
-	return Standing{StepOf(followers), StepOf(f.TwiceGrown / 2)}, true
+	s[at.Followers][at.Views] += n
 }
 
-// Standings count the creators of a kind by where they stand; none is below 0.
-type Standings map[Standing]int
+// Pack is the column of the counts: of each place with creators the step of followers, of views
+// and their number, as varints, in this order.
+func (s Standings) Pack() (packed []byte) {
+	for _, followers := range slices.Sorted(maps.Keys(s)) {
+		for views, n := range s[followers] {
+			if n > 0 {
+				for _, one := range []int{followers, views, n} {
+					packed = binary.AppendUvarint(packed, uint64(one))
+				}
+			}
+		}
+	}
+	return packed
+}
+
+// UnpackStandings is the reverse of Pack.
+func UnpackStandings(packed []byte) (Standings, error) {
+	s := Standings{}
+	for len(packed) > 0 {
+		var place [3]uint64
+		for i := range place {
+			n := 0
+			if place[i], n = binary.Uvarint(packed); n <= 0 || i < 2 && place[i] >= steps {
+				return nil, errors.New("the counts of creators cannot be read")
+			}
+			packed = packed[n:]
+		}
+		s.Add(Standing{int(place[0]), int(place[1])}, int(place[2]))
+	}
+	return s, nil
+}
 
 // Alike are the views that a grown-up video of creators of as many followers usually has, and
 // the number of these creators: the middle of the step of their median (the lower one of
@@ -62,16 +98,18 @@ func (s Standings) Alike(followers int64, self *Standing) (views int64, creators
 	if followers < 1 {
 		return 0, 0
 	}
-	var by [4 * 63]int
+	var by [steps]int
 	at := StepOf(followers)
-	near := func(of Standing) bool { return of.Followers >= at-alike && of.Followers <= at+alike }
-	for of, n := range s {
-		if near(of) {
-			by[of.Views] += n
+	for step := at - alike; step <= at+alike; step++ {
+		if s[step] == nil {
+			continue
+		}
+		for views, n := range s[step] {
+			by[views] += n
 			creators += n
 		}
 	}
-	if self != nil && near(*self) && by[self.Views] > 0 {
+	if self != nil && self.Followers >= at-alike && self.Followers <= at+alike && by[self.Views] > 0 {
 		by[self.Views]--
 		creators--
 	}
@@ -113,13 +151,28 @@ func EarlyOf(own []int64, alike, share int64) (e Early) {
 	for _, views := range own {
 		product.Mul(product, big.NewInt(max(views, 1)))
 	}
-	e.Views = rootOf(product, len(own)+1)
+	return EarlyAround(rootOf(product, len(own)+1), len(own))
+}
+
+// EarlyAround is the interval around views that rest on so many own peers; nothing around 0.
+func EarlyAround(views int64, own int) Early {
 	times, by := int64(12), int64(5)
-	if len(own) == 2 {
+	if own == 2 {
 		times, by = 2, 1
 	}
-	e.Low, e.High = e.Views*by/times, e.Views*times/by
-	return e
+	return Early{views, views * by / times, views * times / by}
+}
+
+// Early is what the video would usually have, by creators of as many followers who usually
+// have alike on a grown-up video. It is nothing without one or two own peers.
+func (o *Outlier) Early(alike int64) Early {
+	switch {
+	case o.OwnViews == 0:
+		return Early{}
+	case o.LessOwn == 0:
+		return EarlyOf([]int64{o.OwnViews}, alike, o.Share)
+	}
+	return EarlyOf([]int64{o.OwnViews, o.LessOwn}, alike, o.Share)
 }
 
 // rootOf is the n-th root of a product of n numbers below 2^55, rounded down.

@@ -52,6 +52,7 @@ func (c *Creator) Facts() (kinds []KindFacts, rhythm Rhythm) {
 	}
 	for kind, peers := range byKind {
 		kinds = append(kinds, factsOf(kind, peers))
+		kinds[len(kinds)-1].TwiceGrown = c.twiceGrown(kind)
 	}
 	slices.SortFunc(kinds, func(a, b KindFacts) int {
 		return cmp.Or(cmp.Compare(b.Videos, a.Videos), cmp.Compare(a.Kind, b.Kind))
@@ -59,31 +60,62 @@ func (c *Creator) Facts() (kinds []KindFacts, rhythm Rhythm) {
 	return kinds, c.rhythm()
 }
 
-// factsOf sums up videos of one kind, newest first.
+// Standings calls add with where the creator, who has so many followers, stands in each kind
+// with 3 videos that tell the views; never if followers are unknown, 0 or less.
+func (c *Creator) Standings(followers int64, add func(Kind, Standing)) {
+	if followers < 1 {
+		return
+	}
+	var kinds [8]Kind // those done
+	done := kinds[:0]
+	for i := range c.peers {
+		kind := c.peers[i].Kind
+		if slices.Contains(done, kind) {
+			continue
+		}
+		done = append(done, kind)
+		if twice := c.twiceGrown(kind); twice >= 2 {
+			add(kind, Standing{StepOf(followers), StepOf(twice / 2)})
+		}
+	}
+}
+
+// twiceGrown is that of KindFacts.
+func (c *Creator) twiceGrown(kind Kind) int64 {
+	grownUp := peer{Reading: Reading{Kind: kind}, share: whole}
+	var buffer [nearestPeers]int64
+	grown := buffer[:0]
+	for i := range c.peers { // newest first
+		if p := &c.peers[i]; p.Kind == kind && p.usable == Used && 2*p.share >= whole && len(grown) < nearestPeers {
+			grown = append(grown, grownUp.expected(p))
+		}
+	}
+	if len(grown) < fewestPeers {
+		return 0
+	}
+	slices.Sort(grown)
+	return twiceMedian(grown)
+}
+
+// factsOf sums up videos of one kind, newest first, but for TwiceGrown.
 func factsOf(kind Kind, peers []*peer) KindFacts {
 	f := KindFacts{Kind: kind, Videos: len(peers)}
 	grownUp := peer{Reading: Reading{Kind: kind}, share: whole}
-	var views, grown, rates []int64
+	var views, rates []int64
 	for _, p := range peers {
 		if p.usable != Used {
 			continue
 		}
 		views = append(views, p.Views)
-		if 2*p.share >= whole && len(grown) < nearestPeers {
-			grown = append(grown, grownUp.expected(p))
-		}
 		if rate, reason := grownUp.likeRate(p); reason == Used {
 			rates = append(rates, rate)
 		}
 	}
 	f.Usable, f.Rated = len(views), len(rates)
-	for _, all := range [][]int64{views, grown, rates} {
+	for _, all := range [][]int64{views, rates} {
 		slices.Sort(all)
 	}
 	f.TwiceMedian, f.TwiceRate = twiceMedian(views), twiceMedian(rates)
-	if len(grown) >= fewestPeers {
-		f.TwiceGrown = twiceMedian(grown)
-	}
 	return f
 }
 

@@ -40,6 +40,8 @@ type Outlier struct {
 	// OwnViews are the most expected views of an own peer if there are one or two, else
 	// 0: a baseline by the niche is never below it.
 	OwnViews int64
+	// LessOwn are the fewest expected views of an own peer if there are two, else 0.
+	LessOwn int64
 	// Score is 2 × Views ÷ TwiceBaseline.
 	Score Decimal
 	// Order is the evidence-weighted score that lists sort by.
@@ -100,6 +102,9 @@ func (c *Creator) Score(i int, niche *Niche, why *Explanation) (Outlier, error) 
 	if len(own) > 0 {
 		o.OwnViews = slices.Max(own)
 	}
+	if len(own) == 2 {
+		o.LessOwn = slices.Min(own)
+	}
 	if niche == nil {
 		return o, nil
 	}
@@ -112,14 +117,14 @@ func (o *Outlier) NeedsNiche() bool {
 	return o.Basis == NoBasis && o.Views > 0 && o.CreatorPeers < fewestPeers
 }
 
-// Finish scores a usable video by the niche. Of o it takes CreatorPeers, OwnViews and
-// Doubtful, as Creator.Score found them without a niche, and fills the rest. With too few
+// Finish scores a usable video by the niche. Of o it takes CreatorPeers, OwnViews,
+// LessOwn and Doubtful, as Creator.Score found them without a niche, and fills the rest. With too few
 // peers o has NoBasis.
 func (n *Niche) Finish(r Reading, o *Outlier) error {
 	target := n.table.peer(r)
 	*o = Outlier{
 		ID: r.ID, Kind: r.Kind, Views: r.Views, ObservedAt: r.ObservedAt, Age: r.Age(), Share: target.share,
-		CreatorPeers: o.CreatorPeers, OwnViews: o.OwnViews, Doubtful: o.Doubtful,
+		CreatorPeers: o.CreatorPeers, OwnViews: o.OwnViews, LessOwn: o.LessOwn, Doubtful: o.Doubtful,
 	}
 	if target.usable != Used {
 		return nil

@@ -6,7 +6,7 @@ import "github.com/scrollery/scrollery/modules/kernel/store"
 // that was measured is how many times the processor time Ent takes for the same work, on
 // SQLite with 10,000 videos, by BenchmarkHot; below 1.3 it moves to Ent.
 type hot struct {
-	unmark, byCreators, byNiche, nichePeers, observed, carriers, posted *store.Hot
+	unmark, byCreators, standings, byNiche, nichePeers, observed, carriers, posted *store.Hot
 }
 
 func newHot(db *store.DB) hot {
@@ -15,6 +15,7 @@ func newHot(db *store.DB) hot {
 		unmark: db.Hot(`UPDATE creators SET dirty = 0 WHERE +{tenant} AND id IN
 (SELECT c.id FROM creators c WHERE {tenant:c} AND c.dirty = 1 ORDER BY c.id LIMIT 250) RETURNING id`),
 		byCreators: db.Hot(`SELECT id, ` + readingColumns + `, creator_id, ` + scoreColumns + ` FROM videos WHERE {tenant} AND creator_id IN ({list:1})`),
+		standings:  db.Hot(`SELECT id, followers, standings FROM creators WHERE +{tenant} AND id IN ({list:1})`),
 		// The greatest id first, so that an index with by_niche has the order: another
 		// order reads the whole kind.
 		byNiche: db.Hot(`SELECT id, ` + readingColumns + `, creator_id, ` + scoreColumns + ` FROM videos
@@ -35,5 +36,6 @@ WHERE +{tenant:v} AND v.id IN ({list:1}) AND d.id = v.id AND {tenant:d}`),
 // What scoring reads of a video: its newest usable reading, and its score.
 const (
 	readingColumns = "growth_kind, posted_at, usable_at, usable_views, usable_likes"
-	scoreColumns   = "peers, own_views, by_niche, twice_baseline, sample_count, doubtful, score, outlier_order, outlier_since, rising_order"
+	scoreColumns   = "peers, own_views, by_niche, twice_baseline, sample_count, doubtful, score, outlier_order, outlier_since, rising_order, " +
+		"early, alike, alike_creators"
 )

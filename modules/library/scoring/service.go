@@ -49,7 +49,7 @@ type core struct {
 
 // Method names the current rules and a growth table: libraries that were scored by others
 // are scored again.
-func Method(growth *score.Table) string { return "3 " + growth.Method() }
+func Method(growth *score.Table) string { return "4 " + growth.Method() }
 
 // New returns the service. isGeneric recognises keys that are never trends.
 func New(db *store.DB, v *videos.Service, scrolls Scrolls, growth *score.Table, isGeneric func(key string) bool) *Service {

@@ -215,7 +215,7 @@ func (s *Service) finishAll(
 			return nil, nil, err
 		}
 		changes = v.finish(changes, &o, s.growth)
-		flags = s.flag(ctx, flags, v, &o)
+		flags = s.flag(ctx, flags, v, &o, v.row.early.views)
 	}
 	return changes, flags, nil
 }

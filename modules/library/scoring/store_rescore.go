@@ -36,7 +36,7 @@ type rescoreStep func(s *Service, ctx context.Context, after int64) (next int64,
 
 // rescoreSteps are the steps of a rescoring, in order. Their numbers are stored.
 func rescoreSteps() []rescoreStep {
-	return []rescoreStep{(*Service).rederive, (*Service).rekey, (*Service).rerun, (*Service).rescoreCreators, (*Service).rescoreNiches, (*Service).remeasure}
+	return []rescoreStep{(*Service).rederive, (*Service).rekey, (*Service).rerun, (*Service).recount, (*Service).rescoreCreators, (*Service).rescoreNiches, (*Service).remeasure}
 }
 
 // unfinished ends the stored method of a library whose rescoring has begun.
@@ -112,6 +112,17 @@ func (s *Service) rerun(ctx context.Context, after int64) (next int64, done bool
 		return 0, false, err
 	}
 	return scroll.Int64, false, s.Trends.saveRun(ctx, subject, scroll.Int64)
+}
+
+// recount counts the next creators by where they stand; those that are marked are counted
+// before they are scored.
+func (s *Service) recount(ctx context.Context, after int64) (next int64, done bool, err error) {
+	return s.count(ctx, after, 0)
+}
+
+// followedAfter are the ids of the next creators with followers after one, that are marked or not.
+func (s *Service) followedAfter(ctx context.Context, of *ent.Client, after int64, dirty, limit int) ([]int64, error) {
+	return of.Creator.Query().Where(creator.Dirty(dirty), creator.FollowersNotNil(), creator.IDGT(after)).Order(creator.ByID()).Limit(limit).IDs(ctx)
 }
 
 // rescoreCreators scores the videos of the next creators by each other.

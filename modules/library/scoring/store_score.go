@@ -41,6 +41,9 @@ func (s *Service) Score(ctx context.Context, scrollID int64) error {
 // ScoreMarked scores what changed: the videos of marked creators by each other, then those
 // that depend on a marked niche, at most most of those of a kind that did not change themselves.
 func (s *Service) ScoreMarked(ctx context.Context, most int) error {
+	if err := s.countMarked(ctx); err != nil {
+		return fmt.Errorf("count creators: %w", err)
+	}
 	for done := false; !done; {
 		err := s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
 			done, err = s.scoreCreators(ctx, tx)
@@ -71,28 +74,21 @@ func (s *Service) scoreCreators(ctx context.Context, tx *store.Tx) (done bool, e
 // wait for their niche, which is marked. With allByNiche the caller scores every video by
 // its niche afterwards: those that have such a score need not wait, which writes them twice.
 func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64, allByNiche bool) error {
-	groups, total := map[int64][]*standingScore{}, 0
-	err := s.hot.byCreators.EachIn(ctx, tx, eachScored(func(v *standingScore) {
-		groups[v.creator] = append(groups[v.creator], v)
-		total++
-	}), creators)
+	groups, by, err := s.readCreators(ctx, tx, creators)
 	if err != nil {
 		return err
 	}
-	changes := make([]Change, 0, total)
+	stand, err := s.countStandings(ctx, tx, creators, by)
+	if err != nil {
+		return err
+	}
+	var changes []Change
 	var flags []insight.Point
-	var readings []score.Reading
-	niches := map[score.Kind]int64{}
+	niches, counts := map[score.Kind]int64{}, alikes{core: s.core, tx: tx, of: map[score.Kind]score.Standings{}}
 	for _, id := range slices.Sorted(maps.Keys(groups)) {
 		group := groups[id]
-		slices.SortFunc(group, func(a, b *standingScore) int { return cmp.Compare(a.ID, b.ID) })
-		readings = readings[:0]
-		for _, v := range group {
-			readings = append(readings, v.Reading)
-		}
-		c := s.growth.Creator(readings)
-		for i := range c.Len() {
-			o, err := c.Score(i, nil, nil)
+		for i := range by[id].Len() {
+			o, err := by[id].Score(i, nil, nil)
 			if err != nil {
 				return err
 			}
@@ -101,8 +97,12 @@ func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64,
 			if o.NeedsNiche() {
 				videos.Touch(niches, o.Kind, EndOfTime)
 			}
-			changes = v.become(changes, &o, s.growth, allByNiche)
-			flags = s.flag(ctx, flags, v, &o)
+			early, err := counts.early(ctx, &o, stand[id])
+			if err != nil {
+				return err
+			}
+			changes = v.become(changes, &o, early, s.growth, allByNiche)
+			flags = s.flag(ctx, flags, v, &o, early.views)
 		}
 	}
 	if err := s.SaveScores(ctx, tx, changes); err != nil {
@@ -112,6 +112,27 @@ func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64,
 		return err
 	}
 	return s.videos.MarkNiches(ctx, tx, niches)
+}
+
+// readCreators reads all videos of creators, each's by id; those without videos are missing.
+func (s *Service) readCreators(ctx context.Context, tx *store.Tx, ids []int64) (groups map[int64][]*standingScore, by map[int64]*score.Creator, err error) {
+	groups, by = map[int64][]*standingScore{}, map[int64]*score.Creator{}
+	err = s.hot.byCreators.EachIn(ctx, tx, eachScored(func(v *standingScore) {
+		groups[v.creator] = append(groups[v.creator], v)
+	}), ids)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the videos of creators: %w", err)
+	}
+	var readings []score.Reading
+	for id, group := range groups {
+		slices.SortFunc(group, func(a, b *standingScore) int { return cmp.Compare(a.ID, b.ID) })
+		readings = readings[:0]
+		for _, v := range group {
+			readings = append(readings, v.Reading)
+		}
+		by[id] = s.growth.Creator(readings)
+	}
+	return groups, by, nil
 }
 
 // standingScore is a video with the score that its row has.
@@ -132,12 +153,13 @@ type ScoreRow struct {
 	byNiche           int
 	TwiceBaseline     int64
 	Samples, doubtful int
+	early             earlyRow
 }
 
 // become appends what has to change for the row to show the score, if anything. Where the
 // niche is still to be asked, the former score stays until then.
-func (v *standingScore) become(changes []Change, o *score.Outlier, growth *score.Table, allByNiche bool) []Change {
-	row := ScoreRow{Peers: o.CreatorPeers, ownViews: o.OwnViews, doubtful: videos.Flag(o.Doubtful)}
+func (v *standingScore) become(changes []Change, o *score.Outlier, early earlyRow, growth *score.Table, allByNiche bool) []Change {
+	row := ScoreRow{Peers: o.CreatorPeers, ownViews: o.OwnViews, doubtful: videos.Flag(o.Doubtful), early: early}
 	if o.NeedsNiche() {
 		row.byNiche, row.TwiceBaseline, row.Samples = videos.AwaitsNiche, v.row.TwiceBaseline, v.row.Samples
 		if allByNiche && v.row.byNiche == videos.ByNiche {
@@ -151,7 +173,7 @@ func (v *standingScore) become(changes []Change, o *score.Outlier, growth *score
 
 // finish is become for a video whose niche was asked.
 func (v *standingScore) finish(changes []Change, o *score.Outlier, growth *score.Table) []Change {
-	row := ScoreRow{o.CreatorPeers, o.OwnViews, videos.ByNiche, o.TwiceBaseline, o.SampleCount, videos.Flag(o.Doubtful)}
+	row := ScoreRow{o.CreatorPeers, o.OwnViews, videos.ByNiche, o.TwiceBaseline, o.SampleCount, videos.Flag(o.Doubtful), v.row.early}
 	return v.put(changes, row, growth, o.Score.Float64(), videos.OutlierOrder(o))
 }
 
@@ -187,6 +209,7 @@ func eachScored(do func(v *standingScore)) videos.EachRow {
 		v.order, _ = c[7].([]byte)
 		v.since = videos.IntOf(c[8], 0)
 		v.rising, _ = c[9].([]byte)
+		v.row.early = earlyRow{videos.IntOf(c[10], 0), videos.IntOf(c[11], 0), int(videos.IntOf(c[12], 0))}
 		do(v)
 		return true, nil
 	}
@@ -220,8 +243,9 @@ func (s *Service) SaveScores(ctx context.Context, tx *store.Tx, changes []Change
 		}
 	}
 	const (
-		set   = `UPDATE videos SET peers = $2, own_views = $3, twice_baseline = $4, sample_count = $5, doubtful = $6, score = $7`
-		place = `, outlier_order = $8, outlier_since = $9, outlier_week = $10`
+		set = `UPDATE videos SET peers = $2, own_views = $3, twice_baseline = $4, sample_count = $5, doubtful = $6, score = $7,
+early = $8, alike = $9, alike_creators = $10`
+		place = `, outlier_order = $11, outlier_since = $12, outlier_week = $13`
 		where = ` WHERE id = $1 AND +{tenant}`
 	)
 	for _, save := range []struct {
@@ -230,7 +254,7 @@ func (s *Service) SaveScores(ctx context.Context, tx *store.Tx, changes []Change
 	}{
 		{set + where, numbers},
 		{set + place + where, orders},
-		{set + place + `, by_niche = $11, rising_order = $12` + where, all},
+		{set + place + `, by_niche = $14, rising_order = $15` + where, all},
 	} {
 		slices.SortFunc(save.rows, func(a, b []any) int { return cmp.Compare(a[0].(int64), b[0].(int64)) })
 		for part := range slices.Chunk(save.rows, videosAtOnce) {
@@ -282,16 +306,17 @@ func (c *Change) place() []any {
 // values are what every statement takes of a change, and more of it.
 func (c *Change) values(more ...any) []any {
 	r := &c.Row
-	return append(append(make([]any, 0, 7+len(more)), c.Id, r.Peers, r.ownViews, r.TwiceBaseline, r.Samples, r.doubtful, c.Value), more...)
+	return append(append(make([]any, 0, 10+len(more)), c.Id, r.Peers, r.ownViews, r.TwiceBaseline, r.Samples, r.doubtful, c.Value,
+		r.early.views, r.early.alike, r.early.creators), more...)
 }
 
 // flag appends a point where the score moves the video into or out of the outliers.
-func (s *Service) flag(ctx context.Context, flags []insight.Point, v *standingScore, o *score.Outlier) []insight.Point {
+func (s *Service) flag(ctx context.Context, flags []insight.Point, v *standingScore, o *score.Outlier, early int64) []insight.Point {
 	scroll, was := videos.ScrollOf(ctx), v.order != nil
 	if scroll == 0 || was == o.Listed || o.NeedsNiche() {
 		return flags
 	}
-	p := insight.Point{Scroll: scroll, Video: v.ID, Method: s.growth.Method(), Outlier: *o, PostedAt: v.PostedAt, Flag: insight.Entered}
+	p := insight.Point{Scroll: scroll, Video: v.ID, Method: s.growth.Method(), Outlier: *o, PostedAt: v.PostedAt, Early: early, Flag: insight.Entered}
 	if was {
 		p.Flag = insight.Left
 	}
@@ -326,7 +351,9 @@ ORDER BY v.id LIMIT ` + fmt.Sprint(pointsInScroll))
 		if v.row.byNiche == videos.ByNiche && v.row.TwiceBaseline > 0 {
 			o.Basis = score.NicheBasis
 		}
-		points = append(points, insight.Point{Scroll: scrollID, Video: v.ID, Method: s.growth.Method(), Outlier: o, PostedAt: v.PostedAt})
+		points = append(points, insight.Point{
+			Scroll: scrollID, Video: v.ID, Method: s.growth.Method(), Outlier: o, PostedAt: v.PostedAt, Early: v.row.early.views,
+		})
 	}), scrollID)
 	if err != nil {
 		return fmt.Errorf("read the scores of a scroll: %w", err)

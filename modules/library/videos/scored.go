@@ -27,18 +27,21 @@ type Item struct {
 	UsableViews   int64
 	UsableAt      int64
 	PostedAt      *int64
+	// Early views, of so many own peers; 0 if nothing can be said.
+	Early, Alike         int64
+	Peers, AlikeCreators int
 	// OutlierSince is nil if it never was an outlier.
 	OutlierSince *int64
 }
 
 // NoScore are the columns of an [Item] for lists that show none.
 const NoScore = "0 AS score, 0 AS twice_baseline, 0 AS sample_count, 0 AS doubtful, '' AS growth_kind, 0 AS usable_views, 0 AS usable_at, " +
-	"CAST(NULL AS BIGINT) AS posted_at, CAST(NULL AS BIGINT) AS outlier_since"
+	"CAST(NULL AS BIGINT) AS posted_at, 0 AS early, 0 AS alike, 0 AS peers, 0 AS alike_creators, CAST(NULL AS BIGINT) AS outlier_since"
 
 // ScoreOf are the columns of an [Item] of videos by their alias.
 func ScoreOf(alias string) string {
 	return strings.ReplaceAll("x.score, x.twice_baseline, x.sample_count, x.doubtful, x.growth_kind, COALESCE(x.usable_views, 0) AS usable_views, "+
-		"COALESCE(x.usable_at, 0) AS usable_at, x.posted_at, x.outlier_since", "x.", alias+".")
+		"COALESCE(x.usable_at, 0) AS usable_at, x.posted_at, x.early, x.alike, x.peers, x.alike_creators, x.outlier_since", "x.", alias+".")
 }
 
 // reading is the reading that the score is of.
@@ -69,5 +72,20 @@ func (s *Service) ShowScored(b []byte, v *Item) []byte {
 		b = jsontext.AppendFloat(append(b, `,"viewsPerHour":`...), score.ViewsPerHour(&r).Float64(), 64)
 	}
 	b = strconv.AppendBool(append(b, `,"doubtful":`...), v.Doubtful == 1)
+	if v.Early > 0 {
+		b = ShowEarly(append(b, `,"early":`...), v.Early, v.Alike, v.Peers, v.AlikeCreators)
+	}
 	return append(b, '}')
+}
+
+// ShowEarly appends early views that rest on so many own peers, and on what so many creators
+// of as many followers usually have.
+func ShowEarly(b []byte, views, alike int64, own, creators int) []byte {
+	early := score.EarlyAround(views, own)
+	b = strconv.AppendInt(append(b, `{"views":`...), views, 10)
+	b = strconv.AppendInt(append(b, `,"low":`...), early.Low, 10)
+	b = strconv.AppendInt(append(b, `,"high":`...), early.High, 10)
+	b = strconv.AppendInt(append(b, `,"ownVideos":`...), int64(own), 10)
+	b = strconv.AppendInt(append(b, `,"alikeViews":`...), alike, 10)
+	return append(strconv.AppendInt(append(b, `,"alikeCreators":`...), int64(creators), 10), '}')
 }

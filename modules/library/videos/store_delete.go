@@ -253,6 +253,13 @@ WHERE EXISTS (SELECT 1 FROM videos v WHERE {tenant:v} AND v.creator_id = n.colum
 		return fmt.Errorf("find creators with videos: %w", err)
 	}
 	gone := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(left, id) })
+	stood, err := tx.Ent().Creator.Query().Where(creator.IDIn(gone...), creator.StandingsNEQ("")).Select(creator.FieldStandings).Strings(viewer.ByIDs(ctx))
+	if err != nil {
+		return fmt.Errorf("read where creators stand: %w", err)
+	}
+	if err := s.videos.uncountStandings(ctx, tx, stood); err != nil {
+		return err
+	}
 	if _, err := tx.Ent().Creator.Delete().Where(creator.IDIn(gone...)).Exec(viewer.ByIDs(ctx)); err != nil {
 		return fmt.Errorf("delete creators: %w", err)
 	}

@@ -19,6 +19,7 @@ export function Row({ outlier }: { outlier: Outlier }) {
         <Link class="name" href={to("outliers", video.id)}><Name video={video} /></Link>
         <Byline video={video} />
         <p class="muted">{t("outliers.point", { score: number(outlier.score, 1), views: count(video.metrics?.views), baseline: count(outlier.baselineViews), n: outlier.sampleCount })}</p>
+        {outlier.early && <p class="muted">{t("outliers.early", { n: outlier.early.ownVideos, low: count(outlier.early.low), high: count(outlier.early.high) })}</p>}
         <Save videos={[video.id]} name={nameOf(video)} />
       </div>
     </li>

@@ -53,6 +53,12 @@ export function Steps({ explanation: e }: { explanation: OutlierExplanation }) {
             </li>
           </>
         )}
+        {e.early && (
+          <li>
+            <h3>{t("score.early")}</h3>
+            <p>{t("score.earlyText", { n: e.early.ownVideos, views: number(e.early.views), low: number(e.early.low), high: number(e.early.high), creators: number(e.early.alikeCreators), alike: number(e.early.alikeViews) })}</p>
+          </li>
+        )}
       </ol>
       {e.pending && <p class="notice warn">{t("score.pending")}</p>}
       {!basis?.videos.length && !scored && <p class="muted">{t("score.noPeers")}</p>}

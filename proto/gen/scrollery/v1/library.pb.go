@@ -601,7 +601,10 @@ type Outlier struct {
 	// Views of the reading by the hours since it was posted, at least one, 4 decimals. Absent likewise.
 	ViewsPerHour *float64 `protobuf:"fixed64,8,opt,name=views_per_hour,json=viewsPerHour" json:"views_per_hour,omitempty"`
 	// Whether the views look bought.
-	Doubtful      *bool `protobuf:"varint,9,opt,name=doubtful" json:"doubtful,omitempty"`
+	Doubtful *bool `protobuf:"varint,9,opt,name=doubtful" json:"doubtful,omitempty"`
+	// What it would usually have; absent unless there are one or two own videos to compare with and its creator's followers
+	// are known.
+	Early         *Early `protobuf:"bytes,10,opt,name=early" json:"early,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -699,6 +702,106 @@ func (x *Outlier) GetDoubtful() bool {
 	return false
 }
 
+func (x *Outlier) GetEarly() *Early {
+	if x != nil {
+		return x.Early
+	}
+	return nil
+}
+
+// Early is what a video of a creator with one or two other videos would usually have at its age. It rests on little: it
+// decides no score, flag or order.
+type Early struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The mean in logarithms of the expected views of the own videos and of `alikeViews` at the video's age.
+	Views float64 `protobuf:"fixed64,1,opt,name=views" json:"views,omitempty"`
+	// For four of five creators what is usual lies from here: views x 5 / 12 with one own video, views / 2 with two, rounded
+	// down.
+	Low float64 `protobuf:"fixed64,2,opt,name=low" json:"low,omitempty"`
+	// To here: views x 12 / 5 with one own video, views x 2 with two, rounded down.
+	High float64 `protobuf:"fixed64,3,opt,name=high" json:"high,omitempty"`
+	// The own videos that it rests on: 1 or 2.
+	OwnVideos int32 `protobuf:"varint,4,opt,name=own_videos,json=ownVideos" json:"own_videos,omitempty"`
+	// What creators of as many followers, a factor of 3 more or less, usually have on a video of the kind after 7 days.
+	AlikeViews float64 `protobuf:"fixed64,5,opt,name=alike_views,json=alikeViews" json:"alike_views,omitempty"`
+	// These creators, at least 5, as counted when the creator was last scored.
+	AlikeCreators int32 `protobuf:"varint,6,opt,name=alike_creators,json=alikeCreators" json:"alike_creators,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Early) Reset() {
+	*x = Early{}
+	mi := &file_scrollery_v1_library_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Early) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Early) ProtoMessage() {}
+
+func (x *Early) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_library_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Early.ProtoReflect.Descriptor instead.
+func (*Early) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_library_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Early) GetViews() float64 {
+	if x != nil {
+		return x.Views
+	}
+	return 0
+}
+
+func (x *Early) GetLow() float64 {
+	if x != nil {
+		return x.Low
+	}
+	return 0
+}
+
+func (x *Early) GetHigh() float64 {
+	if x != nil {
+		return x.High
+	}
+	return 0
+}
+
+func (x *Early) GetOwnVideos() int32 {
+	if x != nil {
+		return x.OwnVideos
+	}
+	return 0
+}
+
+func (x *Early) GetAlikeViews() float64 {
+	if x != nil {
+		return x.AlikeViews
+	}
+	return 0
+}
+
+func (x *Early) GetAlikeCreators() int32 {
+	if x != nil {
+		return x.AlikeCreators
+	}
+	return 0
+}
+
 // Trend is a hashtag, sound, hook or term that grew from run to run.
 type Trend struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -724,7 +827,7 @@ type Trend struct {
 
 func (x *Trend) Reset() {
 	*x = Trend{}
-	mi := &file_scrollery_v1_library_proto_msgTypes[7]
+	mi := &file_scrollery_v1_library_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +839,7 @@ func (x *Trend) String() string {
 func (*Trend) ProtoMessage() {}
 
 func (x *Trend) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_proto_msgTypes[7]
+	mi := &file_scrollery_v1_library_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +852,7 @@ func (x *Trend) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trend.ProtoReflect.Descriptor instead.
 func (*Trend) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_v1_library_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Trend) GetKey() string {
@@ -814,7 +917,7 @@ type TrendMetrics struct {
 
 func (x *TrendMetrics) Reset() {
 	*x = TrendMetrics{}
-	mi := &file_scrollery_v1_library_proto_msgTypes[8]
+	mi := &file_scrollery_v1_library_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -826,7 +929,7 @@ func (x *TrendMetrics) String() string {
 func (*TrendMetrics) ProtoMessage() {}
 
 func (x *TrendMetrics) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_library_proto_msgTypes[8]
+	mi := &file_scrollery_v1_library_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -839,7 +942,7 @@ func (x *TrendMetrics) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TrendMetrics.ProtoReflect.Descriptor instead.
 func (*TrendMetrics) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_library_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_v1_library_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TrendMetrics) GetVideoCount() int32 {
@@ -910,7 +1013,7 @@ const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\aversion\x18\x05 \x01(\x05R\aversion\x12&\n" +
 	"\thook_text\x18\x06 \x01(\tB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\bhookText\x12\x1f\n" +
 	"\x05score\x18\a \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x05score\x120\n" +
-	"\x0ebaseline_views\x18\b \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\rbaselineViews\"\xff\x02\n" +
+	"\x0ebaseline_views\x18\b \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\rbaselineViews\"\xb0\x03\n" +
 	"\aOutlier\x121\n" +
 	"\x05video\x18\x01 \x01(\v2\x13.scrollery.v1.VideoB\x06\xbaH\x03\xc8\x01\x01R\x05video\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x12,\n" +
@@ -921,7 +1024,18 @@ const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\routlier_since\x18\x06 \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\foutlierSince\x121\n" +
 	"\x0fseven_day_views\x18\a \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\rsevenDayViews\x12/\n" +
 	"\x0eviews_per_hour\x18\b \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\fviewsPerHour\x12%\n" +
-	"\bdoubtful\x18\t \x01(\bB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\bdoubtful\"\xc9\x02\n" +
+	"\bdoubtful\x18\t \x01(\bB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\bdoubtful\x12/\n" +
+	"\x05early\x18\n" +
+	" \x01(\v2\x13.scrollery.v1.EarlyB\x04\xd0\xda\x18\x01R\x05early\"\xaa\x01\n" +
+	"\x05Early\x12\x14\n" +
+	"\x05views\x18\x01 \x01(\x01R\x05views\x12\x10\n" +
+	"\x03low\x18\x02 \x01(\x01R\x03low\x12\x12\n" +
+	"\x04high\x18\x03 \x01(\x01R\x04high\x12\x1d\n" +
+	"\n" +
+	"own_videos\x18\x04 \x01(\x05R\townVideos\x12\x1f\n" +
+	"\valike_views\x18\x05 \x01(\x01R\n" +
+	"alikeViews\x12%\n" +
+	"\x0ealike_creators\x18\x06 \x01(\x05R\ralikeCreators\"\xc9\x02\n" +
 	"\x05Trend\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12<\n" +
@@ -947,7 +1061,7 @@ func file_scrollery_v1_library_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_library_proto_rawDescData
 }
 
-var file_scrollery_v1_library_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_scrollery_v1_library_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_scrollery_v1_library_proto_goTypes = []any{
 	(*Video)(nil),           // 0: scrollery.v1.Video
 	(*VideoMetadata)(nil),   // 1: scrollery.v1.VideoMetadata
@@ -956,26 +1070,28 @@ var file_scrollery_v1_library_proto_goTypes = []any{
 	(*Metrics)(nil),         // 4: scrollery.v1.Metrics
 	(*Hook)(nil),            // 5: scrollery.v1.Hook
 	(*Outlier)(nil),         // 6: scrollery.v1.Outlier
-	(*Trend)(nil),           // 7: scrollery.v1.Trend
-	(*TrendMetrics)(nil),    // 8: scrollery.v1.TrendMetrics
-	(*structpb.Struct)(nil), // 9: google.protobuf.Struct
-	(*structpb.Value)(nil),  // 10: google.protobuf.Value
+	(*Early)(nil),           // 7: scrollery.v1.Early
+	(*Trend)(nil),           // 8: scrollery.v1.Trend
+	(*TrendMetrics)(nil),    // 9: scrollery.v1.TrendMetrics
+	(*structpb.Struct)(nil), // 10: google.protobuf.Struct
+	(*structpb.Value)(nil),  // 11: google.protobuf.Value
 }
 var file_scrollery_v1_library_proto_depIdxs = []int32{
 	3,  // 0: scrollery.v1.Video.source:type_name -> scrollery.v1.Source
-	9,  // 1: scrollery.v1.Video.agent_metadata:type_name -> google.protobuf.Struct
-	9,  // 2: scrollery.v1.Video.metadata:type_name -> google.protobuf.Struct
+	10, // 1: scrollery.v1.Video.agent_metadata:type_name -> google.protobuf.Struct
+	10, // 2: scrollery.v1.Video.metadata:type_name -> google.protobuf.Struct
 	4,  // 3: scrollery.v1.Video.metrics:type_name -> scrollery.v1.Metrics
 	0,  // 4: scrollery.v1.Hook.video:type_name -> scrollery.v1.Video
-	10, // 5: scrollery.v1.Hook.visual:type_name -> google.protobuf.Value
+	11, // 5: scrollery.v1.Hook.visual:type_name -> google.protobuf.Value
 	0,  // 6: scrollery.v1.Outlier.video:type_name -> scrollery.v1.Video
-	8,  // 7: scrollery.v1.Trend.metrics:type_name -> scrollery.v1.TrendMetrics
-	0,  // 8: scrollery.v1.Trend.examples:type_name -> scrollery.v1.Video
-	9,  // [9:9] is the sub-list for method output_type
-	9,  // [9:9] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	7,  // 7: scrollery.v1.Outlier.early:type_name -> scrollery.v1.Early
+	9,  // 8: scrollery.v1.Trend.metrics:type_name -> scrollery.v1.TrendMetrics
+	0,  // 9: scrollery.v1.Trend.examples:type_name -> scrollery.v1.Video
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_library_proto_init() }
@@ -990,7 +1106,7 @@ func file_scrollery_v1_library_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_library_proto_rawDesc), len(file_scrollery_v1_library_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -178,8 +178,11 @@ type OutlierExplanation struct {
 	ViewsPerHour *float64 `protobuf:"fixed64,25,opt,name=views_per_hour,json=viewsPerHour" json:"views_per_hour,omitempty"`
 	// The newest usable reading of the library's completed scrolls, Unix milliseconds; null without one.
 	NewestReadingAt *float64 `protobuf:"fixed64,26,opt,name=newest_reading_at,json=newestReadingAt" json:"newest_reading_at,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// floor((e1 x .. x en x a) ^ (1 / (n + 1))): e are the `expectedViews` of the n own peers, a is
+	// max(floor(early.alikeViews x target.share / 1000), 1). Null unless n is 1 or 2 and the creator's followers are known.
+	Early         *Early `protobuf:"bytes,27,opt,name=early" json:"early,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *OutlierExplanation) Reset() {
@@ -392,6 +395,13 @@ func (x *OutlierExplanation) GetNewestReadingAt() float64 {
 		return *x.NewestReadingAt
 	}
 	return 0
+}
+
+func (x *OutlierExplanation) GetEarly() *Early {
+	if x != nil {
+		return x.Early
+	}
+	return nil
 }
 
 // ConsideredVideos are the videos that were looked at for one purpose.
@@ -1476,12 +1486,12 @@ var File_scrollery_v1_library_explain_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\n" +
-	"\"scrollery/v1/library_explain.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cscrollery/v1/operation.proto\"E\n" +
+	"\"scrollery/v1/library_explain.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"E\n" +
 	"\x15ExplainOutlierRequest\x12,\n" +
 	"\bvideo_id\x18\x01 \x01(\tB\x11\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\avideoId\"r\n" +
 	"\x16ExplainOutlierResponse\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x12B\n" +
-	"\vexplanation\x18\x02 \x01(\v2 .scrollery.v1.OutlierExplanationR\vexplanation\"\x82\t\n" +
+	"\vexplanation\x18\x02 \x01(\v2 .scrollery.v1.OutlierExplanationR\vexplanation\"\xad\t\n" +
 	"\x12OutlierExplanation\x12\x19\n" +
 	"\bvideo_id\x18\x01 \x01(\tR\avideoId\x12\x16\n" +
 	"\x06method\x18\x02 \x01(\tR\x06method\x12V\n" +
@@ -1511,7 +1521,8 @@ const file_scrollery_v1_library_explain_proto_rawDesc = "" +
 	"\routlier_since\x18\x17 \x01(\x01B\x05\xaa\x01\x02\b\x01R\foutlierSince\x12-\n" +
 	"\x0fseven_day_views\x18\x18 \x01(\x01B\x05\xaa\x01\x02\b\x01R\rsevenDayViews\x12+\n" +
 	"\x0eviews_per_hour\x18\x19 \x01(\x01B\x05\xaa\x01\x02\b\x01R\fviewsPerHour\x121\n" +
-	"\x11newest_reading_at\x18\x1a \x01(\x01B\x05\xaa\x01\x02\b\x01R\x0fnewestReadingAt\"|\n" +
+	"\x11newest_reading_at\x18\x1a \x01(\x01B\x05\xaa\x01\x02\b\x01R\x0fnewestReadingAt\x12)\n" +
+	"\x05early\x18\x1b \x01(\v2\x13.scrollery.v1.EarlyR\x05early\"|\n" +
 	"\x10ConsideredVideos\x125\n" +
 	"\x06videos\x18\x01 \x03(\v2\x1d.scrollery.v1.ConsideredVideoR\x06videos\x121\n" +
 	"\x06counts\x18\x02 \x03(\v2\x19.scrollery.v1.ReasonCountR\x06counts\"\xeb\x02\n" +
@@ -1641,6 +1652,7 @@ var file_scrollery_v1_library_explain_proto_goTypes = []any{
 	(*TrendVideo)(nil),             // 11: scrollery.v1.TrendVideo
 	(*TrendReading)(nil),           // 12: scrollery.v1.TrendReading
 	(*DroppedKey)(nil),             // 13: scrollery.v1.DroppedKey
+	(*Early)(nil),                  // 14: scrollery.v1.Early
 }
 var file_scrollery_v1_library_explain_proto_depIdxs = []int32{
 	2,  // 0: scrollery.v1.ExplainOutlierResponse.explanation:type_name -> scrollery.v1.OutlierExplanation
@@ -1649,20 +1661,21 @@ var file_scrollery_v1_library_explain_proto_depIdxs = []int32{
 	3,  // 3: scrollery.v1.OutlierExplanation.niche:type_name -> scrollery.v1.ConsideredVideos
 	3,  // 4: scrollery.v1.OutlierExplanation.likes:type_name -> scrollery.v1.ConsideredVideos
 	6,  // 5: scrollery.v1.OutlierExplanation.flags:type_name -> scrollery.v1.OutlierFlag
-	4,  // 6: scrollery.v1.ConsideredVideos.videos:type_name -> scrollery.v1.ConsideredVideo
-	5,  // 7: scrollery.v1.ConsideredVideos.counts:type_name -> scrollery.v1.ReasonCount
-	9,  // 8: scrollery.v1.ExplainTrendResponse.explanation:type_name -> scrollery.v1.TrendExplanation
-	10, // 9: scrollery.v1.TrendExplanation.window:type_name -> scrollery.v1.TrendWindow
-	11, // 10: scrollery.v1.TrendExplanation.videos:type_name -> scrollery.v1.TrendVideo
-	13, // 11: scrollery.v1.TrendExplanation.dropped:type_name -> scrollery.v1.DroppedKey
-	5,  // 12: scrollery.v1.TrendExplanation.dropped_counts:type_name -> scrollery.v1.ReasonCount
-	12, // 13: scrollery.v1.TrendVideo.first:type_name -> scrollery.v1.TrendReading
-	12, // 14: scrollery.v1.TrendVideo.last:type_name -> scrollery.v1.TrendReading
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	14, // 6: scrollery.v1.OutlierExplanation.early:type_name -> scrollery.v1.Early
+	4,  // 7: scrollery.v1.ConsideredVideos.videos:type_name -> scrollery.v1.ConsideredVideo
+	5,  // 8: scrollery.v1.ConsideredVideos.counts:type_name -> scrollery.v1.ReasonCount
+	9,  // 9: scrollery.v1.ExplainTrendResponse.explanation:type_name -> scrollery.v1.TrendExplanation
+	10, // 10: scrollery.v1.TrendExplanation.window:type_name -> scrollery.v1.TrendWindow
+	11, // 11: scrollery.v1.TrendExplanation.videos:type_name -> scrollery.v1.TrendVideo
+	13, // 12: scrollery.v1.TrendExplanation.dropped:type_name -> scrollery.v1.DroppedKey
+	5,  // 13: scrollery.v1.TrendExplanation.dropped_counts:type_name -> scrollery.v1.ReasonCount
+	12, // 14: scrollery.v1.TrendVideo.first:type_name -> scrollery.v1.TrendReading
+	12, // 15: scrollery.v1.TrendVideo.last:type_name -> scrollery.v1.TrendReading
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_library_explain_proto_init() }
@@ -1670,6 +1683,7 @@ func file_scrollery_v1_library_explain_proto_init() {
 	if File_scrollery_v1_library_explain_proto != nil {
 		return
 	}
+	file_scrollery_v1_library_proto_init()
 	file_scrollery_v1_operation_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

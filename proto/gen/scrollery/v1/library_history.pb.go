@@ -76,7 +76,9 @@ type GetVideoResponse struct {
 	// Null if the video is no outlier.
 	Outlier *Outlier `protobuf:"bytes,3,opt,name=outlier" json:"outlier,omitempty"`
 	// Null without evidence.
-	Hook          *Hook `protobuf:"bytes,4,opt,name=hook" json:"hook,omitempty"`
+	Hook *Hook `protobuf:"bytes,4,opt,name=hook" json:"hook,omitempty"`
+	// What it would usually have, an outlier or not; null as `early` of an outlier is absent.
+	Early         *Early `protobuf:"bytes,5,opt,name=early" json:"early,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -135,6 +137,13 @@ func (x *GetVideoResponse) GetOutlier() *Outlier {
 func (x *GetVideoResponse) GetHook() *Hook {
 	if x != nil {
 		return x.Hook
+	}
+	return nil
+}
+
+func (x *GetVideoResponse) GetEarly() *Early {
+	if x != nil {
+		return x.Early
 	}
 	return nil
 }
@@ -1831,12 +1840,13 @@ const file_scrollery_v1_library_history_proto_rawDesc = "" +
 	"\n" +
 	"\"scrollery/v1/library_history.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ascrollery/v1/library.proto\x1a\x1cscrollery/v1/operation.proto\"4\n" +
 	"\x0fGetVideoRequest\x12!\n" +
-	"\x02id\x18\x01 \x01(\tB\x11\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\x02id\"\xac\x01\n" +
+	"\x02id\x18\x01 \x01(\tB\x11\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18d\xaa\x01\x02\b\x01R\x02id\"\xd7\x01\n" +
 	"\x10GetVideoResponse\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x12)\n" +
 	"\x05video\x18\x02 \x01(\v2\x13.scrollery.v1.VideoR\x05video\x12/\n" +
 	"\aoutlier\x18\x03 \x01(\v2\x15.scrollery.v1.OutlierR\aoutlier\x12&\n" +
-	"\x04hook\x18\x04 \x01(\v2\x12.scrollery.v1.HookR\x04hook\"9\n" +
+	"\x04hook\x18\x04 \x01(\v2\x12.scrollery.v1.HookR\x04hook\x12)\n" +
+	"\x05early\x18\x05 \x01(\v2\x13.scrollery.v1.EarlyR\x05early\"9\n" +
 	"\x10GetVideosRequest\x12%\n" +
 	"\x03ids\x18\x01 \x03(\tB\x13\xbaH\x10\xc8\x01\x01\x92\x01\n" +
 	"\x102\"\x06r\x04\x10\x01\x18dR\x03ids\"_\n" +
@@ -2017,25 +2027,27 @@ var file_scrollery_v1_library_history_proto_goTypes = []any{
 	(*Video)(nil),                    // 23: scrollery.v1.Video
 	(*Outlier)(nil),                  // 24: scrollery.v1.Outlier
 	(*Hook)(nil),                     // 25: scrollery.v1.Hook
+	(*Early)(nil),                    // 26: scrollery.v1.Early
 }
 var file_scrollery_v1_library_history_proto_depIdxs = []int32{
 	23, // 0: scrollery.v1.GetVideoResponse.video:type_name -> scrollery.v1.Video
 	24, // 1: scrollery.v1.GetVideoResponse.outlier:type_name -> scrollery.v1.Outlier
 	25, // 2: scrollery.v1.GetVideoResponse.hook:type_name -> scrollery.v1.Hook
-	25, // 3: scrollery.v1.GetVideosResponse.videos:type_name -> scrollery.v1.Hook
-	6,  // 4: scrollery.v1.GetFramesResponse.frames:type_name -> scrollery.v1.Frame
-	9,  // 5: scrollery.v1.ListObservationsResponse.observations:type_name -> scrollery.v1.Observation
-	16, // 6: scrollery.v1.BacktestOutliersResponse.runs:type_name -> scrollery.v1.BacktestRun
-	17, // 7: scrollery.v1.BacktestOutliersResponse.rows:type_name -> scrollery.v1.BacktestRow
-	20, // 8: scrollery.v1.BacktestTrendsResponse.runs:type_name -> scrollery.v1.TrendBacktestRun
-	21, // 9: scrollery.v1.BacktestTrendsResponse.all:type_name -> scrollery.v1.TrendBacktestSum
-	21, // 10: scrollery.v1.TrendBacktestRun.keys:type_name -> scrollery.v1.TrendBacktestSum
-	22, // 11: scrollery.v1.TrendBacktestSum.directions:type_name -> scrollery.v1.DirectionBacktest
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	26, // 3: scrollery.v1.GetVideoResponse.early:type_name -> scrollery.v1.Early
+	25, // 4: scrollery.v1.GetVideosResponse.videos:type_name -> scrollery.v1.Hook
+	6,  // 5: scrollery.v1.GetFramesResponse.frames:type_name -> scrollery.v1.Frame
+	9,  // 6: scrollery.v1.ListObservationsResponse.observations:type_name -> scrollery.v1.Observation
+	16, // 7: scrollery.v1.BacktestOutliersResponse.runs:type_name -> scrollery.v1.BacktestRun
+	17, // 8: scrollery.v1.BacktestOutliersResponse.rows:type_name -> scrollery.v1.BacktestRow
+	20, // 9: scrollery.v1.BacktestTrendsResponse.runs:type_name -> scrollery.v1.TrendBacktestRun
+	21, // 10: scrollery.v1.BacktestTrendsResponse.all:type_name -> scrollery.v1.TrendBacktestSum
+	21, // 11: scrollery.v1.TrendBacktestRun.keys:type_name -> scrollery.v1.TrendBacktestSum
+	22, // 12: scrollery.v1.TrendBacktestSum.directions:type_name -> scrollery.v1.DirectionBacktest
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_library_history_proto_init() }
