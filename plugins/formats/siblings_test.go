@@ -135,6 +135,8 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"addresses without a host", "a.csv", "title,href,views\na,/watch?v=AAAAAAAAS03&pp=x,5 views\nb,/shorts/AAAAAAAAS04,6 views\n", []string{"AAAAAAAAS03 5 - - -", "AAAAAAAAS04 6 - - -"}, ""},
 		{"streams of a proxy of YouTube", "a.json", `{"relatedStreams":[{"url":"/watch?v=AAAAAAAAS03","type":"stream","title":"a","uploaderName":"Oat","uploadedDate":"7 months ago","views":5,"uploaded":1751328000000}]}`, []string{"AAAAAAAAS03 5 - - 20270"}, ""},
 		{"who posted it", "a.csv", "Link,Posted by,Views\nhttps://youtu.be/AAAAAAAAS03,a.example,5\n", []string{"AAAAAAAAS03 5 - - -"}, "Name:Posted by Field:handle"},
+		{"two tables that were merged", "a.csv", "id_x,n_plays_x,n_likes_x,n_likes_y\n7521900000000000036,50,3,3\n", []string{"7521900000000000036 50 3 - -"}, ""},
+		{"two tables that were merged, with other views", "a.csv", "link,views_x,views_y\n" + tiktok + "0036,50,90\n" + tiktok + "0037,5,20\n", nil, "may be in"},
 		{"two columns of views", "a.csv", "url,Views,Total views\n" + tiktok + "0034,100,5000\n" + tiktok + "0035,90,4000\n", nil, "may be in"},
 		{"two columns of views that agree", "a.csv", "url,Views,Total views\n" + tiktok + "0034,5000,5K\n" + tiktok + "0035,90,90\n", []string{"7521900000000000034 5000 - - -", "7521900000000000035 90 - - -"}, ""},
 		{"counts under emojis", "a.csv", "url,\U0001f440\n" + tiktok + "0036,399\n", nil, "may have them"},

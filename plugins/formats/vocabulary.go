@@ -123,6 +123,13 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 		}
 		return v.of(of)
 	}
+	for side, end := range []string{"_x", "_y"} { // pandas merged two tables that both had the name
+		if base, ok := strings.CutSuffix(name, end); ok && base != "" {
+			m, known := v.of(base)
+			m.rank += 1 + side
+			return m, known
+		}
+	}
 	if m, ok := v.ofWhole(name); ok {
 		return m, true
 	}
