@@ -40,7 +40,7 @@ func watched(r *rand.Rand, run int64) (records []stage.Record) {
 			rec.Metadata = []byte(fmt.Sprintf(`{"caption":"canary%s #tag%d","hashtags":["tag%d"]}`, id, n%3, n%3))
 			spoken := fmt.Sprintf("the same beginning of a hook by many %d", n%2)
 			rec.Evidence = &stage.Evidence{Spoken: &spoken}
-			rec.Metrics.Followers = ptr(int64(100 * creator))
+			rec.Metrics.Followers = ptr(int64(1000 + 100*creator))
 			records = append(records, rec)
 		}
 	}
@@ -216,6 +216,15 @@ func TestDeletingLeavesALibraryThatNeverHadIt(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				b := never(t, db, func(string) bool { return false })
 				full := b.whole()
+				points := func() (all []string) {
+					b.rows(`SELECT v.external_id, p.scroll_id, p.views, p.twice_baseline, p.peers, p.listed, p.flag, p.early
+FROM score_points p JOIN videos v ON v.id = p.video_id AND v.account_id = 7 WHERE p.account_id = 7 ORDER BY v.external_id, p.scroll_id`, func(line string) { all = append(all, line) })
+					return all
+				}
+				scored := points()
+				if !slices.ContainsFunc(scored, func(line string) bool { return !strings.HasSuffix(line, "|0") }) {
+					t.Error("no score has early views, want some of creators with few videos")
+				}
 				order := c.order(b)
 				if n, _, found, err := b.removal.Count(b.ctx, order); err != nil || !found || n != c.videos {
 					t.Errorf("dry run: got %d videos, found %t, %v; want %d", n, found, err, c.videos)
@@ -246,6 +255,9 @@ func TestDeletingLeavesALibraryThatNeverHadIt(t *testing.T) {
 					b.settled()
 					if diff := cmp.Diff(strings.Split(full, "\n"), strings.Split(b.whole(), "\n")); diff != "" {
 						t.Errorf("library after the undo (-before +got):\n%s", diff)
+					}
+					if diff := cmp.Diff(scored, points()); diff != "" {
+						t.Errorf("scores after the undo (-before +got):\n%s", diff)
 					}
 					if n := b.count("tombstones") + b.count("deleted_videos"); n != 0 {
 						t.Errorf("got %d tombstones and kept videos after the undo, want 0", n)

@@ -266,5 +266,5 @@ func (s Deletions) restoreRuns(ctx context.Context, tx *store.Tx, observed []*en
 func pointAgain(tx *store.Tx, p *ent.ScorePoint) *ent.ScorePointCreate {
 	return tx.Ent().ScorePoint.Create().SetID(p.ID).SetAccountID(p.AccountID).SetScrollID(p.ScrollID).SetVideoID(p.VideoID).SetMethod(p.Method).
 		SetGrowthKind(p.GrowthKind).SetNillablePostedAt(p.PostedAt).SetObservedAt(p.ObservedAt).SetViews(p.Views).SetTwiceBaseline(p.TwiceBaseline).
-		SetSampleCount(p.SampleCount).SetPeers(p.Peers).SetByNiche(p.ByNiche).SetDoubtful(p.Doubtful).SetListed(p.Listed).SetFlag(p.Flag)
+		SetSampleCount(p.SampleCount).SetPeers(p.Peers).SetByNiche(p.ByNiche).SetDoubtful(p.Doubtful).SetListed(p.Listed).SetFlag(p.Flag).SetEarly(p.Early)
 }
