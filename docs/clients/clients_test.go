@@ -22,7 +22,6 @@ import (
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/plugins/feed"
-	"github.com/scrollery/scrollery/proto/gen/openapi"
 )
 
 // within bounds one program: the packages come over the network.
@@ -153,7 +152,7 @@ func install(t *testing.T) string {
 	for _, name := range []string{"api.binpb", "api.files"} {
 		copied(t, dir, filepath.Join("../../proto/gen", name), name)
 	}
-	write(t, filepath.Join(dir, "openapi.json"), openapi.Document)
+	copied(t, dir, "../../proto/gen/openapi/openapi.json", "openapi.json")
 	run(t, dir, nil, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error")
 	return dir
 }
