@@ -19,7 +19,7 @@ import (
 var revealing = map[string][]string{
 	"Workspace": {"workspace"}, "Rules": {"rules"}, "RuleItem": {"rules"}, "RuleReading": {"rules"}, "UnclearRule": {"rules"},
 	"Scroll": {"scrolls"}, "Schedule": {"scrolls"}, "Verdict": {"scrolls"}, "Template": {"scrolls"}, "SourceEstimate": {"scrolls"},
-	"Video": {"library"}, "Hook": {"library"}, "Outlier": {"library"}, "Trend": {"library"}, "Creator": {"library"}, "Observation": {"library"}, "Deletion": {"library"}, "Collection": {"library"}, "Share": {"shares"}, "CollectedVideo": {"library"},
+	"Video": {"library"}, "Hook": {"library"}, "Outlier": {"library"}, "Trend": {"library"}, "Creator": {"library"}, "Observation": {"library"}, "Frame": {"library"}, "Deletion": {"library"}, "Collection": {"library"}, "Share": {"shares"}, "CollectedVideo": {"library"},
 	"OutlierExplanation": {"library"}, "TrendExplanation": {"library"}, "BacktestRun": {"library"}, "TrendBacktestRun": {"library"},
 	"KeptData": {"library"}, "HeldSource": {"library"}, "PreviewExample": {"rules"}, "BriefSentence": {"agent"},
 	"Usage": {"usage"}, "UsageEvent": {"usage"}, "Key": {"keys"}, "Change": {"account"}, "ChangedVideo": {"library"}, "ChangedTrend": {"library"}, "CallingKey": {"account"}, "UnitBudget": {"account"},
@@ -35,7 +35,7 @@ var revealing = map[string][]string{
 
 // parts are messages that stand in others alone, or show nothing of an account.
 var parts = strings.Fields(`VideoMetadata VisualEvidence Source Metrics TrendMetrics CreatorKind CreatorRhythm ConsideredVideos
-	ConsideredVideo ReasonCount OutlierFlag TrendWindow TrendVideo TrendReading DroppedKey BacktestRow TrendBacktestSum Progress ScrollFailure ScrollPlan Seed
+	ConsideredVideo ReasonCount OutlierFlag TrendWindow TrendVideo TrendReading DroppedKey BacktestRow TrendBacktestSum DirectionBacktest Early Progress ScrollFailure ScrollPlan Seed
 	Looked Coverage RuleDrops ResultCounts TemplateStage QuotaEstimate CostEstimate Budget AccountLimits ChangeCount
 	ImportFormat ImportSkip ImportDay ImportFile ImportField ImportColumn ImportPlace ImportText ImportDifference`)
 
