@@ -73,6 +73,11 @@ func TestFramesOfAFilm(t *testing.T) {
 				t.Errorf("the export lacks the frame at %v ms: %.300s", f.At, rows)
 			}
 		}
+		imported, _ := upload(t, caller, "name=a.jsonl", feedLines(0, 5, importTime))
+		awaitImport(t, caller, imported, "completed")
+		if caller.Get(t, "GET /v1/library/frames?videoId="+id, &theirs); len(theirs.Frames) != 3 {
+			t.Errorf("after an import: got %d frames, want the 3", len(theirs.Frames))
+		}
 		caller.Get(t, fmt.Sprintf(`POST /v1/library/delete {"videoId":%q}`, id), &struct{}{})
 		if caller.Get(t, "GET /v1/library/frames?videoId="+id, &theirs); len(theirs.Frames) > 0 {
 			t.Errorf("the deleted video has %d frames, want none", len(theirs.Frames))

@@ -1,6 +1,7 @@
 package collections
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -65,6 +66,9 @@ func (*Members) Forget(ctx context.Context, tx *store.Tx, ids []int64) error {
 
 // Copy returns in which collections videos are and where, by video.
 func (*Members) Copy(ctx context.Context, tx *store.Tx, ids []int64) (map[int64]json.RawMessage, error) {
+	if err := lock(ctx, tx); err != nil {
+		return nil, err
+	}
 	rows, err := tx.Ent().CollectionVideo.Query().Where(collectionvideo.VideoIDIn(ids...)).
 		Order(ent.Asc(collectionvideo.FieldVideoID, collectionvideo.FieldCollectionID)).All(ctx)
 	if err != nil {
@@ -113,7 +117,8 @@ func putBack(ctx context.Context, tx *store.Tx, id int64, members []Member) erro
 	if err != nil || c == nil {
 		return err
 	}
-	members = members[:min(len(members), MaxVideos-c.Videos)]
+	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.Position, b.Position) })
+	members = members[:min(len(members), max(0, MaxVideos-c.Videos))]
 	if len(members) == 0 {
 		return nil
 	}

@@ -94,7 +94,7 @@ func (x *examination) pass(id string, ids []int64, has *media, from, share float
 	err := stages.Evidence(x.ctx, id, x.r.call, next, func(findings []stage.Finding) error {
 		for _, f := range findings {
 			if asked[f.Ref] {
-				if !x.r.call.Frames {
+				if !x.r.call.Frames || has == nil { // none but of videos that it was given
 					f.Frames = nil
 				}
 				fresh[f.Ref] = &f

@@ -59,8 +59,8 @@ func checkFrames(frames []Frame) error {
 var errWebP = errors.New("no WebP file of one still picture alone")
 
 // webpSize reads the size of a picture from its header. It takes the two simple forms of
-// the format, which are one chunk: neither an animation nor metadata, such as the place
-// where a picture was taken, fits in.
+// the format, which are one chunk: neither an animation nor a chunk of metadata, such as the
+// place where a picture was taken, fits in.
 func webpSize(file []byte) (width, height int, err error) {
 	if len(file) < 30 || string(file[:4]) != "RIFF" || string(file[8:12]) != "WEBP" || uint64(binary.LittleEndian.Uint32(file[4:])) != uint64(len(file)-8) {
 		return 0, 0, errWebP
