@@ -58,8 +58,6 @@ const (
 const (
 	// UndoFor is how long a deletion can be undone.
 	UndoFor = 24 * time.Hour
-	// patience is how long a call deletes before it leaves the rest to the job.
-	patience = time.Second
 	// pause is what a job leaves to others after each transaction.
 	pause = 2 * time.Millisecond
 )
@@ -99,6 +97,9 @@ type Deletion struct {
 
 // Service deletes parts of libraries. It is safe for concurrent use.
 type Service struct {
+	// Patience is how long a call deletes before it leaves the rest to the job. Default 1 s.
+	Patience time.Duration
+
 	db        *store.DB
 	videos    *videos.Service
 	deletions videos.Deletions
@@ -116,7 +117,7 @@ func New(db *store.DB, v *videos.Service, imports Imports, kept Kept, retention 
 	deletions := videos.NewDeletions(v)
 	return &Service{
 		db: db, videos: v, deletions: deletions, sweeps: deletions.Sweeps(), imports: imports, kept: kept,
-		retention: retention, thinning: thinning, now: time.Now,
+		retention: retention, thinning: thinning, now: time.Now, Patience: time.Second,
 	}
 }
 
@@ -201,7 +202,7 @@ func (s *Service) Delete(ctx context.Context, o Order) (*Deletion, error) {
 	if err != nil || d == nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()
 	if err := s.finish(ctx, d); err != nil && ctx.Err() == nil {
 		return nil, err
@@ -245,7 +246,7 @@ func (s *Service) begin(ctx context.Context, t *Target) (*Deletion, error) {
 		if err := s.videos.Tombstones.NoteDeletion(ctx, tx, id, d.What, t.Scrolls, d.CreatedAt); err != nil || d.Status == deleted {
 			return err
 		}
-		return tx.Enqueue(ctx, store.Job{Kind: deleteKind, Args: job{account, id}, RunAt: s.now().Add(2 * patience), MaxAttempts: attempts})
+		return tx.Enqueue(ctx, store.Job{Kind: deleteKind, Args: job{account, id}, RunAt: s.now().Add(2 * s.Patience), MaxAttempts: attempts})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("delete from the library: %w", err)
@@ -356,7 +357,7 @@ func (s *Service) Undo(ctx context.Context, id string) (*Deletion, error) {
 	if err != nil || d == nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()
 	if err := s.finishUndo(ctx, d); err != nil && ctx.Err() == nil {
 		return nil, err

@@ -99,7 +99,7 @@ func (s *Service) beginUndo(ctx context.Context, id int64) (d *Deletion, err err
 		if err != nil {
 			return fmt.Errorf("undo deletion %d: %w", id, err)
 		}
-		return tx.Enqueue(ctx, store.Job{Kind: undoKind, Args: job{account, id}, RunAt: s.now().Add(2 * patience), MaxAttempts: attempts})
+		return tx.Enqueue(ctx, store.Job{Kind: undoKind, Args: job{account, id}, RunAt: s.now().Add(2 * s.Patience), MaxAttempts: attempts})
 	})
 	if err == nil {
 		s.kept.Flush(ctx)
