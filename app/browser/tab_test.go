@@ -214,9 +214,14 @@ func aim(name string) string {
 func (b *tab) press(name string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		spot := eval[[]float64](b, aim(name))
-		if spot == nil {
-			continue
+		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		spot, err := chromedp.Run(ctx, chromedp.Evaluate[[]float64](aim(name)))
+		cancel()
+		switch {
+		case err != nil && !navigated(err):
+			b.failed("press "+name, err)
+		case err != nil || spot == nil:
+			continue // it is not there yet, or the document before goes
 		}
 		b.do("press "+name, chromedp.MouseClickXY(spot[0], spot[1]))
 		if b.hit() {
@@ -226,6 +231,11 @@ func (b *tab) press(name string) {
 	b.failed("press "+name, context.DeadlineExceeded)
 }
 
+// navigated reports whether a script failed since its document went.
+func navigated(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "navigated or closed")
+}
+
 // hit reports whether the click of press reached its target. Where it loads another document,
 // `pressed` is gone, or goes while it is asked for.
 func (b *tab) hit() bool {
@@ -233,7 +243,7 @@ func (b *tab) hit() bool {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	hit, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`window.pressed !== false`))
-	if err != nil && strings.Contains(err.Error(), "navigated or closed") {
+	if navigated(err) {
 		return true
 	}
 	if err != nil {
