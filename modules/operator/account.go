@@ -12,7 +12,8 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
-// shownEntries is how many movements and audit entries an account shows.
+// shownEntries is how many movements and audit entries an account shows, and how many accounts an
+// address.
 const shownEntries = 20
 
 // asOperator returns a context that sees every tenant; its changes are audited as
@@ -124,11 +125,11 @@ func (s *Service) named(ctx context.Context, name string) (int64, error) {
 	case len(accounts) == 0:
 		return 0, fmt.Errorf("there is no account %s", name)
 	case len(accounts) > 1:
-		ids := make([]string, len(accounts))
-		for i, account := range accounts {
-			ids[i] = publicid.Format(publicid.Account, account)
+		ids := make([]string, min(len(accounts), shownEntries))
+		for i := range ids {
+			ids[i] = publicid.Format(publicid.Account, accounts[i])
 		}
-		return 0, fmt.Errorf("%s has %d accounts: name the one that you mean by its id, of %s", name, len(ids), strings.Join(ids, ", "))
+		return 0, fmt.Errorf("%s has %d accounts: name the one that you mean by its id, of %s", name, len(accounts), strings.Join(ids, ", "))
 	}
 	return accounts[0], nil
 }
