@@ -291,7 +291,7 @@ func exported(t *testing.T, account *apptest.Caller) string {
 	return text.String()
 }
 
-// TestATryCountsWhatCame: the feed gives all that is in its folder, whoever was asked for.
+// TestATryCountsWhatCame: the feed gives all that is in its folder, whichever creator it was asked for.
 func TestATryCountsWhatCame(t *testing.T) {
 	t.Parallel()
 	running := apptest.Start(t, sampleFeed)

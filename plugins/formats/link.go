@@ -73,11 +73,12 @@ func readLink(text string) link {
 	}
 	if found.kind == noLink {
 		platform, account := platforms.Account(host, parts)
-		if account == "" || len(parts) > 3 {
+		isChannel := len(parts) > 0 && parts[0] == "channel"
+		if account == "" || len(parts) > 3 || isChannel && !strings.HasPrefix(account, "UC") {
 			return link{}
 		}
 		found.kind, found.platform, found.handle = profileLink, platform, account
-		if parts[0] == "channel" {
+		if isChannel {
 			found.handle, found.creator = "", account
 		}
 	}
