@@ -76,14 +76,7 @@ func fetchMedia(ctx context.Context, call *stage.Call, refs []stage.Ref, emit fu
 
 // watch says what it could read of each record's media.
 func watch(_ context.Context, _ *stage.Call, next func() (stage.Record, error), emit func(stage.Finding) error) error {
-	for {
-		r, err := next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return findEach(next, emit, func(r stage.Record) stage.Finding {
 		text := "nothing"
 		if r.Media != "" {
 			raw, err := os.ReadFile(r.Media)
@@ -95,10 +88,8 @@ func watch(_ context.Context, _ *stage.Call, next func() (stage.Record, error), 
 				text = "the media can be changed"
 			}
 		}
-		if err := emit(stage.Finding{Ref: r.Ref, Evidence: stage.Evidence{OnScreenText: &text}}); err != nil {
-			return err
-		}
-	}
+		return stage.Finding{Evidence: stage.Evidence{OnScreenText: &text}}
+	})
 }
 
 // fetch asks for videos and returns what lies in the folder, by id.

@@ -396,6 +396,16 @@ func frameAll(_ context.Context, _ *stage.Call, next func() (stage.Record, error
 	if err != nil {
 		return err
 	}
+	return findEach(next, emit, func(r stage.Record) stage.Finding {
+		if r.ExternalID == "1" {
+			return stage.Finding{Frames: []stage.Frame{{WebP: []byte("<svg onload=alert(1)>")}}}
+		}
+		return stage.Finding{Frames: []stage.Frame{{WebP: webp}}}
+	})
+}
+
+// findEach emits what find says of each record.
+func findEach(next func() (stage.Record, error), emit func(stage.Finding) error, find func(stage.Record) stage.Finding) error {
 	for {
 		r, err := next()
 		if errors.Is(err, io.EOF) {
@@ -404,11 +414,9 @@ func frameAll(_ context.Context, _ *stage.Call, next func() (stage.Record, error
 		if err != nil {
 			return err
 		}
-		frames := []stage.Frame{{WebP: webp}}
-		if r.ExternalID == "1" {
-			frames = []stage.Frame{{WebP: []byte("<svg onload=alert(1)>")}}
-		}
-		if err := emit(stage.Finding{Ref: r.Ref, Frames: frames}); err != nil {
+		finding := find(r)
+		finding.Ref = r.Ref
+		if err := emit(finding); err != nil {
 			return err
 		}
 	}
@@ -419,17 +427,8 @@ const smallest = "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA"
 
 func listen(_ context.Context, _ *stage.Call, next func() (stage.Record, error), emit func(stage.Finding) error) error {
 	calls++
-	for {
-		r, err := next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	return findEach(next, emit, func(r stage.Record) stage.Finding {
 		text := "heard " + r.ExternalID
-		if err := emit(stage.Finding{Ref: r.Ref, Evidence: stage.Evidence{Spoken: &text}}); err != nil {
-			return err
-		}
-	}
+		return stage.Finding{Evidence: stage.Evidence{Spoken: &text}}
+	})
 }

@@ -174,6 +174,8 @@ func TestAddressesNameVideos(t *testing.T) {
 		"https://m.youtube.com/watch?list=x&v=AAAAAAAAL02":              {platform: "youtube", kind: videoLink, id: "AAAAAAAAL02"},
 		"https://www.youtube.com/live/AAAAAAAAL05":                      {platform: "youtube", kind: videoLink, id: "AAAAAAAAL05"},
 		"https://www.youtube.com/@slowbar":                              {platform: "youtube", kind: profileLink, handle: "slowbar"},
+		"https://www.youtube.com/channel/UCaaaaaaaaaaaaaaaaaaaaaa":      {platform: "youtube", kind: profileLink, creator: "UCaaaaaaaaaaaaaaaaaaaaaa"},
+		"https://www.youtube.com/channel/slowbar":                       {},
 		"https://www.instagram.com/oat.x/reel/CAAAAAAAL03/":             {platform: "instagram", kind: videoLink, id: "CAAAAAAAL03", handle: "oat.x"},
 		"https://www.instagram.com/stories/oat.x/1/":                    {platform: "instagram", kind: photoLink, handle: "oat.x"},
 		"https://www.instagram.com/oat.x/":                              {platform: "instagram", kind: profileLink, handle: "oat.x"},
