@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -126,24 +125,29 @@ func addOne(ctx context.Context, db *store.DB) error {
 	})
 }
 
-// locksOn lists the POSIX locks of this process on a file.
+// locksOn lists the POSIX locks of this process on a file, as the kernel tells them of each
+// descriptor that has the file open. /proc/locks lists those of all processes: it comes in
+// parts, and what another process changes between two of them can leave a lock out.
 func locksOn(t *testing.T, path string) string {
 	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inode := fmt.Sprint(info.Sys().(*syscall.Stat_t).Ino)
-	text, err := os.ReadFile("/proc/locks")
+	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var held []string
-	for line := range strings.Lines(string(text)) {
-		// 1: POSIX ADVISORY READ <pid> <major>:<minor>:<inode> <first> <last>
-		f := strings.Fields(line)
-		if len(f) == 8 && f[1] == "POSIX" && f[4] == fmt.Sprint(os.Getpid()) && strings.HasSuffix(f[5], ":"+inode) {
-			held = append(held, f[3]+" "+f[6]+" "+f[7])
+	for _, fd := range open {
+		if target, err := os.Readlink("/proc/self/fd/" + fd.Name()); err != nil || target != path {
+			continue
+		}
+		text, err := os.ReadFile("/proc/self/fdinfo/" + fd.Name())
+		if err != nil {
+			continue // closed by now, as is the descriptor of the list itself
+		}
+		for line := range strings.Lines(string(text)) {
+			// lock: 1: POSIX ADVISORY READ <pid> <major>:<minor>:<inode> <first> <last>
+			if f := strings.Fields(line); len(f) == 9 && f[0] == "lock:" && f[2] == "POSIX" {
+				held = append(held, f[4]+" "+f[7]+" "+f[8])
+			}
 		}
 	}
 	return strings.Join(held, ", ")
