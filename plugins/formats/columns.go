@@ -128,6 +128,9 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 	u.takeCreator()
 	u.leaveGains()
 	u.takePlatform(r.out.name)
+	if at, ok := u.at["durationSeconds"]; ok {
+		u.durationUnit = u.unitOfDuration(&u.columns[at])
+	}
 	u.leaveFavorites()
 	u.takeCaption()
 	u.check(style)
@@ -298,9 +301,6 @@ func (u *understanding) takeFields() {
 		if best := u.columns.best(field, func(c *sampleColumn) bool { return u.suits(field, c) }); best >= 0 {
 			u.take(field, best, fmt.Sprintf("named %q", u.columns[best].Name))
 		}
-	}
-	if at, ok := u.at["durationSeconds"]; ok {
-		u.durationUnit = u.unitOfDuration(&u.columns[at])
 	}
 }
 

@@ -322,6 +322,10 @@ func TestCreatorsAndTextsOfTables(t *testing.T) {
 			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metadata":{"durationSeconds":14.966},"metrics":{"views":5}}`,
 		},
 		{
+			"milliseconds in a table of ids alone", "a.csv", "video_id,play_count,video_duration\n7521900000000000051,5,14966\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","metadata":{"durationSeconds":14.966},"metrics":{"views":5}}`,
+		},
+		{
 			"insights of the Graph API", "a.json", `{"data":[{"id":"1801","media_type":"VIDEO","media_product_type":"REELS","permalink":"https://www.instagram.com/reel/DMETA000001/","like_count":4,"insights":{"data":[{"name":"views","values":[{"value":88}]},{"name":"saved","values":[{"value":3}]},{"name":"reach","values":[{"value":70}]}]}}]}`,
 			`{"platform":"instagram","externalId":"DMETA000001","sourceUrl":"https://www.instagram.com/reel/DMETA000001/","metadata":{"mediaType":"reels"},"metrics":{"views":88,"likes":4,"saves":3,"semantics":"paid_and_organic"}}`,
 		},
