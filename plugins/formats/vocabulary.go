@@ -133,6 +133,12 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 	if m, ok := v.ofWhole(name); ok {
 		return m, true
 	}
+	if parts := numberedName.FindStringSubmatch(name); parts != nil {
+		if m, ok := v.of(parts[1]); ok {
+			m.rank += 5
+			return m, true
+		}
+	}
 	tokens := nameTokens(name)
 	if len(tokens) == 0 && strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.So, r) }) {
 		return meaning{}, false // an emoji may name a count
@@ -189,7 +195,9 @@ func (v *vocabulary) ofWhole(name string) (meaning, bool) {
 
 var (
 	zoneEnd = regexp.MustCompile(`^(.+?)[ _(\[]+([A-Z]{3,4})[)\]]?$`)
-	unitEnd = regexp.MustCompile(`^(.+?)\s*[(\[](?:in )?([^)\]]+)[)\]]$`)
+	unitEnd = regexp.MustCompile(`^(.+?)\s*(?:[(\[](?:in )?([^)\]]+)[)\]]|[ _]in[ _](\pL+))$`)
+	// numberedName has the number of a variable before it, as codebooks and forms count them: V4_views, Q2. Likes.
+	numberedName = regexp.MustCompile(`(?i)^(?:(?:v|q|var|x)_?\d{1,3}[a-z]?|\d{1,2})[_.:) -]+(\pL.*)$`)
 )
 
 // nameZone is the zone at the end of the name of a column, as in `Date (EST)`; nil without one.
@@ -211,7 +219,7 @@ func nameUnit(name string) (rest string, factor float64) {
 	if parts == nil {
 		return name, 0
 	}
-	switch word := foldName(parts[2]); word {
+	switch word := foldName(parts[2] + parts[3]); word {
 	case "000", "000s", "thousands", "ks", "1000", "1000s":
 		return parts[1], 1e3
 	case "ms", "mil": // milliseconds, and a thousand or a million
