@@ -119,6 +119,7 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 	u.tool = toolOf(r.tools(), header)
 	u.takeTool()
 	u.takeLinks()
+	u.leaveSharers()
 	u.takeFields()
 	style := numberStyle{languages: u.languages, words: v.count}
 	u.takeViews()
@@ -232,6 +233,26 @@ func (u *understanding) takeLinks() {
 		if c := &u.columns[i]; u.columns[best].meaning.field != "sourceUrl" && c.Field == "" && len(c.values) > 0 && c.mostly(c.links) && u.otherVideos(c, &u.columns[best]) {
 			u.doubt("addresses of videos are in %q and, other ones, in %q", u.columns[best].Name, c.Name)
 			return
+		}
+	}
+}
+
+// sharerWords name columns of posts on other sites, which may be about the addresses of videos.
+var sharerWords = wordSet("subreddit subredditid subredditname upvoteratio tweetid tweeturl retweets retweetcount retweetscount")
+
+// leaveSharers leaves all but the addresses of a table of posts on other sites that share videos:
+// their authors, times and counts are none of the videos'.
+func (u *understanding) leaveSharers() {
+	at := slices.IndexFunc(u.columns, func(c sampleColumn) bool {
+		return sharerWords[foldName(c.Name)] && 2*len(c.values) > len(c.all)
+	})
+	if at < 0 || !u.has("sourceUrl") || u.tool != nil {
+		return
+	}
+	for i := range u.columns {
+		if c := &u.columns[i]; c.Field == "" {
+			c.meaning, c.known = meaning{field: meansIgnored}, true
+			c.Reason = fmt.Sprintf("of the post that shares the video, as %q says", u.header[at])
 		}
 	}
 }
@@ -828,6 +849,10 @@ func (u *understanding) orderOf(column int, now int64) string {
 
 // takeCreator takes a display name for want of a handle, and profiles for both.
 func (u *understanding) takeCreator() {
+	if at, ok := u.at["handle"]; ok && u.tool == nil && looseNames[foldName(u.header[at])] && u.otherNames(at) {
+		delete(u.at, "handle")
+		u.columns[at].Field, u.columns[at].Reason = "", "other names than those in the addresses of the videos"
+	}
 	if u.has("handle") {
 		return
 	}
@@ -853,6 +878,30 @@ func (u *understanding) takeCreator() {
 		u.take("handle", best, fmt.Sprintf("named %q: a display name, for want of a handle", u.columns[best].Name))
 		u.named = true
 	}
+}
+
+// looseNames may also be those of who found the videos.
+var looseNames = wordSet("author user autor auteur autore benutzer utilisateur usuario utente name")
+
+// otherNames reports a column of handles that are mostly others than those in the addresses, as
+// of who found the videos. Addresses that all have one handle say nothing: any leads to the video.
+func (u *understanding) otherNames(column int) bool {
+	url, ok := u.at["sourceUrl"]
+	if !ok {
+		return false
+	}
+	other, known := 0, map[string]bool{}
+	for i, text := range u.columns[column].all {
+		name := strings.ToLower(readLink(u.columns[url].all[i]).handle)
+		if name == "" || text == "" || readLink(text).kind != noLink {
+			continue
+		}
+		known[name] = true
+		if text = strings.TrimPrefix(strings.ToLower(text), "@"); text != name && handleForm(text) {
+			other++
+		}
+	}
+	return len(known) > 1 && u.columns[column].mostly(other)
 }
 
 // leaveGains leaves a column of followers where nothing says whose they are: tables of a
