@@ -190,8 +190,8 @@ func (b balances) Balance(ctx context.Context, accountID int64) (free, held int6
 }
 
 // Units implements the account's need of usage.
-func (s spending) Units(ctx context.Context, plan string) (daily, monthly account.Units, err error) {
-	day, month, err := s.usage.Units(ctx, plan)
+func (s spending) Units(ctx context.Context) (daily, monthly account.Units, err error) {
+	day, month, err := s.usage.Units(ctx)
 	return account.Units(day), account.Units(month), err
 }
 

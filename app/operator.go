@@ -104,6 +104,10 @@ func (s subscriptions) Change(ctx context.Context, account int64, plan string) e
 	return s.all.Change(ctx, account, plan)
 }
 
+func (s subscriptions) Limit(ctx context.Context, account int64, changes []string) error {
+	return s.all.Limit(ctx, account, changes)
+}
+
 type creditLists struct{ ledger *credits.Service }
 
 func (c creditLists) Balance(ctx context.Context, account int64) (operator.Balance, error) {

@@ -35405,6 +35405,7 @@ type SubscriptionMutation struct {
 	period_end    *int64
 	addperiod_end *int64
 	external_id   *string
+	limits        *string
 	synced        *int64
 	addsynced     *int64
 	created_at    *int64
@@ -35804,6 +35805,55 @@ func (m *SubscriptionMutation) ResetExternalID() {
 	delete(m.clearedFields, subscription.FieldExternalID)
 }
 
+// SetLimits sets the "limits" field.
+func (m *SubscriptionMutation) SetLimits(s string) {
+	m.limits = &s
+}
+
+// Limits returns the value of the "limits" field in the mutation.
+func (m *SubscriptionMutation) Limits() (r string, exists bool) {
+	v := m.limits
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLimits returns the old "limits" field's value of the Subscription entity.
+// If the Subscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SubscriptionMutation) OldLimits(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLimits is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLimits requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLimits: %w", err)
+	}
+	return oldValue.Limits, nil
+}
+
+// ClearLimits clears the value of the "limits" field.
+func (m *SubscriptionMutation) ClearLimits() {
+	m.limits = nil
+	m.clearedFields[subscription.FieldLimits] = struct{}{}
+}
+
+// LimitsCleared returns if the "limits" field was cleared in this mutation.
+func (m *SubscriptionMutation) LimitsCleared() bool {
+	_, ok := m.clearedFields[subscription.FieldLimits]
+	return ok
+}
+
+// ResetLimits resets all changes to the "limits" field.
+func (m *SubscriptionMutation) ResetLimits() {
+	m.limits = nil
+	delete(m.clearedFields, subscription.FieldLimits)
+}
+
 // SetSynced sets the "synced" field.
 func (m *SubscriptionMutation) SetSynced(i int64) {
 	m.synced = &i
@@ -36006,7 +36056,7 @@ func (m *SubscriptionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SubscriptionMutation) Fields() []string {
-	fields := make([]string, 0, 9)
+	fields := make([]string, 0, 10)
 	if m.account_id != nil {
 		fields = append(fields, subscription.FieldAccountID)
 	}
@@ -36024,6 +36074,9 @@ func (m *SubscriptionMutation) Fields() []string {
 	}
 	if m.external_id != nil {
 		fields = append(fields, subscription.FieldExternalID)
+	}
+	if m.limits != nil {
+		fields = append(fields, subscription.FieldLimits)
 	}
 	if m.synced != nil {
 		fields = append(fields, subscription.FieldSynced)
@@ -36054,6 +36107,8 @@ func (m *SubscriptionMutation) Field(name string) (ent.Value, bool) {
 		return m.PeriodEnd()
 	case subscription.FieldExternalID:
 		return m.ExternalID()
+	case subscription.FieldLimits:
+		return m.Limits()
 	case subscription.FieldSynced:
 		return m.Synced()
 	case subscription.FieldCreatedAt:
@@ -36081,6 +36136,8 @@ func (m *SubscriptionMutation) OldField(ctx context.Context, name string) (ent.V
 		return m.OldPeriodEnd(ctx)
 	case subscription.FieldExternalID:
 		return m.OldExternalID(ctx)
+	case subscription.FieldLimits:
+		return m.OldLimits(ctx)
 	case subscription.FieldSynced:
 		return m.OldSynced(ctx)
 	case subscription.FieldCreatedAt:
@@ -36137,6 +36194,13 @@ func (m *SubscriptionMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetExternalID(v)
+		return nil
+	case subscription.FieldLimits:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLimits(v)
 		return nil
 	case subscription.FieldSynced:
 		v, ok := value.(int64)
@@ -36258,6 +36322,9 @@ func (m *SubscriptionMutation) ClearedFields() []string {
 	if m.FieldCleared(subscription.FieldExternalID) {
 		fields = append(fields, subscription.FieldExternalID)
 	}
+	if m.FieldCleared(subscription.FieldLimits) {
+		fields = append(fields, subscription.FieldLimits)
+	}
 	return fields
 }
 
@@ -36277,6 +36344,9 @@ func (m *SubscriptionMutation) ClearField(name string) error {
 		return nil
 	case subscription.FieldExternalID:
 		m.ClearExternalID()
+		return nil
+	case subscription.FieldLimits:
+		m.ClearLimits()
 		return nil
 	}
 	return fmt.Errorf("unknown Subscription nullable field %s", name)
@@ -36303,6 +36373,9 @@ func (m *SubscriptionMutation) ResetField(name string) error {
 		return nil
 	case subscription.FieldExternalID:
 		m.ResetExternalID()
+		return nil
+	case subscription.FieldLimits:
+		m.ResetLimits()
 		return nil
 	case subscription.FieldSynced:
 		m.ResetSynced()

@@ -28,6 +28,8 @@ type Subscription struct {
 	PeriodEnd *int64 `json:"period_end,omitempty"`
 	// The provider's id; null for a complimentary account and in test checkout.
 	ExternalID *string `json:"external_id,omitempty"`
+	// What the operator set for this account instead of its plan's limits: `name=value`, separated by spaces; null for none.
+	Limits *string `json:"limits,omitempty"`
 	// Start of the request to the provider that returned this state, as an id: the answer to an older request changes nothing.
 	Synced int64 `json:"synced,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
@@ -44,7 +46,7 @@ func (*Subscription) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case subscription.FieldID, subscription.FieldAccountID, subscription.FieldPeriodEnd, subscription.FieldSynced, subscription.FieldCreatedAt, subscription.FieldUpdatedAt:
 			values[i] = new(sql.NullInt64)
-		case subscription.FieldPlan, subscription.FieldInterval, subscription.FieldStatus, subscription.FieldExternalID:
+		case subscription.FieldPlan, subscription.FieldInterval, subscription.FieldStatus, subscription.FieldExternalID, subscription.FieldLimits:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -104,6 +106,13 @@ func (_m *Subscription) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.ExternalID = new(string)
 				*_m.ExternalID = value.String
+			}
+		case subscription.FieldLimits:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field limits", values[i])
+			} else if value.Valid {
+				_m.Limits = new(string)
+				*_m.Limits = value.String
 			}
 		case subscription.FieldSynced:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -178,6 +187,11 @@ func (_m *Subscription) String() string {
 	builder.WriteString(", ")
 	if v := _m.ExternalID; v != nil {
 		builder.WriteString("external_id=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.Limits; v != nil {
+		builder.WriteString("limits=")
 		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")

@@ -73,6 +73,20 @@ func (_c *SubscriptionCreate) SetNillableExternalID(v *string) *SubscriptionCrea
 	return _c
 }
 
+// SetLimits sets the "limits" field.
+func (_c *SubscriptionCreate) SetLimits(v string) *SubscriptionCreate {
+	_c.mutation.SetLimits(v)
+	return _c
+}
+
+// SetNillableLimits sets the "limits" field if the given value is not nil.
+func (_c *SubscriptionCreate) SetNillableLimits(v *string) *SubscriptionCreate {
+	if v != nil {
+		_c.SetLimits(*v)
+	}
+	return _c
+}
+
 // SetSynced sets the "synced" field.
 func (_c *SubscriptionCreate) SetSynced(v int64) *SubscriptionCreate {
 	_c.mutation.SetSynced(v)
@@ -228,6 +242,10 @@ func (_c *SubscriptionCreate) createSpec() (*Subscription, *sqlgraph.CreateSpec)
 	if value, ok := _c.mutation.ExternalID(); ok {
 		_spec.SetField(subscription.FieldExternalID, field.TypeString, value)
 		_node.ExternalID = &value
+	}
+	if value, ok := _c.mutation.Limits(); ok {
+		_spec.SetField(subscription.FieldLimits, field.TypeString, value)
+		_node.Limits = &value
 	}
 	if value, ok := _c.mutation.Synced(); ok {
 		_spec.SetField(subscription.FieldSynced, field.TypeInt64, value)

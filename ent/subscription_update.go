@@ -116,6 +116,26 @@ func (_u *SubscriptionUpdate) ClearExternalID() *SubscriptionUpdate {
 	return _u
 }
 
+// SetLimits sets the "limits" field.
+func (_u *SubscriptionUpdate) SetLimits(v string) *SubscriptionUpdate {
+	_u.mutation.SetLimits(v)
+	return _u
+}
+
+// SetNillableLimits sets the "limits" field if the given value is not nil.
+func (_u *SubscriptionUpdate) SetNillableLimits(v *string) *SubscriptionUpdate {
+	if v != nil {
+		_u.SetLimits(*v)
+	}
+	return _u
+}
+
+// ClearLimits clears the value of the "limits" field.
+func (_u *SubscriptionUpdate) ClearLimits() *SubscriptionUpdate {
+	_u.mutation.ClearLimits()
+	return _u
+}
+
 // SetSynced sets the "synced" field.
 func (_u *SubscriptionUpdate) SetSynced(v int64) *SubscriptionUpdate {
 	_u.mutation.ResetSynced()
@@ -222,6 +242,12 @@ func (_u *SubscriptionUpdate) sqlSave(ctx context.Context) (_node int, err error
 	}
 	if _u.mutation.ExternalIDCleared() {
 		_spec.ClearField(subscription.FieldExternalID, field.TypeString)
+	}
+	if value, ok := _u.mutation.Limits(); ok {
+		_spec.SetField(subscription.FieldLimits, field.TypeString, value)
+	}
+	if _u.mutation.LimitsCleared() {
+		_spec.ClearField(subscription.FieldLimits, field.TypeString)
 	}
 	if value, ok := _u.mutation.Synced(); ok {
 		_spec.SetField(subscription.FieldSynced, field.TypeInt64, value)
@@ -341,6 +367,26 @@ func (_u *SubscriptionUpdateOne) SetNillableExternalID(v *string) *SubscriptionU
 // ClearExternalID clears the value of the "external_id" field.
 func (_u *SubscriptionUpdateOne) ClearExternalID() *SubscriptionUpdateOne {
 	_u.mutation.ClearExternalID()
+	return _u
+}
+
+// SetLimits sets the "limits" field.
+func (_u *SubscriptionUpdateOne) SetLimits(v string) *SubscriptionUpdateOne {
+	_u.mutation.SetLimits(v)
+	return _u
+}
+
+// SetNillableLimits sets the "limits" field if the given value is not nil.
+func (_u *SubscriptionUpdateOne) SetNillableLimits(v *string) *SubscriptionUpdateOne {
+	if v != nil {
+		_u.SetLimits(*v)
+	}
+	return _u
+}
+
+// ClearLimits clears the value of the "limits" field.
+func (_u *SubscriptionUpdateOne) ClearLimits() *SubscriptionUpdateOne {
+	_u.mutation.ClearLimits()
 	return _u
 }
 
@@ -480,6 +526,12 @@ func (_u *SubscriptionUpdateOne) sqlSave(ctx context.Context) (_node *Subscripti
 	}
 	if _u.mutation.ExternalIDCleared() {
 		_spec.ClearField(subscription.FieldExternalID, field.TypeString)
+	}
+	if value, ok := _u.mutation.Limits(); ok {
+		_spec.SetField(subscription.FieldLimits, field.TypeString, value)
+	}
+	if _u.mutation.LimitsCleared() {
+		_spec.ClearField(subscription.FieldLimits, field.TypeString)
 	}
 	if value, ok := _u.mutation.Synced(); ok {
 		_spec.SetField(subscription.FieldSynced, field.TypeInt64, value)

@@ -13,7 +13,7 @@ import (
 )
 
 func accountsCommand() *cobra.Command {
-	return group("accounts", "List and show accounts, change their plans, block and delete them", accountsList(), accountsShow(), accountsPlan(), accountsBlock(), accountsDelete())
+	return group("accounts", "List and show accounts, change their plans and limits, block and delete them", accountsList(), accountsShow(), accountsPlan(), accountsLimits(), accountsBlock(), accountsDelete())
 }
 
 func accountsPlan() *cobra.Command {
@@ -37,6 +37,28 @@ func accountsPlan() *cobra.Command {
 	}
 	command.Flags().StringVar(&plan, "plan", "", "standard, pro or none")
 	return command
+}
+
+func accountsLimits() *cobra.Command {
+	return &cobra.Command{
+		Use:   "limits ID|EMAIL NAME=VALUE|plan…",
+		Short: "Give one account other limits than its plan's: daily_units, monthly_units, active_scrolls, max_feed_size, max_videos, max_import_bytes, framed_videos; NAME=plan ends that",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return fmt.Errorf("%w: want the id or the address of an account, and limits, such as daily_units=50000", errUse)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return operate(cmd, func(o *app.Operator) error {
+				account, err := o.LimitAccount(cmd.Context(), args[0], args[1:])
+				if err != nil {
+					return err
+				}
+				return printAccount(account)
+			})
+		},
+	}
 }
 
 func accountsBlock() *cobra.Command {
@@ -146,6 +168,9 @@ func printAccount(account operator.AccountReport) error {
 	fmt.Fprintf(w, "id\t%s\nemail\t%s\nplan\t%s %s\nstatus\t%s\n", account.ID, account.Email, account.Plan, account.Interval, account.Status)
 	if !account.Blocked.IsZero() {
 		fmt.Fprintf(w, "blocked since\t%s\n", account.Blocked.UTC().Format(time.RFC3339))
+	}
+	if account.Limits != "" {
+		fmt.Fprintf(w, "own limits\t%s\n", account.Limits)
 	}
 	if !account.PeriodEnd.IsZero() {
 		fmt.Fprintf(w, "paid until\t%s\n", account.PeriodEnd.UTC().Format(time.RFC3339))

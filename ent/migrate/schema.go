@@ -1230,6 +1230,7 @@ var (
 		{Name: "status", Type: field.TypeString, Size: 2147483647},
 		{Name: "period_end", Type: field.TypeInt64, Nullable: true},
 		{Name: "external_id", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "limits", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "synced", Type: field.TypeInt64, Default: 0},
 		{Name: "created_at", Type: field.TypeInt64},
 		{Name: "updated_at", Type: field.TypeInt64},

@@ -459,7 +459,7 @@ func init() {
 	subscriptionFields := schema.Subscription{}.Fields()
 	_ = subscriptionFields
 	// subscriptionDescSynced is the schema descriptor for synced field.
-	subscriptionDescSynced := subscriptionFields[5].Descriptor()
+	subscriptionDescSynced := subscriptionFields[6].Descriptor()
 	// subscription.DefaultSynced holds the default value on creation for the synced field.
 	subscription.DefaultSynced = subscriptionDescSynced.Default.(int64)
 	tombstoneMixin := schema.Tombstone{}.Mixin()

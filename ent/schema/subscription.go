@@ -23,6 +23,8 @@ func (Subscription) Fields() []ent.Field {
 			Comment("Unix milliseconds; null for a complimentary account."),
 		field.Text("external_id").Optional().Nillable().
 			Comment("The provider's id; null for a complimentary account and in test checkout."),
+		field.Text("limits").Optional().Nillable().
+			Comment("What the operator set for this account instead of its plan's limits: `name=value`, separated by spaces; null for none."),
 		field.Int64("synced").Default(0).
 			Comment("Start of the request to the provider that returned this state, as an id: the answer to an older request changes nothing."),
 		field.Int64("created_at").Immutable(),

@@ -24,6 +24,8 @@ const (
 	FieldPeriodEnd = "period_end"
 	// FieldExternalID holds the string denoting the external_id field in the database.
 	FieldExternalID = "external_id"
+	// FieldLimits holds the string denoting the limits field in the database.
+	FieldLimits = "limits"
 	// FieldSynced holds the string denoting the synced field in the database.
 	FieldSynced = "synced"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
@@ -43,6 +45,7 @@ var Columns = []string{
 	FieldStatus,
 	FieldPeriodEnd,
 	FieldExternalID,
+	FieldLimits,
 	FieldSynced,
 	FieldCreatedAt,
 	FieldUpdatedAt,
@@ -106,6 +109,11 @@ func ByPeriodEnd(opts ...sql.OrderTermOption) OrderOption {
 // ByExternalID orders the results by the external_id field.
 func ByExternalID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldExternalID, opts...).ToFunc()
+}
+
+// ByLimits orders the results by the limits field.
+func ByLimits(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLimits, opts...).ToFunc()
 }
 
 // BySynced orders the results by the synced field.

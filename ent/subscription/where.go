@@ -82,6 +82,11 @@ func ExternalID(v string) predicate.Subscription {
 	return predicate.Subscription(sql.FieldEQ(FieldExternalID, v))
 }
 
+// Limits applies equality check predicate on the "limits" field. It's identical to LimitsEQ.
+func Limits(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldEQ(FieldLimits, v))
+}
+
 // Synced applies equality check predicate on the "synced" field. It's identical to SyncedEQ.
 func Synced(v int64) predicate.Subscription {
 	return predicate.Subscription(sql.FieldEQ(FieldSynced, v))
@@ -455,6 +460,81 @@ func ExternalIDEqualFold(v string) predicate.Subscription {
 // ExternalIDContainsFold applies the ContainsFold predicate on the "external_id" field.
 func ExternalIDContainsFold(v string) predicate.Subscription {
 	return predicate.Subscription(sql.FieldContainsFold(FieldExternalID, v))
+}
+
+// LimitsEQ applies the EQ predicate on the "limits" field.
+func LimitsEQ(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldEQ(FieldLimits, v))
+}
+
+// LimitsNEQ applies the NEQ predicate on the "limits" field.
+func LimitsNEQ(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldNEQ(FieldLimits, v))
+}
+
+// LimitsIn applies the In predicate on the "limits" field.
+func LimitsIn(vs ...string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldIn(FieldLimits, vs...))
+}
+
+// LimitsNotIn applies the NotIn predicate on the "limits" field.
+func LimitsNotIn(vs ...string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldNotIn(FieldLimits, vs...))
+}
+
+// LimitsGT applies the GT predicate on the "limits" field.
+func LimitsGT(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldGT(FieldLimits, v))
+}
+
+// LimitsGTE applies the GTE predicate on the "limits" field.
+func LimitsGTE(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldGTE(FieldLimits, v))
+}
+
+// LimitsLT applies the LT predicate on the "limits" field.
+func LimitsLT(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldLT(FieldLimits, v))
+}
+
+// LimitsLTE applies the LTE predicate on the "limits" field.
+func LimitsLTE(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldLTE(FieldLimits, v))
+}
+
+// LimitsContains applies the Contains predicate on the "limits" field.
+func LimitsContains(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldContains(FieldLimits, v))
+}
+
+// LimitsHasPrefix applies the HasPrefix predicate on the "limits" field.
+func LimitsHasPrefix(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldHasPrefix(FieldLimits, v))
+}
+
+// LimitsHasSuffix applies the HasSuffix predicate on the "limits" field.
+func LimitsHasSuffix(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldHasSuffix(FieldLimits, v))
+}
+
+// LimitsIsNil applies the IsNil predicate on the "limits" field.
+func LimitsIsNil() predicate.Subscription {
+	return predicate.Subscription(sql.FieldIsNull(FieldLimits))
+}
+
+// LimitsNotNil applies the NotNil predicate on the "limits" field.
+func LimitsNotNil() predicate.Subscription {
+	return predicate.Subscription(sql.FieldNotNull(FieldLimits))
+}
+
+// LimitsEqualFold applies the EqualFold predicate on the "limits" field.
+func LimitsEqualFold(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldEqualFold(FieldLimits, v))
+}
+
+// LimitsContainsFold applies the ContainsFold predicate on the "limits" field.
+func LimitsContainsFold(v string) predicate.Subscription {
+	return predicate.Subscription(sql.FieldContainsFold(FieldLimits, v))
 }
 
 // SyncedEQ applies the EQ predicate on the "synced" field.

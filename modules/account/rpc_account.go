@@ -22,7 +22,7 @@ func (s *Service) getAccount(ctx context.Context, _ *scrolleryv1.GetAccountReque
 	if err != nil {
 		return nil, err
 	}
-	daily, monthly, err := s.needs.Usage.Units(ctx, caller.Plan)
+	daily, monthly, err := s.needs.Usage.Units(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -94,8 +94,8 @@ type Units struct {
 
 // Usage knows what is left of the budgets.
 type Usage interface {
-	// Units returns the budgets of the account of the context under a plan.
-	Units(ctx context.Context, plan string) (daily, monthly Units, err error)
+	// Units returns the budgets of the caller.
+	Units(ctx context.Context) (daily, monthly Units, err error)
 }
 
 // Needs are what the module asks of others.

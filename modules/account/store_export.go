@@ -242,13 +242,13 @@ func (e *exporter) eachKey(ctx context.Context, do func(*ent.Key) error) error {
 
 func (e *exporter) subscription() entity {
 	return entity{
-		columns: []column{"plan", "interval", "status", "periodEnd", "createdAt", "updatedAt"},
+		columns: []column{"plan", "interval", "status", "periodEnd", "limits", "createdAt", "updatedAt"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			r, err := e.db.Ent().Subscription.Query().First(ctx)
 			if err != nil {
 				return noneIsFine(err)
 			}
-			return do(r.Plan, r.Interval, r.Status, r.PeriodEnd, r.CreatedAt, r.UpdatedAt)
+			return do(r.Plan, r.Interval, r.Status, r.PeriodEnd, r.Limits, r.CreatedAt, r.UpdatedAt)
 		},
 	}
 }

@@ -23,7 +23,7 @@ type Keys interface {
 // Plans returns what a plan may spend; the module billing answers it.
 type Plans interface {
 	// Budget returns the units of a day and of a month. The empty plan has some too.
-	Budget(plan string) (daily, monthly int64)
+	Budget(plan, own string) (daily, monthly int64)
 }
 
 // Usage counts what accounts spend; the module usage answers it.
@@ -112,7 +112,7 @@ func (s *Service) wait(ctx context.Context, now time.Time) (time.Duration, error
 		return 0, err
 	}
 	who.AtAdmission.LibraryRevision = state.revision
-	dailyBudget, monthlyBudget := s.plans.Budget(who.Plan)
+	dailyBudget, monthlyBudget := s.plans.Budget(who.Plan, who.Limits)
 	if state.daily+daily < dailyBudget && state.monthly+monthly < monthlyBudget {
 		return 0, nil
 	}

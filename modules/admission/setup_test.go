@@ -36,7 +36,7 @@ func (keys) Check(key Key, at time.Time) error {
 // plans is the need of plans.
 type plans struct{}
 
-func (plans) Budget(plan string) (daily, monthly int64) {
+func (plans) Budget(plan, _ string) (daily, monthly int64) {
 	if plan == "pro" {
 		return 100, 1000
 	}

@@ -18,7 +18,7 @@ func newRows(db *store.DB) rows {
 	return rows{
 		find: db.HotTenantless(`SELECT k.id, {owner:k} AS account, k.scopes, k.expires_at, k.revoked_at,
 	p.id AS parent_id, p.expires_at AS parent_expires_at, p.revoked_at AS parent_revoked_at,
-	s.plan, s."interval", s.status, w.id AS workspace_id, w.canonical_id AS subject, a.blocked_at
+	s.plan, s."interval", s.status, s.limits, w.id AS workspace_id, w.canonical_id AS subject, a.blocked_at
 	FROM keys k
 	LEFT JOIN accounts a ON a.id = {owner:k}
 	LEFT JOIN keys p ON p.id = k.parent_id
@@ -48,7 +48,7 @@ func (r rows) caller(ctx context.Context, hash []byte) (c caller, err error) {
 		Scopes                                     string
 		ExpiresAt, RevokedAt                       *int64
 		ParentID, ParentExpiresAt, ParentRevokedAt *int64
-		Plan, Interval, Status                     sql.NullString
+		Plan, Interval, Status, Limits             sql.NullString
 		WorkspaceID                                *int64
 		Subject                                    sql.NullString
 		BlockedAt                                  *int64
@@ -63,7 +63,7 @@ func (r rows) caller(ctx context.Context, hash []byte) (c caller, err error) {
 	c.blocked = row.BlockedAt != nil
 	c.viewer = viewer.Viewer{
 		KeyID: row.ID, AccountID: row.Account, Scopes: strings.Fields(row.Scopes),
-		Plan: row.Plan.String, Interval: row.Interval.String, Status: cmp.Or(row.Status.String, "none"),
+		Plan: row.Plan.String, Interval: row.Interval.String, Limits: row.Limits.String, Status: cmp.Or(row.Status.String, "none"),
 	}
 	c.at = viewer.AtAdmission{Workspace: row.WorkspaceID != nil, Subject: row.Subject.String}
 	return c, nil

@@ -196,12 +196,13 @@ func (c Config) Plan(key string) (plan Plan, ok bool) {
 	return Plan{}, false
 }
 
-// Budget returns the daily and monthly budget of a plan, in units. An account
+// Budget returns the daily and monthly budget of a plan with an account's own limits, in units. An account
 // without a plan is measured by the smaller one.
-func (c Config) Budget(plan string) (daily, monthly int64) {
+func (c Config) Budget(plan, own string) (daily, monthly int64) {
 	p, ok := c.Plan(plan)
 	if !ok {
 		p = c.Standard
 	}
+	p = p.with(own)
 	return p.DailyUnits, p.MonthlyUnits
 }

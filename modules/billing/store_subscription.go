@@ -34,6 +34,9 @@ func (s *Subscriptions) find(ctx context.Context, client *ent.Client, accountID 
 	if row.ExternalID != nil {
 		sub.External = *row.ExternalID
 	}
+	if row.Limits != nil {
+		sub.Limits = *row.Limits
+	}
 	return sub, nil
 }
 
@@ -148,6 +151,18 @@ func (s *Subscriptions) put(ctx context.Context, tx *store.Tx, accountID int64, 
 		return err
 	}
 	return s.note(ctx, tx, accountID, sub.Status, sub.Plan+" "+sub.Interval)
+}
+
+// setOwn stores an account's own limits.
+func (s *Subscriptions) setOwn(ctx context.Context, tx *store.Tx, accountID int64, own string) error {
+	change := tx.Ent().Subscription.Update().Where(subscription.AccountID(accountID)).SetUpdatedAt(s.now().UnixMilli()).SetLimits(own)
+	if own == "" {
+		change.ClearLimits()
+	}
+	if err := change.Exec(viewer.As(ctx, accountID)); err != nil {
+		return fmt.Errorf("set limits of %d: %w", accountID, err)
+	}
+	return audit.Write(ctx, tx, s.db.NewID(), audit.Entry{AccountID: accountID, Action: "subscription.limits", Subject: "subscription", Detail: own})
 }
 
 // millis is null for the zero time.

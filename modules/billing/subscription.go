@@ -29,6 +29,9 @@ type Subscription struct {
 	External string
 	// PeriodEnd is when the paid time ends; zero if no one has to pay.
 	PeriodEnd time.Time
+	// Limits are the account's own instead of its plan's: `name=value` in the words of the
+	// configuration, separated by spaces.
+	Limits string
 }
 
 // complimentary distinguishes a gift from what is paid for.
@@ -48,8 +51,8 @@ func (s Subscription) renewing() bool {
 type Limits struct {
 	// Plan and Status as in Subscription.
 	Plan, Status string
-	// Active reports whether the subscription is paid. The other limits are those
-	// of the plan either way, and of `standard` for an account without one.
+	// Active reports whether the subscription is paid. The other limits are the account's own
+	// and those of the plan either way, and of `standard` for an account without one.
 	Active                                 bool
 	MaxFeedSize, Workspaces, ActiveScrolls int
 	DailyUnits, MonthlyUnits               int64
@@ -90,6 +93,7 @@ func (s *Subscriptions) Limits(ctx context.Context, accountID int64) (Limits, er
 	if !ok {
 		plan = s.cfg.Standard
 	}
+	plan = plan.with(sub.Limits)
 	return Limits{
 		Plan: sub.Plan, Status: sub.Status, Active: sub.Status == StatusActive,
 		MaxFeedSize: plan.MaxFeedSize, Workspaces: plan.Workspaces, ActiveScrolls: plan.ActiveScrolls,

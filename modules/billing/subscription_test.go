@@ -164,9 +164,13 @@ func TestConfig(t *testing.T) {
 		})
 	}
 	cfg := Defaults()
-	for plan, want := range map[string][2]int64{"standard": {5000, 75000}, "pro": {20000, 300000}, "": {5000, 75000}} {
-		t.Run(fmt.Sprintf("plan %q", plan), func(t *testing.T) {
-			if daily, monthly := cfg.Budget(plan); daily != want[0] || monthly != want[1] {
+	for asked, want := range map[[2]string][2]int64{
+		{"standard", ""}: {5000, 75000}, {"pro", ""}: {20000, 300000}, {"", ""}: {5000, 75000},
+		{"pro", "daily_units=7 max_videos=12"}: {7, 300000}, {"", "monthly_units=9"}: {5000, 9},
+	} {
+		plan := asked[0]
+		t.Run(fmt.Sprintf("plan %q", asked), func(t *testing.T) {
+			if daily, monthly := cfg.Budget(plan, asked[1]); daily != want[0] || monthly != want[1] {
 				t.Errorf("plan %q: got %d, %d, want %v", plan, daily, monthly, want)
 			}
 		})

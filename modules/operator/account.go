@@ -36,6 +36,8 @@ type AccountReport struct {
 	AccountLine
 	// PeriodEnd is zero for an account that does not pay.
 	PeriodEnd time.Time
+	// Limits are its own instead of its plan's, as `name=value` separated by spaces.
+	Limits    string
 	Movements []Movement
 	Changes   []audit.Entry
 }
@@ -88,7 +90,7 @@ func (s *Service) Account(ctx context.Context, name string) (AccountReport, erro
 		return AccountReport{}, err
 	}
 	line.Email, line.Created, line.Blocked = row.Email, row.CreatedAt.UTC(), row.BlockedAt
-	report := AccountReport{AccountLine: line, PeriodEnd: sub.PeriodEnd}
+	report := AccountReport{AccountLine: line, PeriodEnd: sub.PeriodEnd, Limits: sub.Limits}
 	if report.Movements, err = s.needs.Credits.Entries(ctx, row.ID, shownEntries); err != nil {
 		return report, err
 	}
@@ -175,6 +177,19 @@ func (s *Service) ChangePlan(ctx context.Context, name, plan string) (AccountRep
 		plan = ""
 	}
 	if err := s.needs.Subscriptions.Change(asOperator(ctx), account.ID, plan); err != nil {
+		return AccountReport{}, err
+	}
+	return s.Account(ctx, name)
+}
+
+// LimitAccount sets limits of one account, each `name=value` in the words of the configuration's
+// plans, or `name=plan` for what its plan gives.
+func (s *Service) LimitAccount(ctx context.Context, name string, changes []string) (AccountReport, error) {
+	account, err := s.known(ctx, name)
+	if err != nil {
+		return AccountReport{}, err
+	}
+	if err := s.needs.Subscriptions.Limit(asOperator(ctx), account.ID, changes); err != nil {
 		return AccountReport{}, err
 	}
 	return s.Account(ctx, name)

@@ -41,6 +41,8 @@ type Subscription struct {
 	External string
 	// PeriodEnd is zero for an account that does not pay.
 	PeriodEnd time.Time
+	// Limits are the account's own instead of its plan's, as `name=value` separated by spaces.
+	Limits string
 }
 
 // activeStatus is that of a subscription in force.

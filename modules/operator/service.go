@@ -39,6 +39,8 @@ type Subscriptions interface {
 	// Change gives the account another plan for nothing, or ends what it has where plan is empty.
 	// It fails for one that pays.
 	Change(ctx context.Context, accountID int64, plan string) error
+	// Limit sets limits of the account instead of its plan's, each as `name=value`.
+	Limit(ctx context.Context, accountID int64, changes []string) error
 }
 
 // Leavers deletes accounts.

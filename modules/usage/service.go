@@ -18,7 +18,7 @@ import (
 type Plans interface {
 	// Budget returns the units of a plan, and something to measure by for the
 	// empty one.
-	Budget(plan string) (daily, monthly int64)
+	Budget(plan, own string) (daily, monthly int64)
 }
 
 // Config is the module's part of the configuration.
@@ -102,7 +102,7 @@ func (s *Service) Report(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	daily, monthly := s.plans.Budget(caller.Plan)
+	daily, monthly := s.plans.Budget(caller.Plan, caller.Limits)
 	return Report{Daily: percent(spent.Daily, daily), Monthly: percent(spent.Monthly, monthly)}, nil
 }
 
@@ -112,10 +112,14 @@ type Units struct {
 	RenewsAt     time.Time
 }
 
-// Units returns the budgets that a plan gives the tenant of the context.
-func (s *Service) Units(ctx context.Context, plan string) (daily, monthly Units, err error) {
+// Units returns the budgets of the caller.
+func (s *Service) Units(ctx context.Context) (daily, monthly Units, err error) {
+	caller := viewer.FromContext(ctx)
+	if caller == nil {
+		return daily, monthly, errors.New("units: no viewer in the context")
+	}
 	whole := Budget{}
-	whole.Daily, whole.Monthly = s.plans.Budget(plan)
+	whole.Daily, whole.Monthly = s.plans.Budget(caller.Plan, caller.Limits)
 	left, _, err := s.Left(ctx, whole)
 	if err != nil {
 		return daily, monthly, err

@@ -15,7 +15,7 @@ import (
 // plans is the need of the module, answered by small numbers.
 type plans struct{}
 
-func (plans) Budget(plan string) (daily, monthly int64) {
+func (plans) Budget(plan, _ string) (daily, monthly int64) {
 	if plan == "pro" {
 		return 200, 2000
 	}

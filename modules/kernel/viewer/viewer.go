@@ -25,6 +25,8 @@ type Viewer struct {
 	Plan string
 	// Interval is `monthly` or `annual`, empty without a subscription.
 	Interval string
+	// Limits are what the operator set for the account instead of its plan's, as billing reads them.
+	Limits string
 	// Status is `active`, `none`, `cancelled` or `past_due`.
 	Status string
 	// AtAdmission is what was read when the call was admitted; nil for

@@ -1,0 +1,3 @@
+-- +goose Up
+-- modify "subscriptions" table
+ALTER TABLE "subscriptions" ADD COLUMN "limits" text NULL;

@@ -1,0 +1,3 @@
+-- +goose Up
+-- add column "limits" to table: "subscriptions"
+ALTER TABLE `subscriptions` ADD COLUMN `limits` text NULL;
