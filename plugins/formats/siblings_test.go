@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -208,6 +209,7 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"Japanese of Excel", "a.csv", encoded(t, japanese.ShiftJIS, "リンク,再生数,いいね\n"+tiktok+"0077,1.2万,5\n"), []string{"7521900000000000077 12000 5 - -"}, ""},
 		{"Polish of Excel", "a.csv", encoded(t, charmap.Windows1250, "Link;Wyświetlenia;Polubienia\n"+tiktok+"0077;12;5\n"), []string{"7521900000000000077 12 5 - -"}, ""},
 		{"Russian of Excel", "a.csv", encoded(t, charmap.Windows1251, "Ссылка;Просмотры;Лайки\n"+tiktok+"0077;12;5\n"), []string{"7521900000000000077 12 5 - -"}, ""},
+		{"Windows-1252 behind UTF-8", "a.csv", "Link;Gefällt mir;Über\n" + tiktok + "0077;5;früh\n" + encoded(t, charmap.Windows1252, tiktok+"0078;6;Müsli über Äpfel\n"), []string{"7521900000000000077 - 5 - -", "7521900000000000078 - 6 - -"}, "Gefällt mir Field:likes"},
 		{"a sheet's word for a date beside a known one", "a.csv", "Link,Weergaven,Datum geplaatst\nhttps://youtu.be/AAAAAAAAS05,5,13-7-2025\n", []string{"AAAAAAAAS05 5 - - 20282"}, ""},
 		{"values that are none are named", "a.csv", "Link,Views,Posted\nhttps://youtu.be/AAAAAAAAS05,5,Q3 2025\n", []string{"AAAAAAAAS05 5 - - -"}, `such as "Q3 2025"`},
 		{"Apify's older time", "a.csv", "authorMeta/name,text,diggCount,playCount,createTime,webVideoUrl\na.example,x,2,5,1751328000," + tiktok + "0078\n", []string{"7521900000000000078 5 2 - -"}, "createTime Field:postedAt"},
@@ -357,5 +359,36 @@ func TestMapsAreTakenAtTheirWord(t *testing.T) {
 	}, "a.csv")
 	if len(recs) != 1 || recs[0].Source.Handle != "An Example" || recs[0].CreatorID != "maker-1" {
 		t.Errorf("got %+v, want the creator as the map says", recs)
+	}
+}
+
+// TestTwoEncodingsInOneTable keeps the lines of UTF-8 where others are in Windows-1252, and takes a
+// text that was cut off in the middle of a letter for damage.
+func TestTwoEncodingsInOneTable(t *testing.T) {
+	t.Parallel()
+	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
+	for _, c := range []struct{ name, text, want string }{
+		{"before UTF-8", encoded(t, charmap.Windows1252, "link,views,caption\n"+tiktok+"0001,5,Café olé\n") + tiktok + "0002,6,Crème brûlée ☕\n", `"Café olé" "Crème brûlée ☕"`},
+		{"a line longer than 4096 bytes", encoded(t, charmap.Windows1252, "link,views,caption\n"+tiktok+"0001,5,Café olé\n") + tiktok + "0002,6," + strings.Repeat("é", 3001) + "\n", fmt.Sprintf("%q %q", "Café olé", strings.Repeat("é", 3001))},
+		{"a text that was cut off", "link,views,caption\n" + tiktok + "0001,5,caf\xc3\n" + tiktok + "0002,6,Crème brûlée\n", `"caf�" "Crème brûlée"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			recs, report := readText(t, "a.csv", c.text)
+			if len(recs) != 2 {
+				t.Fatalf("got %d records, want 2: %+v", len(recs), report)
+			}
+			var got []string
+			for _, rec := range recs {
+				var meta struct{ Caption string }
+				if err := json.Unmarshal(rec.Metadata, &meta); err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, fmt.Sprintf("%q", meta.Caption))
+			}
+			if diff := cmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+				t.Errorf("captions (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

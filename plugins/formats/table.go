@@ -151,15 +151,17 @@ func (r *tables) decode(in *bufio.Reader, start []byte, whole bool) (*bufio.Read
 		}
 		return in, start, nil
 	}
-	if !r.marked && !validText(start, whole) {
+	if plain := validText(start, whole); !r.marked && (!plain || twoEncodings(start)) {
 		by := r.encodingOf(start, whole)
-		if by == nil {
+		switch {
+		case by != nil:
+			r.out.report.form("%s, %s", by.name, by.where(start))
+			var err error
+			if in, start, err = again(by.reader(in)); err != nil {
+				return nil, nil, err
+			}
+		case !plain:
 			return nil, nil, errors.New("the text is not UTF-8, and in no other encoding are its columns known: save the file as UTF-8")
-		}
-		r.out.report.form("%s, since it is no UTF-8", by.name)
-		var err error
-		if in, start, err = again(by.NewDecoder().Reader(in)); err != nil {
-			return nil, nil, err
 		}
 	}
 	if bytes.IndexByte(start, '\n') < 0 && bytes.IndexByte(start, '\r') >= 0 {
@@ -172,6 +174,78 @@ func (r *tables) decode(in *bufio.Reader, start []byte, whole bool) (*bufio.Read
 type textEncoding struct {
 	name string
 	encoding.Encoding
+}
+
+// reader decodes text. Of an encoding with one byte a letter, lines of UTF-8 stay as they are: they are
+// of another file that was put before or behind this one.
+func (e *textEncoding) reader(in *bufio.Reader) io.Reader {
+	if e.single() {
+		return &mixedLines{in: in, by: e}
+	}
+	return e.NewDecoder().Reader(in)
+}
+
+// single reports an encoding with one byte a letter.
+func (e *textEncoding) single() bool {
+	_, ok := e.Encoding.(*charmap.Charmap)
+	return ok
+}
+
+// where says which part of a text is in the encoding.
+func (e *textEncoding) where(start []byte) string {
+	for line := range bytes.Lines(start) {
+		if e.single() && utf8.Valid(line) && bytes.ContainsFunc(line, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			return "in the lines that are no UTF-8"
+		}
+	}
+	return "since it is no UTF-8"
+}
+
+// twoEncodings reports a line without any letter of UTF-8 in which a broken one stands before a plain
+// letter or a blank, as none does where a text was cut off.
+func twoEncodings(start []byte) bool {
+	for line := range bytes.Lines(start) {
+		alone, letters := 0, 0
+		for len(line) > 0 {
+			r, size := utf8.DecodeRune(line)
+			if size > 1 {
+				letters++
+			} else if r == utf8.RuneError && line[0] >= 0xc0 && len(line) > 1 && (line[1] == ' ' || line[1]|0x20 >= 'a' && line[1]|0x20 <= 'z') {
+				alone++
+			}
+			line = line[size:]
+		}
+		if alone > 0 && letters == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// mixedLines decodes the lines of a text that are no UTF-8.
+type mixedLines struct {
+	in   *bufio.Reader
+	by   *textEncoding
+	rest []byte
+	err  error
+}
+
+func (m *mixedLines) Read(p []byte) (int, error) {
+	for len(m.rest) == 0 {
+		if m.err != nil {
+			return 0, m.err
+		}
+		m.rest, m.err = m.in.ReadSlice('\n')
+		if errors.Is(m.err, bufio.ErrBufferFull) { // a part of a long line
+			m.err = nil
+		}
+		if !utf8.Valid(m.rest) {
+			m.rest = []byte(decoded(*m.by, m.rest))
+		}
+	}
+	n := copy(p, m.rest)
+	m.rest = m.rest[n:]
+	return n, nil
 }
 
 // textEncodings are those that spreadsheets write where UTF-8 is not asked for.
@@ -197,11 +271,17 @@ func textEncodings() []textEncoding {
 func (r *tables) encodingOf(start []byte, whole bool) (found *textEncoding) {
 	const enough = 64 << 10
 	start, whole = start[:min(len(start), enough)], whole && len(start) <= enough
+	var odd []byte
+	for line := range bytes.Lines(start) {
+		if !utf8.Valid(line) {
+			odd = append(odd, line...)
+		}
+	}
 	best := -1
 	for _, by := range textEncodings() {
-		text, err := by.NewDecoder().Bytes(start)
+		text, err := io.ReadAll(by.reader(bufio.NewReaderSize(bytes.NewReader(start), len(start))))
 		western := by.Encoding == charmap.Windows1252
-		if err != nil || western && (!western1252(start) || otherEncoding(string(text))) {
+		if err != nil || western && (!western1252(odd) || otherEncoding(decoded(by, odd))) {
 			continue
 		}
 		_, header, _ := r.layout(text, whole, 0, "", nil)
@@ -213,6 +293,12 @@ func (r *tables) encodingOf(start []byte, whole bool) (found *textEncoding) {
 		}
 	}
 	return found
+}
+
+// decoded is text in an encoding with one byte a letter, in which nothing can be broken.
+func decoded(by textEncoding, odd []byte) string {
+	text, _ := by.NewDecoder().Bytes(odd)
+	return string(text)
 }
 
 // foreign reports a known name in letters beyond ASCII.
