@@ -230,7 +230,7 @@ func (u *understanding) takeLinks() {
 	}
 	u.take("sourceUrl", best, "addresses of videos")
 	for i := range u.columns {
-		if c := &u.columns[i]; u.columns[best].meaning.field != "sourceUrl" && c.Field == "" && len(c.values) > 0 && c.mostly(c.links) && u.otherVideos(c, &u.columns[best]) {
+		if c := &u.columns[i]; u.columns[best].meaning.field != "sourceUrl" && c.Field == "" && len(c.values) > 0 && c.mostly(c.links) && c.otherVideos(&u.columns[best]) {
 			u.doubt("addresses of videos are in %q and, other ones, in %q", u.columns[best].Name, c.Name)
 			return
 		}
@@ -298,7 +298,7 @@ func mixedCase(s string) bool {
 }
 
 // otherVideos reports a column whose addresses are mostly of other videos than those of another one.
-func (u *understanding) otherVideos(c, than *sampleColumn) bool {
+func (c *sampleColumn) otherVideos(than *sampleColumn) bool {
 	other := 0
 	for i, value := range c.all {
 		if a, b := readLink(value), readLink(than.all[i]); a.kind == videoLink && b.kind == videoLink && a.id != b.id {
@@ -849,7 +849,8 @@ func (u *understanding) orderOf(column int, now int64) string {
 
 // takeCreator takes a display name for want of a handle, and profiles for both.
 func (u *understanding) takeCreator() {
-	if at, ok := u.at["handle"]; ok && u.tool == nil && looseNames[foldName(u.header[at])] && u.otherNames(at) {
+	url, linked := u.at["sourceUrl"]
+	if at, ok := u.at["handle"]; ok && linked && u.tool == nil && looseNames[foldName(u.header[at])] && u.columns[at].otherNames(&u.columns[url]) {
 		delete(u.at, "handle")
 		u.columns[at].Field, u.columns[at].Reason = "", "other names than those in the addresses of the videos"
 	}
@@ -885,14 +886,10 @@ var looseNames = wordSet("author user autor auteur autore benutzer utilisateur u
 
 // otherNames reports a column of handles that are mostly others than those in the addresses, as
 // of who found the videos. Addresses that all have one handle say nothing: any leads to the video.
-func (u *understanding) otherNames(column int) bool {
-	url, ok := u.at["sourceUrl"]
-	if !ok {
-		return false
-	}
+func (c *sampleColumn) otherNames(addresses *sampleColumn) bool {
 	other, known := 0, map[string]bool{}
-	for i, text := range u.columns[column].all {
-		name := strings.ToLower(readLink(u.columns[url].all[i]).handle)
+	for i, text := range c.all {
+		name := strings.ToLower(readLink(addresses.all[i]).handle)
 		if name == "" || text == "" || readLink(text).kind != noLink {
 			continue
 		}
@@ -901,7 +898,7 @@ func (u *understanding) otherNames(column int) bool {
 			other++
 		}
 	}
-	return len(known) > 1 && u.columns[column].mostly(other)
+	return len(known) > 1 && c.mostly(other)
 }
 
 // leaveGains leaves a column of followers where nothing says whose they are: tables of a
