@@ -149,6 +149,7 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"a unit under a unit", "a.csv", "url,Views (K)\n" + tiktok + "0040,12.5\n" + tiktok + "0041,1.2M\n", []string{"7521900000000000040 12500 - - -", "7521900000000000041 - - - -"}, "1.2M"},
 		{"a zone in the name of the column", "a.csv", "url,views,Posted (EST)\nhttps://youtu.be/AAAAAAAAS03,5,2025-01-01 22:00\n", []string{"AAAAAAAAS03 5 - - 20090"}, ""},
 		{"names with the numbers of a codebook", "a.csv", "V1_platform,V2_video_id,V3_creator,V4_views,q5. Likes,V6_hook\ntiktok,7521900000000000047,a.example,5,2,1\ntiktok,7521900000000000048,a.example,6,3,2\n", []string{"7521900000000000047 5 2 - -", "7521900000000000048 6 3 - -"}, "Name:V3_creator Field:handle"},
+		{"names with seconds, which are no views", "a.csv", "platform,video_id,3-sec views,10_sec_views,2) likes\ntiktok,7521900000000000047,5,2,1\ntiktok,7521900000000000048,6,3,2\n", nil, `"3-sec views" may have them`},
 		{"days of a spreadsheet with a decimal comma", "a.csv", "url;views;posted\nhttps://youtu.be/AAAAAAAAS03;5;45839,5\n", []string{"AAAAAAAAS03 5 - - 20270"}, ""},
 		{"soft hyphens of a web page", "a.csv", "Video,Video title,Video pub\u00adlish time,Dis\u00adlikes,Likes,Views\nAAAAAAAAS03,x,\"Apr 29, 2025\",3,4,5\nBAAAAAAAS04,x,\"Apr 29, 2025\",3,4,6\n", []string{"AAAAAAAAS03 5 4 - 20207", "BAAAAAAAS04 6 4 - 20207"}, ""},
 		{"thousands by the other columns", "a.csv", "Link,Views,Likes\n" + tiktok + "0042,\"88,000\",12\n", []string{"7521900000000000042 88000 12 - -"}, ""},

@@ -196,8 +196,9 @@ func (v *vocabulary) ofWhole(name string) (meaning, bool) {
 var (
 	zoneEnd = regexp.MustCompile(`^(.+?)[ _(\[]+([A-Z]{3,4})[)\]]?$`)
 	unitEnd = regexp.MustCompile(`^(.+?)\s*(?:[(\[](?:in )?([^)\]]+)[)\]]|[ _]in[ _](\pL+))$`)
-	// numberedName has the number of a variable before it, as codebooks and forms count them: V4_views, Q2. Likes.
-	numberedName = regexp.MustCompile(`(?i)^(?:(?:v|q|var|x)_?\d{1,3}[a-z]?|\d{1,2})[_.:) -]+(\pL.*)$`)
+	// numberedName has the number of a variable before it, as codebooks and forms count them: V4_views, Q2. Likes,
+	// 3) Likes. A number alone before a blank or a dash may be one of seconds: 3-sec views.
+	numberedName = regexp.MustCompile(`(?i)^(?:(?:v|q|var|x)_?\d{1,3}[a-z]?[_.:) -]+|\d{1,2}[.:)][_ -]*)(\pL.*)$`)
 )
 
 // nameZone is the zone at the end of the name of a column, as in `Date (EST)`; nil without one.
