@@ -86,10 +86,13 @@ func (service) Read(in *readerv1.ReadRequest, out grpc.ServerStreamingServer[rea
 		}
 		options.Map = columns
 	}
+	to := &answers{out: out, used: processorTime}
+	stop := to.signs(sign)
+	defer stop()
 	var waiting []*stagev1.Record
 	bytes := 0
 	send := func() error {
-		err := out.Send(&readerv1.ReadResponse{Records: waiting})
+		err := to.send(&readerv1.ReadResponse{Records: waiting})
 		waiting, bytes = nil, 0
 		return err
 	}
@@ -112,5 +115,5 @@ func (service) Read(in *readerv1.ReadRequest, out grpc.ServerStreamingServer[rea
 	if err != nil {
 		return err
 	}
-	return out.Send(&readerv1.ReadResponse{Report: encode(&report, refused)})
+	return to.send(&readerv1.ReadResponse{Report: encode(&report, refused)})
 }

@@ -30,7 +30,7 @@ const (
 	memory = 256 << 20
 	// within bounds the reading of one file.
 	within = 10 * time.Minute
-	// stall is how long a process may say nothing.
+	// stall is how long a process may say nothing. One that works gives signs of life.
 	stall = time.Minute
 	// atOnce is how many files a process of the server reads at a time.
 	atOnce = 2
@@ -141,6 +141,10 @@ func stream(ctx context.Context, running *host.Running, request *readerv1.ReadRe
 		alive.Reset(24 * time.Hour) // while the caller works
 		if report := answer.GetReport(); report != nil {
 			return decode(report), nil
+		}
+		if len(answer.GetRecords()) == 0 { // a sign of life
+			alive.Reset(stall)
+			continue
 		}
 		records := make([]stage.Record, len(answer.GetRecords()))
 		for i, m := range answer.GetRecords() {

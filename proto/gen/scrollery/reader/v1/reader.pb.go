@@ -115,8 +115,9 @@ func (x *ReadRequest) GetNow() int64 {
 }
 
 type ReadResponse struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Records []*v1.Record           `protobuf:"bytes,1,rep,name=records" json:"records,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// None, and no report, is a sign of life.
+	Records []*v1.Record `protobuf:"bytes,1,rep,name=records" json:"records,omitempty"`
 	// In the last message.
 	Report        *Report `protobuf:"bytes,2,opt,name=report" json:"report,omitempty"`
 	unknownFields protoimpl.UnknownFields
