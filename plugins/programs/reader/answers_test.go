@@ -65,9 +65,9 @@ func TestSignsOfLife(t *testing.T) {
 func TestProcessorTime(t *testing.T) {
 	t.Parallel()
 	before := processorTime()
-	for end := time.Now().Add(20 * time.Millisecond); time.Now().Before(end); {
-	}
-	if processorTime() <= before {
-		t.Error("work took no processor time")
+	for end := time.Now().Add(time.Minute); processorTime() <= before; {
+		if time.Now().After(end) {
+			t.Fatal("a minute of work took no processor time")
+		}
 	}
 }
