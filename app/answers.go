@@ -402,8 +402,8 @@ func (a archiver) Erased(ctx context.Context, tx *store.Tx, platform string, han
 	return a.videos.Tombstones.Erased(ctx, tx, platform, handles)
 }
 
-func (a archiver) KeepFrames(ctx context.Context, tx *store.Tx, kept int) error {
-	return a.videos.KeepFrames(ctx, tx, kept)
+func (a archiver) KeepFrames(ctx context.Context, kept int) error {
+	return a.videos.KeepFrames(ctx, kept)
 }
 
 func (a archiver) Score(ctx context.Context, scrollID int64) error {

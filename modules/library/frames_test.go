@@ -35,6 +35,35 @@ func (b *bundle) look(scroll int64, id, words string, framed int) {
 	}
 }
 
+// raised is how often the library changed.
+func (b *bundle) raised() int64 {
+	b.t.Helper()
+	revision, err := b.Revision(b.ctx)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return revision
+}
+
+// frame has so many videos that are not in the library keep frames.
+func (b *bundle) frame(videos, each int) {
+	b.t.Helper()
+	err := b.db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
+		for range videos {
+			video := b.db.NewID()
+			for place := range each {
+				if err := tx.Ent().Frame.Create().SetID(b.db.NewID()).SetAccountID(7).SetVideoID(video).SetPlace(place).SetAt(place).SetWebp([]byte("x")).Exec(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // framed are the frames of a video, in words.
 func (b *bundle) framed(id string) (all string) {
 	b.t.Helper()
@@ -111,12 +140,31 @@ func TestFrames(t *testing.T) {
 			b.look(7, "sixth", "g", 0)
 			want(t, "sixth", "")
 			want(t, "fifth", "e0 e1 e2 ")
-			if err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error { return b.KeepFrames(ctx, tx, 0) }); err != nil {
+			if err := b.KeepFrames(b.ctx, 0); err != nil {
 				t.Fatal(err)
 			}
 			want(t, "fifth", "")
 			if got := other.framed("theirs"); got != "t0 t1 t2 " {
 				t.Errorf("of the other account: got %q, want all", got)
+			}
+		})
+		t.Run("very many go in pieces of whole videos", func(t *testing.T) {
+			b.frame(450, 3)
+			before := b.raised()
+			if err := b.KeepFrames(b.ctx, 10); err != nil {
+				t.Fatal(err)
+			}
+			if n := b.count("frames WHERE account_id = 7"); n != 30 {
+				t.Errorf("got %d frames left, want 30", n)
+			}
+			if pieces := b.raised() - before; pieces != 3 {
+				t.Errorf("got %d pieces, want 3", pieces)
+			}
+			if err := b.KeepFrames(b.ctx, 10); err != nil || b.raised() != before+3 {
+				t.Errorf("with nothing to delete: got revision %d, %v; want %d", b.raised(), err, before+3)
+			}
+			if err := b.KeepFrames(b.ctx, 0); err != nil {
+				t.Fatal(err)
 			}
 		})
 		t.Run("they go with what a source read", func(t *testing.T) {

@@ -20,11 +20,11 @@ func (r archiving) archive(ctx context.Context) error {
 	if err := r.archiveKept(ctx); err != nil {
 		return err
 	}
+	// Now too, for an account whose plan or operator keeps fewer by now.
+	if err := r.s.needs.Archiver.KeepFrames(ctx, r.limits.FramedVideos); err != nil {
+		return fmt.Errorf("keep frames: %w", err)
+	}
 	return r.finish(ctx, Archive, func(ctx context.Context, tx *store.Tx, _ *state) error {
-		// Now too, for an account whose plan or operator keeps fewer by now.
-		if err := r.s.needs.Archiver.KeepFrames(ctx, tx, r.limits.FramedVideos); err != nil {
-			return fmt.Errorf("keep frames: %w", err)
-		}
 		return r.s.hot.forget(ctx, tx, r.id)
 	})
 }

@@ -327,7 +327,7 @@ func (w *world) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, _ int6
 }
 
 // KeepFrames notes how many videos keep theirs.
-func (w *world) KeepFrames(_ context.Context, _ *store.Tx, videos int) error {
+func (w *world) KeepFrames(_ context.Context, videos int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.framed = append(w.framed, videos)

@@ -101,8 +101,8 @@ type Archiver interface {
 	// Erased returns those of some handles on a platform that the operator erased from all
 	// libraries. None is erased between this call and the end of the transaction.
 	Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error)
-	// KeepFrames deletes the frames of all videos but so many.
-	KeepFrames(ctx context.Context, tx *store.Tx, videos int) error
+	// KeepFrames deletes the frames of all videos but so many, in transactions of its own.
+	KeepFrames(ctx context.Context, videos int) error
 	// Score computes outliers and trends as they are with this scroll, which is not
 	// completed yet. Doing it twice changes nothing.
 	Score(ctx context.Context, scrollID int64) error

@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/frame"
+	"github.com/scrollery/scrollery/ent/predicate"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -40,29 +41,66 @@ func (s *Service) saveFrames(ctx context.Context, tx *store.Tx, batch Batch, rec
 	if err := tx.Ent().Frame.CreateBulk(creates...).Exec(ctx); err != nil {
 		return fmt.Errorf("save frames: %w", err)
 	}
-	return s.KeepFrames(ctx, tx, batch.FramedVideos)
+	old, found, err := oldFrames(ctx, tx.Ent().Frame, batch.FramedVideos)
+	if err != nil || !found {
+		return err
+	}
+	return deleteFrames(ctx, tx, old)
 }
 
 // KeepFrames deletes the frames of all of the tenant's videos but the number whose frames are the
-// newest.
-func (s *Service) KeepFrames(ctx context.Context, tx *store.Tx, videos int) error {
-	// Frames of a video have ids in a row, and one of them has the first place.
-	oldest := int64(0)
-	if videos > 0 {
-		ids, err := tx.Ent().Frame.Query().Where(frame.Place(0)).Order(ent.Desc(frame.FieldID)).Offset(videos - 1).Limit(1).IDs(ctx)
+// newest, in short transactions.
+func (s *Service) KeepFrames(ctx context.Context, videos int) error {
+	for {
+		_, found, err := oldFrames(ctx, s.db.Ent().Frame, videos)
+		if err != nil || !found {
+			return err
+		}
+		err = s.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+			old, found, err := oldFrames(ctx, tx.Ent().Frame, videos)
+			if err != nil || !found {
+				return err
+			}
+			return deleteFrames(ctx, tx, old)
+		})
 		if err != nil {
-			return fmt.Errorf("find the oldest frames: %w", err)
+			return err
 		}
-		if len(ids) == 0 {
-			return nil
+	}
+}
+
+// framedAtOnce is of how many videos one transaction deletes the frames, at most: as many as a
+// batch adds, so that there are never more than are kept for long.
+const framedAtOnce = 200
+
+// oldFrames finds frames of at most framedAtOnce videos that are not among the number whose frames
+// are the newest.
+func oldFrames(ctx context.Context, frames *ent.FrameClient, videos int) (old predicate.Frame, found bool, err error) {
+	// Frames of a video have ids in a row, and the first of them has the first place.
+	first := frames.Query().Where(frame.Place(0))
+	old = frame.IDGT(0)
+	if videos > 0 {
+		kept, err := first.Clone().Order(ent.Desc(frame.FieldID)).Offset(videos - 1).Limit(1).IDs(ctx)
+		if err != nil {
+			return nil, false, fmt.Errorf("find the oldest frames: %w", err)
 		}
-		oldest = ids[0]
+		if len(kept) == 0 {
+			return nil, false, nil
+		}
+		old = frame.IDLT(kept[0])
 	}
-	query := tx.Ent().Frame.Delete()
-	if oldest > 0 {
-		query.Where(frame.IDLT(oldest))
+	ids, err := first.Where(old).Order(ent.Asc(frame.FieldID)).Limit(framedAtOnce + 1).IDs(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("find old frames: %w", err)
 	}
-	if _, err := query.Exec(ctx); err != nil {
+	if len(ids) > framedAtOnce {
+		old = frame.IDLT(ids[framedAtOnce])
+	}
+	return old, len(ids) > 0, nil
+}
+
+func deleteFrames(ctx context.Context, tx *store.Tx, old predicate.Frame) error {
+	if _, err := tx.Ent().Frame.Delete().Where(old).Exec(ctx); err != nil {
 		return fmt.Errorf("delete old frames: %w", err)
 	}
 	return nil
