@@ -38,6 +38,7 @@ import (
 	"github.com/scrollery/scrollery/modules/library/removal"
 	"github.com/scrollery/scrollery/modules/library/videos"
 	"github.com/scrollery/scrollery/modules/oauth"
+	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/modules/policy"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/rules"
@@ -328,13 +329,17 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	var kept *removals.Log
 	var removing *removal.Service
 	var accounts *account.Service
+	var operated *operator.Service
+	if cfg.OpsPage {
+		instead = append(instead, operator.Module, fx.Provide(operatorNeeds), fx.Populate(&operated))
+	}
 	// Not in the graph, whose configuration has observers too: it compares what was read.
 	s.reloader = &reloader{log: log, cfg: cfg}
 	s.graph = fx.New(graph(cfg, log, db), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
 		fx.Populate(&kept, &removing, &accounts, &s.server, &s.routes, &s.plugins, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page, &s.reloader.policy))
 	s.reloader.host = s.plugins
 	if err = cause(s.graph.Err()); err == nil && cfg.OpsPage {
-		err = s.page.mount(s.ops, s.console, s.reloader) // before anything runs that would have to end if it fails
+		err = s.page.mount(s.ops, s.console, s.reloader, operated) // before anything runs that would have to end if it fails
 	}
 	if err == nil { // not among the start hooks, which have a deadline
 		err = mergeRemovals(ctx, kept, removing, accounts)

@@ -17,6 +17,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/removal"
+	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/modules/quota"
 	"github.com/scrollery/scrollery/modules/scrolls"
 	"github.com/scrollery/scrollery/modules/usage"
@@ -31,8 +32,8 @@ const (
 	keptEvery = time.Minute
 )
 
-// overview reads what the page of the operator shows. It changes nothing, and has no text of
-// creators or customers: accounts and scrolls have their ids, as in the log.
+// overview reads what the page of the operator shows. It has no text of creators or customers:
+// accounts and scrolls have their ids, as in the log.
 type overview struct {
 	cfg     Config
 	db      *store.DB
@@ -55,13 +56,18 @@ func newOverview(cfg Config, db *store.DB, host *host.Host, quotas *quota.Servic
 }
 
 // mount serves the page on the operations port.
-func (o *overview) mount(to *ops.Server, from *console.Console, again *reloader) error {
+func (o *overview) mount(to *ops.Server, from *console.Console, again *reloader, accounts *operator.Service) error {
 	key, err := o.cfg.secretKey()
 	if err != nil {
 		return fmt.Errorf("the operator's page: %w", err)
 	}
-	page, err := from.Operator(console.NewOperators(key, o.log), func(r *http.Request) (any, error) { return o.read(r.Context()) },
-		func(r *http.Request) (any, error) { return again.reload(r.Context()) })
+	page, err := from.Operator(console.NewOperators(key, o.log), console.OperatorNeeds{
+		Overview: func(r *http.Request) (any, error) { return o.read(r.Context()) },
+		Reload:   func(r *http.Request) (any, error) { return again.reload(r.Context()) },
+		Account: func(r *http.Request, order console.AccountOrder) (any, error) {
+			return orders{accounts}.do(r.Context(), order)
+		},
+	})
 	if err != nil {
 		return fmt.Errorf("the operator's page: %w", err)
 	}

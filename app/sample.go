@@ -115,7 +115,7 @@ func (s *Service) grantSample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx = audit.As(viewer.System(ctx), audit.Operator())
+	ctx = audit.As(viewer.System(ctx), audit.Operator(ctx))
 	_, err = s.credits.Grant(ctx, account, sampleCredits, "grant:"+publicid.Format(publicid.Account, account)+":sample")
 	return err
 }

@@ -53,6 +53,45 @@ func TestOperatorPage(t *testing.T) {
 		t.Errorf(`the code stays in the address: %s, want without "code"`, at)
 	}
 	b.check("operator")
+	t.Run("an account is shown, gets a limit of its own, and is blocked", func(t *testing.T) {
+		id := eval[string](b, `[...document.querySelectorAll('button')].find((e) => /^acct_/.test(e.textContent)).textContent`)
+		b.press(id)
+		b.until(`[...document.querySelectorAll('h3')].some((e) => e.textContent === ` + quoted(id) + `)`)
+		b.fill("Other limits than the plan's", "max_video=5")
+		b.press("Set limits")
+		b.sees("did you mean max_videos?")
+		b.fill("Other limits than the plan's", "max_videos=5")
+		b.press("Set limits")
+		b.until(`[...document.querySelectorAll('dd code')].some((e) => e.textContent === 'max_videos=5')`)
+		b.check("operator-account")
+		status := func(want int, when string) {
+			t.Helper()
+			if got := account.Do(t, "GET /v1/workspace", "").Status; got != want {
+				t.Errorf("%s: got %d, want %d", when, got, want)
+			}
+		}
+		b.press("Block")
+		b.sees("Yes, block " + id)
+		status(http.StatusOK, "after one press")
+		b.press("Yes, block " + id)
+		b.sees("Blocked since")
+		status(http.StatusForbidden, "blocked")
+		b.press("End the block")
+		b.until(`[...document.querySelectorAll('button')].some((e) => e.textContent === 'Block')`)
+		status(http.StatusOK, "after the end of the block")
+		report, err := running.Operator().Account(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Limits != "max_videos=5" || len(report.Changes) < 3 || report.Changes[0].Actor != "operator_page" {
+			t.Errorf("got the limits %q and the audit %+v, want max_videos=5 and changes of operator_page", report.Limits, report.Changes)
+		}
+	})
+	t.Run("an account that is not there is said to be", func(t *testing.T) {
+		b.fill("Id or address of an account", "nobody@example.com")
+		b.press("Show")
+		b.sees("there is no account nobody@example.com")
+	})
 	b.press("Read settings again")
 	b.sees("Nothing was changed: the configuration was not read from a file or the environment")
 	shown := eval[string](b, "document.documentElement.innerHTML")

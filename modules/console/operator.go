@@ -19,7 +19,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 )
 
-// OperatorPath is where the operations port serves the page of the operator. It is read-only.
+// OperatorPath is where the operations port serves the page of the operator.
 const OperatorPath = "/operator/"
 
 const (
@@ -119,10 +119,25 @@ func (o *Operators) leave(r *http.Request) {
 	delete(o.sessions, presented(r))
 }
 
-// Operator serves the page of the operator below OperatorPath: its files to everyone, and
-// what overview returns, as JSON, to who is signed in, who may also have reload called, whose
-// error they see. It fails in a binary without the console.
-func (c *Console) Operator(operators *Operators, overview, reload func(*http.Request) (any, error)) (http.Handler, error) {
+// OperatorNeeds are what the page of the operator asks. Their answers are sent as JSON; who is
+// signed in sees the errors of Reload and Account.
+type OperatorNeeds struct {
+	Overview, Reload func(*http.Request) (any, error)
+	// Account shows an account after it did what the order says.
+	Account func(*http.Request, AccountOrder) (any, error)
+}
+
+// AccountOrder is what to do with the account of an id or an address: to show it where Do is
+// empty, else `limits` with pairs `name=value`, `plan` with a plan, `block` or `lift`.
+type AccountOrder struct {
+	Account string   `json:"account"`
+	Do      string   `json:"do"`
+	Values  []string `json:"values"`
+}
+
+// Operator serves the page of the operator below OperatorPath: its files to everyone, the rest to
+// who is signed in. It fails in a binary without the console.
+func (c *Console) Operator(operators *Operators, needs OperatorNeeds) (http.Handler, error) {
 	if !c.Present() {
 		return nil, fmt.Errorf("this binary was built without the console: install npm and run `make build`")
 	}
@@ -138,15 +153,27 @@ func (c *Console) Operator(operators *Operators, overview, reload func(*http.Req
 		w.WriteHeader(http.StatusNoContent)
 	})
 	mux.HandleFunc("POST "+OperatorPath+"reload", operators.only(func(w http.ResponseWriter, r *http.Request) {
-		done, err := reload(r)
+		done, err := needs.Reload(r)
 		if err != nil {
 			refuse(w, http.StatusUnprocessableEntity, err.Error())
 			return
 		}
 		answer(w, done)
 	}))
+	mux.HandleFunc("POST "+OperatorPath+"account", operators.only(func(w http.ResponseWriter, r *http.Request) {
+		var order AccountOrder
+		if !readJSON(w, r, &order) {
+			return
+		}
+		account, err := needs.Account(r, order)
+		if err != nil {
+			refuse(w, http.StatusUnprocessableEntity, err.Error())
+			return
+		}
+		answer(w, account)
+	}))
 	mux.HandleFunc("GET "+OperatorPath+"status", operators.only(func(w http.ResponseWriter, r *http.Request) {
-		status, err := overview(r)
+		status, err := needs.Overview(r)
 		if err != nil {
 			operators.log.ErrorContext(r.Context(), "read the operator's overview", "error", err)
 			refuse(w, http.StatusServiceUnavailable, "The overview cannot be read; the log says why.")
@@ -174,15 +201,10 @@ func (o *Operators) serveEnter(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusForbidden, "Only the page may exchange a code.")
 		return
 	}
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
-		refuse(w, http.StatusUnsupportedMediaType, "Send JSON.")
-		return
-	}
 	var body struct {
 		Code string `json:"code"`
 	}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&body); err != nil {
-		refuse(w, http.StatusBadRequest, "The body cannot be read.")
+	if !readJSON(w, r, &body) {
 		return
 	}
 	token, err := o.enter(body.Code)
@@ -193,6 +215,21 @@ func (o *Operators) serveEnter(w http.ResponseWriter, r *http.Request) {
 	}
 	o.log.InfoContext(r.Context(), "an operator signed in")
 	answer(w, map[string]string{"token": token})
+}
+
+// readJSON reads the body of a request, and answers what is wrong with it.
+func readJSON(w http.ResponseWriter, r *http.Request, body any) bool {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, "Send JSON.")
+		return false
+	}
+	reader := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	reader.DisallowUnknownFields()
+	if err := reader.Decode(body); err != nil {
+		refuse(w, http.StatusBadRequest, "The body cannot be read.")
+		return false
+	}
+	return true
 }
 
 func guarded(w http.ResponseWriter) http.Header {

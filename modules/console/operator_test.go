@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -73,7 +74,16 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := NewOperators(operatorKey, log)
-	handler, err := c.Operator(o, func(*http.Request) (any, error) { return map[string]int{"queue": 7}, nil }, func(*http.Request) (any, error) { return nil, errors.New("no such setting") })
+	handler, err := c.Operator(o, OperatorNeeds{
+		Overview: func(*http.Request) (any, error) { return map[string]int{"queue": 7}, nil },
+		Reload:   func(*http.Request) (any, error) { return nil, errors.New("no such setting") },
+		Account: func(_ *http.Request, order AccountOrder) (any, error) {
+			if order.Do == "plan" {
+				return nil, errors.New("no such plan")
+			}
+			return order, nil
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +107,7 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 		{"another site", call("POST", "/operator/enter", enter, "Content-Type", "application/json", "Sec-Fetch-Site", "cross-site"), 403},
 		{"a form", call("POST", "/operator/enter", enter, "Content-Type", "text/plain"), 415},
 		{"a reload without a token", call("POST", "/operator/reload", ""), 401},
+		{"an order without a token", call("POST", "/operator/account", `{"account":"a@b.example","do":"block"}`, "Content-Type", "application/json"), 401},
 		{"a change", call("DELETE", "/operator/status", ""), 405},
 		{"another file", call("GET", "/operator/console.js", ""), 404},
 	} {
@@ -113,6 +124,20 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 	status := call("GET", "/operator/status", "", "Authorization", "Bearer "+token)
 	if status.Code != 200 || strings.TrimSpace(status.Body.String()) != `{"queue":7}` {
 		t.Errorf("signed in: got %d %s, want 200 with a queue of 7", status.Code, status.Body)
+	}
+	order := func(media, body string) string {
+		got := call("POST", "/operator/account", body, "Content-Type", media, "Authorization", "Bearer "+token)
+		return fmt.Sprint(got.Code, " ", strings.TrimSpace(got.Body.String()))
+	}
+	for _, c := range []struct{ media, body, want string }{
+		{"application/json", `{"account":"acct_1","do":"limits","values":["max_videos=5"]}`, `200 {"account":"acct_1","do":"limits","values":["max_videos=5"]}`},
+		{"application/json", `{"account":"acct_1","do":"plan"}`, "422 no such plan"},
+		{"application/json", `{"account":"acct_1","and":"block"}`, "400 The body cannot be read."},
+		{"text/plain", `{"account":"acct_1","do":"block"}`, "415 Send JSON."},
+	} {
+		if got := order(c.media, c.body); got != c.want {
+			t.Errorf("%s %s: got %s, want %s", c.media, c.body, got, c.want)
+		}
 	}
 	if got := call("POST", "/operator/leave", "", "Authorization", "Bearer x").Code; got != 204 {
 		t.Errorf("sign out with a wrong token: got %d, want 204", got)

@@ -17,9 +17,9 @@ import (
 const shownEntries = 20
 
 // asOperator returns a context that sees every tenant; its changes are audited as
-// those of the system user who runs the command.
+// those of the system user who runs the command, or of the page.
 func asOperator(ctx context.Context) context.Context {
-	return audit.As(viewer.System(ctx), audit.Operator())
+	return audit.As(viewer.System(ctx), audit.Operator(ctx))
 }
 
 // AccountLine is an account as a list shows it.
@@ -173,8 +173,12 @@ func (s *Service) ChangePlan(ctx context.Context, name, plan string) (AccountRep
 	if err != nil {
 		return AccountReport{}, err
 	}
-	if plan == NoPlan {
+	switch plan {
+	case NoPlan:
 		plan = ""
+	case "standard", "pro":
+	default:
+		return AccountReport{}, fmt.Errorf("%q is none of the plans standard, pro and none", plan)
 	}
 	if err := s.needs.Subscriptions.Change(asOperator(ctx), account.ID, plan); err != nil {
 		return AccountReport{}, err

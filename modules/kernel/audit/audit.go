@@ -26,6 +26,8 @@ const (
 	Customer = "customer"
 	// Service is the service itself, without an order.
 	Service = "service"
+	// OperatorPage is who is signed in to the page of the operator.
+	OperatorPage = "operator_page"
 )
 
 // Entry is one change.
@@ -78,8 +80,11 @@ func List(ctx context.Context, db *store.DB, accountID int64, limit int) ([]Entr
 	return out, nil
 }
 
-// Operator names the user who runs a command on this machine.
-func Operator() string {
+// Operator names the actor of the context, else the user who runs a command on this machine.
+func Operator(ctx context.Context) string {
+	if named, ok := ctx.Value(actorKey{}).(string); ok {
+		return named
+	}
 	who, err := user.Current()
 	if err != nil {
 		return "operator"

@@ -1,4 +1,4 @@
-// The page of the operator: it reads, and has the server read its settings again.
+// The page of the operator: it reads, has the server read its settings again, and changes one account.
 import { render, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { dateTime, duration, number, relative } from "../i18n/format";
@@ -6,7 +6,8 @@ import { applyPreferences, language, preferred } from "../shell/preferences";
 import { takeCode } from "../shell/router";
 import { Badge, Button, Card, PageHead, type Tone } from "../ui/parts";
 import { Table, type Column } from "../ui/table";
-import { away, enter, follow, leave, overview, reload, state, type Overview, type Reloaded, type ScrollRow, type Setting } from "./read";
+import { AccountCard } from "./account";
+import { away, chosen, enter, follow, leave, overview, reload, state, type Overview, type Reloaded, type ScrollRow, type Setting } from "./read";
 import { isText, say } from "./texts";
 
 function List<T>({ title, empty, rows, id, columns }: { title: string; empty: string; rows: T[] | null; id: (row: T) => string; columns: Column<T>[] }) {
@@ -135,11 +136,12 @@ function Now({ of }: { of: Overview }) {
           { title: say("oldest"), number: true, cell: (row) => duration(row.oldestMs) },
         ]} />
         <List title={say("tenants")} empty={say("noTenants")} rows={of.tenants} id={(row) => row.account} columns={[
-          { title: say("account"), head: true, cell: (row) => <code>{row.account}</code> },
+          { title: say("account"), head: true, cell: (row) => <Button kind="quiet" onClick={() => { chosen.value = row.account; }}>{row.account}</Button> },
           { title: say("units"), number: true, cell: (row) => number(row.units) },
           { title: say("running"), number: true, cell: (row) => number(row.running) },
         ]} />
       </div>
+      <AccountCard />
       <List title={say("quotas")} empty={say("noQuotas")} rows={of.quotas} id={(row) => `${row.plugin} ${row.name}`} columns={[
         { title: say("source"), head: true, cell: (row) => row.plugin },
         { title: say("quota"), cell: (row) => row.name },

@@ -73,6 +73,25 @@ export async function reload(): Promise<Reloaded | Error> {
   }
 }
 
+/** An account without its address. Times are Unix milliseconds, 0 for none. */
+export type Account = { id: string; plan: string; interval: string; status: string; limits: string; credits: number; owed: number; createdAt: number; blockedAt: number };
+
+/** The account that the page shows, which a list may choose. */
+export const chosen = signal("");
+
+/** Shows the account of an id or an address, after it did something with it. The error is the server's own words. */
+export async function order(account: string, todo = "", values: string[] = []): Promise<Account | Error> {
+  try {
+    const answer = await fetch("/operator/account", {
+      method: "POST", credentials: "omit", body: JSON.stringify({ account, do: todo, values }),
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${sessionStorage.getItem(tokenKey) ?? ""}` },
+    });
+    return answer.ok ? ((await answer.json()) as Account) : new Error(await answer.text());
+  } catch (failure) {
+    return new Error(String(failure));
+  }
+}
+
 function forget(): void {
   sessionStorage.removeItem(tokenKey);
   overview.value = null;
