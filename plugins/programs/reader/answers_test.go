@@ -14,11 +14,11 @@ import (
 // stream counts what is sent.
 type stream struct {
 	grpc.ServerStreamingServer[readerv1.ReadResponse]
-	sent int
+	sent atomic.Int64
 }
 
 func (s *stream) Send(*readerv1.ReadResponse) error {
-	s.sent++
+	s.sent.Add(1)
 	return nil
 }
 
@@ -35,28 +35,28 @@ func TestSignsOfLife(t *testing.T) {
 			time.Sleep(time.Minute)
 			used.Add(int64(5 * time.Second))
 		}
-		if got, want := out.sent, int(10*time.Minute/sign); got < want-1 || got > want {
+		if got, want := out.sent.Load(), int64(10*time.Minute/sign); got < want-1 || got > want {
 			t.Errorf("got %d signs of life in ten minutes, want %d", got, want)
 		}
 		used.Add(int64(work))
 		time.Sleep(time.Second)
 		synctest.Wait()
-		at := out.sent
+		at := out.sent.Load()
 		time.Sleep(10 * time.Minute)
-		if out.sent > at {
-			t.Errorf("got %d signs of life after a minute of work without an answer, want none", out.sent-at)
+		if out.sent.Load() > at {
+			t.Errorf("got %d signs of life after a minute of work without an answer, want none", out.sent.Load()-at)
 		}
 		if err := a.send(&readerv1.ReadResponse{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * sign)
-		if out.sent < at+2 {
+		if out.sent.Load() < at+2 {
 			t.Error("got no sign of life after an answer")
 		}
 		stop()
-		at = out.sent
+		at = out.sent.Load()
 		time.Sleep(time.Minute)
-		if out.sent > at {
+		if out.sent.Load() > at {
 			t.Error("got a sign of life after the end")
 		}
 	})
