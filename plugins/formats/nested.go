@@ -61,6 +61,11 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 	if o.kind("__import_meta") == '{' && c.observed == nil { // 4CAT keeps the envelope here
 		c.observed = written(o.sub("__import_meta"))
 	}
+	if row := r.notionRow(o); row != nil && depth < maxDepth && (r.objects == nil || r.objects.inferred || r.objects.fits(o.within(row))) {
+		r.out.report.form("pages of Notion, by their properties: when and by whom a page was made, and its relations, are not read")
+		c.listed = true
+		return r.value(row, c, line, depth+1)
+	}
 	form := r.table.detect(o)
 	if r.options.check && r.objects != nil {
 		// A map is for what is in no known form. All is well once each of its paths was found.
