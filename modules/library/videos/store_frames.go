@@ -41,11 +41,7 @@ func (s *Service) saveFrames(ctx context.Context, tx *store.Tx, batch Batch, rec
 	if err := tx.Ent().Frame.CreateBulk(creates...).Exec(ctx); err != nil {
 		return fmt.Errorf("save frames: %w", err)
 	}
-	old, found, err := oldFrames(ctx, tx.Ent().Frame, batch.FramedVideos)
-	if err != nil || !found {
-		return err
-	}
-	return deleteFrames(ctx, tx, old)
+	return deleteOldFrames(ctx, tx, batch.FramedVideos)
 }
 
 // KeepFrames deletes the frames of all of the tenant's videos but the number whose frames are the
@@ -56,21 +52,14 @@ func (s *Service) KeepFrames(ctx context.Context, videos int) error {
 		if err != nil || !found {
 			return err
 		}
-		err = s.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
-			old, found, err := oldFrames(ctx, tx.Ent().Frame, videos)
-			if err != nil || !found {
-				return err
-			}
-			return deleteFrames(ctx, tx, old)
-		})
+		err = s.Hold(ctx, func(ctx context.Context, tx *store.Tx) error { return deleteOldFrames(ctx, tx, videos) })
 		if err != nil {
 			return err
 		}
 	}
 }
 
-// framedAtOnce is of how many videos one transaction deletes the frames, at most: as many as a
-// batch adds, so that there are never more than are kept for long.
+// framedAtOnce is of how many videos one transaction deletes the frames, at most.
 const framedAtOnce = 200
 
 // oldFrames finds frames of at most framedAtOnce videos that are not among the number whose frames
@@ -99,7 +88,12 @@ func oldFrames(ctx context.Context, frames *ent.FrameClient, videos int) (old pr
 	return old, len(ids) > 0, nil
 }
 
-func deleteFrames(ctx context.Context, tx *store.Tx, old predicate.Frame) error {
+// deleteOldFrames deletes what oldFrames finds.
+func deleteOldFrames(ctx context.Context, tx *store.Tx, videos int) error {
+	old, found, err := oldFrames(ctx, tx.Ent().Frame, videos)
+	if err != nil || !found {
+		return err
+	}
 	if _, err := tx.Ent().Frame.Delete().Where(old).Exec(ctx); err != nil {
 		return fmt.Errorf("delete old frames: %w", err)
 	}
