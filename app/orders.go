@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,10 +34,7 @@ type accountPart struct {
 func (o orders) do(ctx context.Context, order console.AccountOrder) (*accountPart, error) {
 	ctx, cancel := context.WithTimeout(audit.As(context.WithoutCancel(ctx), audit.OperatorPage), orderWithin)
 	defer cancel()
-	if err := o.change(ctx, order); err != nil {
-		return nil, err
-	}
-	a, err := o.accounts.Account(ctx, order.Account)
+	a, err := o.change(ctx, order)
 	if err != nil {
 		return nil, err
 	}
@@ -50,20 +48,23 @@ func (o orders) do(ctx context.Context, order console.AccountOrder) (*accountPar
 	return part, nil
 }
 
-func (o orders) change(ctx context.Context, order console.AccountOrder) (err error) {
+// change returns the account as it is after the order.
+func (o orders) change(ctx context.Context, order console.AccountOrder) (report operator.AccountReport, err error) {
 	switch order.Do {
 	case "":
 	case "limits":
-		_, err = o.accounts.LimitAccount(ctx, order.Account, order.Values)
+		return o.accounts.LimitAccount(ctx, order.Account, order.Values)
 	case "plan":
 		if len(order.Values) != 1 {
-			return fmt.Errorf("name one plan")
+			return report, errors.New("name one plan")
 		}
-		_, err = o.accounts.ChangePlan(ctx, order.Account, order.Values[0])
+		return o.accounts.ChangePlan(ctx, order.Account, order.Values[0])
 	case "block", "lift":
-		err = o.accounts.BlockAccount(ctx, order.Account, order.Do == "lift")
+		if err := o.accounts.BlockAccount(ctx, order.Account, order.Do == "lift"); err != nil {
+			return report, err
+		}
 	default:
-		err = fmt.Errorf("%q is none of limits, plan, block and lift", order.Do)
+		return report, fmt.Errorf("%q is none of limits, plan, block and lift", order.Do)
 	}
-	return err
+	return o.accounts.Account(ctx, order.Account)
 }

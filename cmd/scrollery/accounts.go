@@ -23,7 +23,7 @@ func accountsPlan() *cobra.Command {
 		Short: "Give an account that does not pay another plan, or end it",
 		Args:  oneArg("the id or the address of an account"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if plan != "standard" && plan != "pro" && plan != operator.NoPlan {
+			if !operator.KnownPlan(plan) && plan != operator.NoPlan {
 				return fmt.Errorf("%w: --plan %q is none of standard, pro and none", errUse, plan)
 			}
 			return operate(cmd, func(o *app.Operator) error {

@@ -167,17 +167,19 @@ func (s *Service) TakeCredits(ctx context.Context, name string, amount int64, re
 // NoPlan ends the plan of an account.
 const NoPlan = "none"
 
+// KnownPlan reports a plan that an account may have for nothing.
+func KnownPlan(plan string) bool { return plan == "standard" || plan == "pro" }
+
 // ChangePlan gives an account that does not pay a plan, `standard` or `pro`, or NoPlan.
 func (s *Service) ChangePlan(ctx context.Context, name, plan string) (AccountReport, error) {
 	account, err := s.known(ctx, name)
 	if err != nil {
 		return AccountReport{}, err
 	}
-	switch plan {
-	case NoPlan:
+	switch {
+	case plan == NoPlan:
 		plan = ""
-	case "standard", "pro":
-	default:
+	case !KnownPlan(plan):
 		return AccountReport{}, fmt.Errorf("%q is none of the plans standard, pro and none", plan)
 	}
 	if err := s.needs.Subscriptions.Change(asOperator(ctx), account.ID, plan); err != nil {

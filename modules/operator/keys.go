@@ -31,7 +31,7 @@ func (k KeyOrder) Validate(maxTTL time.Duration) error {
 	if _, ok := mail.Address(k.Email); !ok {
 		faults = append(faults, fmt.Errorf("--email %q is not an e-mail address", k.Email))
 	}
-	if k.Plan != "" && k.Plan != "standard" && k.Plan != "pro" {
+	if k.Plan != "" && !KnownPlan(k.Plan) {
 		faults = append(faults, fmt.Errorf("--plan %q is neither standard nor pro", k.Plan))
 	}
 	for _, scope := range k.Scopes {
