@@ -53,8 +53,8 @@ func TestOperatorPage(t *testing.T) {
 		t.Errorf(`the code stays in the address: %s, want without "code"`, at)
 	}
 	b.check("operator")
+	id := eval[string](b, `[...document.querySelectorAll('button')].find((e) => /^acct_/.test(e.textContent)).textContent`)
 	t.Run("an account is shown, gets a limit of its own, and is blocked", func(t *testing.T) {
-		id := eval[string](b, `[...document.querySelectorAll('button')].find((e) => /^acct_/.test(e.textContent)).textContent`)
 		b.press(id)
 		b.until(`[...document.querySelectorAll('h3')].some((e) => e.textContent === ` + quoted(id) + `)`)
 		b.fill("Other limits than the plan's", "max_video=5")
@@ -91,6 +91,8 @@ func TestOperatorPage(t *testing.T) {
 		b.fill("Id or address of an account", "nobody@example.com")
 		b.press("Show")
 		b.sees("there is no account nobody@example.com")
+		b.press(id)
+		b.until(`[...document.querySelectorAll('h3')].some((e) => e.textContent === ` + quoted(id) + `)`)
 	})
 	b.press("Read settings again")
 	b.sees("Nothing was changed: the configuration was not read from a file or the environment")

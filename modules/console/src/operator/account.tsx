@@ -65,9 +65,11 @@ export function AccountCard() {
     else if (!todo) setOf(null);
   };
   useEffect(() => {
-    if (!chosen.value) return;
-    setName(chosen.value);
-    void ask(chosen.value);
+    const account = chosen.value;
+    if (!account) return;
+    chosen.value = "";
+    setName(account);
+    void ask(account);
   }, [chosen.value]);
   return (
     <Card title={say("account")}>

@@ -61,36 +61,34 @@ export function leave(): void {
 
 export type Reloaded = { plugins: string[] | null; restart: string[] | null };
 
-/** Has the server read its settings again. The error is the server's own words. */
-export async function reload(): Promise<Reloaded | Error> {
+/** What the server answers to an order of the session, or the error in its own words. */
+async function post<T>(path: string, body?: unknown): Promise<T | Error> {
   try {
-    const answer = await fetch("/operator/reload", { method: "POST", credentials: "omit", headers: { Authorization: `Bearer ${sessionStorage.getItem(tokenKey) ?? ""}` } });
-    if (!answer.ok) return new Error(await answer.text());
-    void read();
-    return (await answer.json()) as Reloaded;
+    const answer = await fetch(`/operator/${path}`, {
+      method: "POST", credentials: "omit", body: body === undefined ? null : JSON.stringify(body),
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${sessionStorage.getItem(tokenKey) ?? ""}` },
+    });
+    return answer.ok ? ((await answer.json()) as T) : new Error(await answer.text());
   } catch (failure) {
     return new Error(String(failure));
   }
+}
+
+/** Has the server read its settings again. */
+export async function reload(): Promise<Reloaded | Error> {
+  const done = await post<Reloaded>("reload");
+  if (!(done instanceof Error)) void read();
+  return done;
 }
 
 /** An account without its address. Times are Unix milliseconds, 0 for none. */
 export type Account = { id: string; plan: string; interval: string; status: string; limits: string; credits: number; owed: number; createdAt: number; blockedAt: number };
 
-/** The account that the page shows, which a list may choose. */
+/** The account that a list asks the card to show; the card takes it away. */
 export const chosen = signal("");
 
-/** Shows the account of an id or an address, after it did something with it. The error is the server's own words. */
-export async function order(account: string, todo = "", values: string[] = []): Promise<Account | Error> {
-  try {
-    const answer = await fetch("/operator/account", {
-      method: "POST", credentials: "omit", body: JSON.stringify({ account, do: todo, values }),
-      headers: { "Content-Type": "application/json", Authorization: `Bearer ${sessionStorage.getItem(tokenKey) ?? ""}` },
-    });
-    return answer.ok ? ((await answer.json()) as Account) : new Error(await answer.text());
-  } catch (failure) {
-    return new Error(String(failure));
-  }
-}
+/** Shows the account of an id or an address, after it did something with it. */
+export const order = (account: string, todo = "", values: string[] = []): Promise<Account | Error> => post<Account>("account", { account, do: todo, values });
 
 function forget(): void {
   sessionStorage.removeItem(tokenKey);
