@@ -36,7 +36,7 @@ func TestABlockedAccount(t *testing.T) {
 			}
 			for _, key := range []string{owner.Key, session.APIKey} {
 				// Commands are another process, whose change is seen within a second.
-				for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+				for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 					got := running.Anonymous().Do(t, "GET /v1/workspace", "Authorization: Bearer "+key)
 					var said struct{ Error, Message string }
 					_ = json.Unmarshal(got.Body, &said)

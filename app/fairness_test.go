@@ -117,7 +117,7 @@ func (s *alone) fillGreedy(t *testing.T) {
 		if status != http.StatusAccepted {
 			t.Fatalf("scroll %d of the greedy tenant: %d %s, want status %v", n+1, status, body, http.StatusAccepted)
 		}
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 			if _, body = s.call(t.Context(), s.greedy, "GET /v1/scrolls/list?limit=5"); strings.Contains(string(body), `"status":"completed"`) && !strings.Contains(string(body), `"status":"running"`) {
 				break
 			}
@@ -231,7 +231,7 @@ func serveAlone(t *testing.T, database string, videos, readers int, config strin
 			t.Errorf("the server ended with %v", err)
 		}
 	})
-	for deadline := time.Now().Add(time.Minute); app.Ready(t.Context(), cfg, io.Discard) != nil; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); app.Ready(t.Context(), cfg, io.Discard) != nil; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("got no readiness within a minute, want the server ready")
 		}
@@ -391,13 +391,13 @@ func (s *alone) startScrolls(ctx context.Context, t *testing.T) {
 			return
 		}
 		waitFor := func(done func(status string) bool) bool {
-			for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
+			for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(250 * time.Millisecond) {
 				status, body = s.call(t.Context(), s.other, "GET /v1/scrolls?id="+got.Scroll.ID)
 				if json.Unmarshal(body, &got) == nil && status == http.StatusOK && done(got.Scroll.Status) {
 					return true
 				}
 			}
-			t.Errorf("another tenant's scroll: got %d %s after 30 s, want it further", status, body)
+			t.Errorf("another tenant's scroll: got %d %s after 2 min, want it further", status, body)
 			return false
 		}
 		if !waitFor(func(status string) bool { return status != "queued" }) {

@@ -34,7 +34,7 @@ func dialFrames(t *testing.T, running *apptest.Running) *frames {
 	f := &frames{Framer: http2.NewFramer(conn, conn), conn: conn}
 	f.encoder = hpack.NewEncoder(&f.block)
 	_, err = io.WriteString(conn, http2.ClientPreface)
-	if err := errors.Join(err, f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}), conn.SetDeadline(time.Now().Add(time.Minute))); err != nil {
+	if err := errors.Join(err, f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}), conn.SetDeadline(time.Now().Add(2*time.Minute))); err != nil {
 		t.Fatal(err)
 	}
 	return f

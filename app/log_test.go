@@ -94,7 +94,7 @@ func logOfAJourney(t *testing.T, running *apptest.Running, lines *logLines) {
 	}
 	var after []map[string]any
 	var others []string
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) { // a line is written after its answer
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) { // a line is written after its answer
 		if after, others = lines.split(t); len(after) >= len(before)+made || time.Now().After(end) {
 			break
 		}

@@ -76,7 +76,7 @@ func (c *counter) Data(r io.Reader) error {
 // wait returns the letter to an address, and after how many tries it came.
 func (o *postOffice) wait(t *testing.T, to string) (letter string, tries int) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		o.mu.Lock()
 		letter, tries = o.letters[to], o.tries[to]
 		o.mu.Unlock()
@@ -84,7 +84,7 @@ func (o *postOffice) wait(t *testing.T, to string) (letter string, tries int) {
 			return letter, tries
 		}
 	}
-	t.Fatalf("got no letter to %s after %d tries and 30 s, want one", to, tries)
+	t.Fatalf("got no letter to %s after %d tries and 2 min, want one", to, tries)
 	return "", 0
 }
 

@@ -149,7 +149,7 @@ var signInCode = regexp.MustCompile(`sign-in code: (\d{6})`)
 // mailed waits for the newest sign-in code of an address; after is how many came before.
 func (v *visitor) mailed(t *testing.T, email string, after int) (code string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if codes := v.codes(t, email); len(codes) > after {
 			return codes[len(codes)-1]
 		}

@@ -87,7 +87,7 @@ func TestARecipeWithoutARestart(t *testing.T) {
 	}
 	await := func(want bool) {
 		t.Helper()
-		for end := time.Now().Add(30 * time.Second); usable() != want; time.Sleep(200 * time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); usable() != want; time.Sleep(200 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("the source is usable: %v, want %v", !want, want)
 			}

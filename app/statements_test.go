@@ -121,7 +121,7 @@ func liveWith(t *testing.T, owner *apptest.Caller) {
 	owner.Get(t, fmt.Sprintf(`POST /v1/library/delete {"videoId":%q}`, ids["vid_"][4]), &struct{}{})
 	owner.Scroll(t, "{}")
 	// A job scores without it.
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		var deletions struct{ ScoresPending bool }
 		if owner.Get(t, "GET /v1/library/deletions", &deletions); !deletions.ScoresPending {
 			return

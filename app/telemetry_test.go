@@ -24,7 +24,7 @@ func TestRequestsAreTracedWhereACollectorIsNamed(t *testing.T) {
 		if path != "/v1/traces" {
 			t.Errorf(`the collector was called at %s, want "/v1/traces"`, path)
 		}
-	case <-time.After(10 * time.Second):
-		t.Error("got no span at the collector within 10 s, want one")
+	case <-time.After(2 * time.Minute):
+		t.Error("got no span at the collector within 2 min, want one")
 	}
 }

@@ -113,7 +113,7 @@ func (e *extension) upload(t *testing.T, platform, ndjson string) {
 		e.say("Error during upload: malformed response from 4CAT server.")
 		return
 	}
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		status, text := e.request(t, "GET", "/api/check-query/?key="+response.Key, "", "")
 		if status != 200 {
 			e.say("Error while checking for upload status.")

@@ -271,7 +271,7 @@ func (c *Caller) Scroll(t testing.TB, body string) Scroll {
 // Await waits until a scroll has ended.
 func (c *Caller) Await(t testing.TB, id string) Scroll {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(8 * time.Minute) // of a machine that is busy with other tests
 	for time.Now().Before(deadline) {
 		var got struct{ Scroll *Scroll }
 		c.Get(t, "GET /v1/scrolls?id="+id, &got)

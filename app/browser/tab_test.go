@@ -24,7 +24,7 @@ const (
 	// The window, in pixels.
 	width, height = 1360, 900
 	// patience is how long one step of a page may take.
-	patience = 45 * time.Second
+	patience = 2 * time.Minute
 	// screensVariable names the folder for the pictures; without it none are taken.
 	screensVariable = "SCROLLERY_SCREENSHOTS"
 )

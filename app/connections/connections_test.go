@@ -143,8 +143,8 @@ func TestConnectionsBeyondTheMostWait(t *testing.T) {
 	_ = first.Close()
 	select {
 	case <-accepted:
-	case <-time.After(10 * time.Second):
-		t.Fatal("got no second connection within 10 s after the first one ended, want it accepted")
+	case <-time.After(2 * time.Minute):
+		t.Fatal("got no second connection within 2 min after the first one ended, want it accepted")
 	}
 }
 
@@ -163,8 +163,8 @@ func TestAClientThatReadsNothingIsEnded(t *testing.T) {
 		if !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, syscall.ETIMEDOUT) {
 			t.Errorf("got %v, want the deadline of the write, or the system's", err)
 		}
-	case <-time.After(20 * time.Second):
-		t.Fatal("got no end of the write within 20 s, want its deadline to end it")
+	case <-time.After(2 * time.Minute):
+		t.Fatal("got no end of the write within 2 min, want its deadline to end it")
 	}
 }
 
@@ -194,8 +194,8 @@ func TestAClientThatPipelinesAndReadsNothingIsEnded(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
-		t.Fatal("the connection is open 20 s after its client stopped to read, want 1 s")
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the connection is open 2 min after its client stopped to read, want 1 s")
 	}
 }
 
@@ -220,9 +220,9 @@ func TestAClientWhoseAnswersTheSystemKeepsIsEnded(t *testing.T) {
 	if _, err := server.Write(make([]byte, 100<<10)); err != nil {
 		t.Fatalf("an answer that the system keeps: got %v, want no error", err)
 	}
-	_ = server.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = server.SetReadDeadline(time.Now().Add(2 * time.Minute))
 	if _, err := server.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("got %v after 20 s, want the connection ended", err)
+		t.Errorf("got %v after 2 min, want the connection ended", err)
 	}
 }
 

@@ -159,13 +159,13 @@ func hostFolders(t *testing.T, scratch string) (found []string) {
 
 func awaitFile(t *testing.T, pattern string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 {
 			_ = os.Remove(found[0])
 			return
 		}
 	}
-	t.Fatalf("got no file %s within 30 s, want one", pattern)
+	t.Fatalf("got no file %s within 2 min, want one", pattern)
 }
 
 // wantSettled waits until every fee is returned, and reads the ledger.
@@ -179,7 +179,7 @@ func (c *chaos) wantSettled(t *testing.T, databaseURL string, calls, runs int) {
 	cfg := store.Defaults()
 	cfg.DataDir, cfg.DatabaseURL = c.dir, databaseURL
 	ledger := credits.New(storetest.Open(t, cfg))
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		movements, err := ledger.Entries(t.Context(), account, 100)
 		if err != nil {

@@ -71,7 +71,7 @@ func TestServerKilledWhileItImports(t *testing.T) {
 			t.Errorf("got %d videos and %d readings, want %d and %d", stored, seen, videos, videos*days)
 		}
 		parts := 1
-		for end := time.Now().Add(30 * time.Second); parts > 0 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) { // they go after the import has completed
+		for end := time.Now().Add(2 * time.Minute); parts > 0 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) { // they go after the import has completed
 			parts = numberOf(t, db, `SELECT count(*) FROM import_parts`)
 		}
 		if parts != 0 {

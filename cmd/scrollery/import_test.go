@@ -162,7 +162,7 @@ func TestImportKilled(t *testing.T) {
 		}
 		// On PostgreSQL the server may have been first to take the cut-off import up,
 		// and be about to end it.
-		for end := time.Now().Add(30 * time.Second); numberOf(t, db, "SELECT count(*) FROM scrolls WHERE status = 'running'") > 0 && time.Now().Before(end); {
+		for end := time.Now().Add(2 * time.Minute); numberOf(t, db, "SELECT count(*) FROM scrolls WHERE status = 'running'") > 0 && time.Now().Before(end); {
 			time.Sleep(50 * time.Millisecond)
 		}
 		for query, want := range map[string]int{

@@ -35,7 +35,7 @@ func (w *town) settle(t *testing.T) {
 	if err := w.launch(); err != nil {
 		t.Fatal(err)
 	}
-	deadline := time.Now().Add(40 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		faults := w.audit(t, books)
 		if len(faults) == 0 {

@@ -28,7 +28,7 @@ func TestHangupReadsSettingsAgain(t *testing.T) {
 		if err := c.server.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(30 * time.Second); strings.Count(c.stderr.String(), want) == seen; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); strings.Count(c.stderr.String(), want) == seen; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("the log has no %s: %s", want, c.stderr)
 			}

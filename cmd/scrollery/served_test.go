@@ -65,7 +65,7 @@ func (s *served) launch() error {
 	if err := s.server.Start(); err != nil {
 		return err
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for time.Now().Before(deadline) {
 		response, err := s.client.Get(s.base + "/v1/health")
 		if err == nil {

@@ -284,7 +284,7 @@ func TestSlowReadersKeepNoOtherExportWaiting(t *testing.T) {
 		go func() { ended <- s.exporter.export(owner(t.Context(), int64(7+i)), out) }()
 		<-out.begun
 	}
-	ctx, cancel := context.WithTimeout(owner(t.Context(), 20), 30*time.Second)
+	ctx, cancel := context.WithTimeout(owner(t.Context(), 20), 2*time.Minute)
 	defer cancel()
 	if err := s.exporter.export(ctx, io.Discard); err != nil {
 		t.Errorf("an export beside %d whose readers are slow: got %v, want none", exports, err)

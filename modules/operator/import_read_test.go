@@ -110,7 +110,7 @@ func TestReadingIsAheadBySomeBatches(t *testing.T) {
 	if _, err := r.next(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); len(r.batches) < readAhead; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); len(r.batches) < readAhead; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("got %d batches ahead, want %d", len(r.batches), readAhead)
 		}

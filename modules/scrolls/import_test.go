@@ -180,7 +180,7 @@ func TestImportCountsWhatIsStored(t *testing.T) {
 			looks := 0
 			w.look = func(stage.Record) *stage.Finding {
 				if looks++; looks > 80 { // the third batch, while the second is archived
-					for end := time.Now().Add(10 * time.Second); w.count("fake_videos") < 80 && time.Now().Before(end); {
+					for end := time.Now().Add(2 * time.Minute); w.count("fake_videos") < 80 && time.Now().Before(end); {
 						time.Sleep(time.Millisecond)
 					}
 					cancel()

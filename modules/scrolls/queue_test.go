@@ -37,7 +37,7 @@ func stop(t testing.TB, queue *store.Queue, patience time.Duration) {
 // await follows the scroll to its end.
 func (w *world) await(id int64) *Scroll {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(tenant(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(tenant(), 2*time.Minute)
 	defer cancel()
 	var last *Scroll
 	if err := w.service.Watch(ctx, publicID(id), func(s *Scroll) error { last = s; return nil }); err != nil {
@@ -157,7 +157,7 @@ func TestSlowScrollsKeepNoOneWaiting(t *testing.T) {
 		for range 4 {
 			slow[<-waiting]++
 		}
-		ctx, cancel := context.WithTimeout(viewer.As(context.Background(), third), 30*time.Second)
+		ctx, cancel := context.WithTimeout(viewer.As(context.Background(), third), 2*time.Minute)
 		defer cancel()
 		var last *Scroll
 		if err := w.service.Watch(ctx, publicID(start(third).ID), func(s *Scroll) error { last = s; return nil }); err != nil || last.Status != Completed {

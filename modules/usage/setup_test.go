@@ -33,7 +33,7 @@ func setup(t testing.TB, db *store.DB) *bundle {
 	recorder := NewRecorder(db, Defaults(), slog.New(slog.DiscardHandler))
 	b := &bundle{db: db, service: New(db, Defaults(), recorder, plans{}), recorder: recorder}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := b.recorder.Stop(ctx); err != nil {
 			t.Error(err)

@@ -181,7 +181,7 @@ func start(t testing.TB, db *store.DB, cfg Config, mails mail.Sender) *Service {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := queue.Stop(ctx); err != nil {
 			t.Errorf("stop: %v", err)

@@ -77,8 +77,8 @@ func TestBodiesThatWaitHaveABound(t *testing.T) {
 				case <-body.waits:
 					return ""
 				case <-done:
-				case <-time.After(20 * time.Second):
-					t.Fatal("neither an answer nor the end of the body in 20s")
+				case <-time.After(2 * time.Minute):
+					t.Fatal("neither an answer nor the end of the body in 2 min")
 				}
 				var head strings.Builder
 				_ = answer.Result().Header.Write(&head)

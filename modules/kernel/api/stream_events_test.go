@@ -155,8 +155,8 @@ func TestAStreamOutlivesTheReadTimeout(t *testing.T) {
 	leave()
 	select {
 	case <-gone:
-	case <-time.After(10 * time.Second):
-		t.Error("got no end of the handler within 10 s after the client left, want one")
+	case <-time.After(2 * time.Minute):
+		t.Error("got no end of the handler within 2 min after the client left, want one")
 	}
 }
 

@@ -80,7 +80,7 @@ func TestStreamsOfAKeyAreBounded(t *testing.T) {
 	check(t, "a third stream", "rate_limited", detailOf(err).GetError())
 	watch(t, client, "pro") // another key has streams of its own
 	_ = first.Close()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		next, err := client.WatchScroll(withKey("good"), &scrolleryv1.WatchScrollRequest{Id: &id})
 		if err == nil && next.Receive() {
 			_ = next.Close()

@@ -17,7 +17,7 @@ import (
 )
 
 // wait is long enough for anything that happens at all.
-const wait = 20 * time.Second
+const wait = 2 * time.Minute
 
 // bench is a queue with one worker whose calls come out of a channel.
 type bench struct {

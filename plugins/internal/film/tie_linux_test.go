@@ -28,7 +28,7 @@ func TestProgramDiesWithTheStage(t *testing.T) {
 	}
 	defer func() { _ = process.Wait() }()
 	pid := ""
-	for end := time.Now().Add(30 * time.Second); pid == ""; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); pid == ""; time.Sleep(5 * time.Millisecond) {
 		raw, err := os.ReadFile(filepath.Join(folder, "pid"))
 		if pid = strings.TrimSpace(string(raw)); err != nil && time.Now().After(end) {
 			_ = process.Process.Kill()
@@ -41,7 +41,7 @@ func TestProgramDiesWithTheStage(t *testing.T) {
 	if err := process.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		raw, err := os.ReadFile("/proc/" + pid + "/stat")
 		if err != nil || strings.Contains(string(raw), ") Z ") {
 			return
