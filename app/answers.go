@@ -88,16 +88,6 @@ func (p sharedParts) First(ctx context.Context, id string, most int) ([]string, 
 	return p.collections.First(ctx, id, most)
 }
 
-// briefCollections implements the briefs' need of collections.
-type briefCollections struct {
-	*collections.Service
-	insight *insight.Service
-}
-
-func (c briefCollections) Video(ctx context.Context, id string) ([]byte, error) {
-	return c.insight.Video(ctx, id)
-}
-
 // agentCharges implements the sandbox's need of charges.
 type agentCharges struct{ *credits.Service }
 

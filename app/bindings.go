@@ -115,7 +115,7 @@ func importNeeds(w *workspace.Reader, l *videos.Service, s *billing.Subscription
 
 // briefNeeds are the needs of the module briefs.
 func briefNeeds(w *workspace.Reader, r *rules.Service, l *library.Library, k *collections.Service, c *credits.Service, h *host.Host) briefs.Needs {
-	return briefs.Needs{Workspaces: w, Rules: r, Library: l.Lists, Collections: briefCollections{k, l.Insight}, Charges: briefCharges{c}, Stages: briefStages{h}}
+	return briefs.Needs{Workspaces: w, Rules: r, Library: l.Lists, Collections: k, Videos: l.Insight, Charges: briefCharges{c}, Stages: briefStages{h}}
 }
 
 // webhookNeeds are the needs of the module webhooks. Its secrets are sealed with the key of

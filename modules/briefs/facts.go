@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -14,6 +15,8 @@ const (
 	maxText = 300
 	// maxTrends is how many trends a brief may rest on.
 	maxTrends = 10
+	// maxHooks is how many hooks it may rest on: as many as a page has.
+	maxHooks = 25
 )
 
 // video is what a fact needs of a video, as REST shows it.
@@ -70,6 +73,11 @@ func (o *outlier) fact() stage.Fact {
 	return f
 }
 
+// known reports whether anything is known of how the video begins.
+func (h *hook) known() bool {
+	return h.Spoken != nil || h.OnScreenText != nil || len(h.Visual) > 0 && string(h.Visual) != "null"
+}
+
 func (h *hook) fact() stage.Fact {
 	f := h.Video.fact(hookFact)
 	f.Spoken, f.OnScreenText = text(h.Spoken), text(h.OnScreenText)
@@ -98,7 +106,7 @@ func (s *Service) collected(ctx context.Context, collection string) (all []stage
 	}
 	var hooks []stage.Fact
 	for _, id := range ids {
-		raw, err := s.needs.Collections.Video(ctx, id)
+		raw, err := s.needs.Videos.Video(ctx, id)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read video %s: %w", id, err)
 		}
@@ -119,7 +127,8 @@ func (s *Service) collected(ctx context.Context, collection string) (all []stage
 	return append(all, hooks...), notes, nil
 }
 
-// facts reads what a brief may rest on: the first page of each list.
+// facts reads what a brief may rest on: the first page of each list, of hooks those of the
+// outliers first.
 func (s *Service) facts(ctx context.Context) (all []stage.Fact, notes []string, err error) {
 	var outliers struct{ Outliers []outlier }
 	if err := s.view(ctx, "outliers", &outliers); err != nil {
@@ -128,13 +137,11 @@ func (s *Service) facts(ctx context.Context) (all []stage.Fact, notes []string, 
 	for i := range outliers.Outliers {
 		all = append(all, outliers.Outliers[i].fact())
 	}
-	var hooks struct{ Hooks []hook }
-	if err := s.view(ctx, "hooks", &hooks); err != nil {
+	hooks, err := s.hooks(ctx, outliers.Outliers)
+	if err != nil {
 		return nil, nil, err
 	}
-	for i := range hooks.Hooks {
-		all = append(all, hooks.Hooks[i].fact())
-	}
+	all = append(all, hooks...)
 	var trends struct {
 		Status           string
 		CompletedScrolls int
@@ -161,6 +168,43 @@ func (s *Service) facts(ctx context.Context) (all []stage.Fact, notes []string, 
 		all = append(all, f)
 	}
 	return all, notes, nil
+}
+
+// hooks are those of the outliers, in their order, then the newest of the library. Outliers are
+// seldom among the newest videos, and a brief quotes how they begin.
+func (s *Service) hooks(ctx context.Context, outliers []outlier) (all []stage.Fact, err error) {
+	add := func(h *hook) {
+		if len(all) < maxHooks && !slices.ContainsFunc(all, func(f stage.Fact) bool { return f.ID == h.Video.ID }) {
+			all = append(all, h.fact())
+		}
+	}
+	if len(outliers) > 0 {
+		videos := make([]string, 0, len(outliers))
+		for i := range outliers {
+			videos = append(videos, outliers[i].Video.ID)
+		}
+		raw, err := s.needs.Videos.Videos(ctx, videos)
+		if err != nil {
+			return nil, fmt.Errorf("read the hooks of %d outliers: %w", len(videos), err)
+		}
+		var own struct{ Videos []hook }
+		if err := json.Unmarshal(raw, &own); err != nil {
+			return nil, fmt.Errorf("read the hooks of %d outliers: %w", len(videos), err)
+		}
+		for i := range own.Videos {
+			if own.Videos[i].known() {
+				add(&own.Videos[i])
+			}
+		}
+	}
+	var newest struct{ Hooks []hook }
+	if err := s.view(ctx, "hooks", &newest); err != nil {
+		return nil, err
+	}
+	for i := range newest.Hooks {
+		add(&newest.Hooks[i])
+	}
+	return all, nil
 }
 
 func (s *Service) view(ctx context.Context, name string, into any) error {

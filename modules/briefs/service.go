@@ -37,8 +37,14 @@ type Collections interface {
 	// First returns the public ids of the first videos of a collection; found is false for an
 	// unknown one.
 	First(ctx context.Context, id string, most int) (videos []string, found bool, err error)
-	// Video shows a video with its outlier and its hook, as REST does.
+}
+
+// Videos is the need of single videos, as REST shows them.
+type Videos interface {
+	// Video shows a video with its outlier and its hook.
 	Video(ctx context.Context, id string) ([]byte, error)
+	// Videos shows those of the videos that are there with their hooks, in the order of ids.
+	Videos(ctx context.Context, ids []string) ([]byte, error)
 }
 
 // Charges takes the fee of a brief, or fails with PaymentRequired. The returned context
@@ -68,6 +74,7 @@ type Needs struct {
 	Rules       Rules
 	Library     Library
 	Collections Collections
+	Videos      Videos
 	Charges     Charges
 	Stages      Stages
 }

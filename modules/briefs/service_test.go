@@ -25,6 +25,8 @@ import (
 // world is what briefs need, for one account.
 type world struct {
 	views map[string]string
+	// hooks are those of single videos, by id.
+	hooks map[string]string
 	// collected are the videos of its collection, as REST shows them.
 	collected []string
 	mu        sync.Mutex
@@ -48,6 +50,17 @@ func (w *world) View(_ context.Context, name string) (json.RawMessage, error) {
 		return json.RawMessage(text), nil
 	}
 	return json.RawMessage(`{}`), nil
+}
+
+// Videos shows the hooks of the videos that it has, by id.
+func (w *world) Videos(_ context.Context, ids []string) ([]byte, error) {
+	all := []string{}
+	for _, id := range ids {
+		if text := w.hooks[id]; text != "" {
+			all = append(all, text)
+		}
+	}
+	return []byte(`{"videos":[` + strings.Join(all, ",") + `],"missing":[]}`), nil
 }
 
 // First knows one collection, of the videos whose texts are views.
@@ -104,7 +117,7 @@ const oneOutlier = `{"outliers":[{"video":{"id":"vid_a","platform":"tiktok","sou
 
 func (w *world) service(t *testing.T, db *store.DB) *Service {
 	t.Helper()
-	s, err := New(Defaults(), db, Needs{Workspaces: w, Rules: w, Library: w, Collections: w, Charges: w, Stages: writer{w}}, slog.New(slog.DiscardHandler))
+	s, err := New(Defaults(), db, Needs{Workspaces: w, Rules: w, Library: w, Collections: w, Videos: w, Charges: w, Stages: writer{w}}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,10 +325,57 @@ func TestViewsAreThoseOfTheScore(t *testing.T) {
 	} {
 		w := &world{views: map[string]string{"outliers": `{"outliers":[{"video":{"id":"vid_a","platform":"tiktok","metadata":{},"metrics":` + metrics +
 			`},"score":12,"baselineViews":1000,"sampleCount":30,"observedAt":7}]}`}}
-		facts, _, err := (&Service{needs: Needs{Library: w}}).facts(t.Context())
+		facts, _, err := (&Service{needs: Needs{Library: w, Videos: w}}).facts(t.Context())
 		if err != nil || len(facts) != 1 || facts[0].Views != want {
 			t.Errorf("metrics %s: got %+v, %v; want views %v", metrics, facts, err, want)
 		}
+	}
+}
+
+// TestABriefKnowsHowItsOutliersBegin: the hooks of outliers come before those of the newest
+// videos, each once and no more than a page in all. An outlier may have none.
+func TestABriefKnowsHowItsOutliersBegin(t *testing.T) {
+	t.Parallel()
+	outlier := func(id string) string {
+		return `{"video":{"id":"` + id + `","platform":"tiktok","metadata":{},"metrics":{}},"score":9,"baselineViews":1000,"sampleCount":30,"observedAt":7}`
+	}
+	hook := func(id, spoken, visual string) string {
+		return `{"video":{"id":"` + id + `","platform":"tiktok","metadata":{},"metrics":{}},"visual":` + visual + `,"spoken":` + spoken + `,"onScreenText":null}`
+	}
+	newest := []string{hook("vid_b", `"Turn the bag around."`, "null")}
+	want := []string{`hook vid_b "Turn the bag around."`, `hook vid_c ""`} // in the order of the outliers
+	for i := range maxHooks - 1 {
+		newest = append(newest, hook(fmt.Sprintf("vid_new%d", i), `"Good morning."`, "null"))
+		want = append(want, fmt.Sprintf(`hook vid_new%d "Good morning."`, i))
+	}
+	w := &world{
+		views: map[string]string{
+			"outliers": `{"outliers":[` + outlier("vid_a") + "," + outlier("vid_b") + "," + outlier("vid_c") + `]}`,
+			"hooks":    `{"hooks":[` + strings.Join(newest, ",") + `]}`,
+		},
+		hooks: map[string]string{
+			"vid_a": hook("vid_a", "null", "null"), "vid_b": newest[0], "vid_c": hook("vid_c", "null", `{"summary":"a cup"}`),
+			"vid_new0": hook("vid_new0", `"No outlier."`, "null"),
+		},
+	}
+	read := func() (got []string) {
+		facts, _, err := (&Service{needs: Needs{Library: w, Videos: w}}).facts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range facts {
+			if f.Kind == hookFact {
+				got = append(got, fmt.Sprintf("hook %s %q", f.ID, f.Spoken))
+			}
+		}
+		return got
+	}
+	if diff := cmp.Diff(want[:maxHooks], read()); diff != "" {
+		t.Errorf("hooks of a brief, want - got +:\n%s", diff)
+	}
+	w.hooks["vid_a"] = hook("vid_a", `"Stop pouring like this."`, "null")
+	if diff := cmp.Diff(append([]string{`hook vid_a "Stop pouring like this."`}, want[:maxHooks-1]...), read()); diff != "" {
+		t.Errorf("with the opening of the first, want - got +:\n%s", diff)
 	}
 }
 
