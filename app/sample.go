@@ -97,6 +97,7 @@ A key for it: %[2]s
 Try:
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/hooks?limit=3"
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/outliers?limit=3"
+  curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/outliers/list?order=rising&limit=10"
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/v1/trends?limit=3"
   curl -s -H "Authorization: Bearer %[2]s" -H "Content-Type: application/json" -d '{}' "%[1]s/v1/briefs"
 %[4]s

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -25,11 +26,7 @@ var printed = regexp.MustCompile(`curl .*"Authorization: Bearer (\S+)".* -d '(.*
 // drafted at the first try. Credits come once, by the operator's grant.
 func TestTheSampleCanBeTried(t *testing.T) {
 	t.Parallel()
-	cfg := app.Defaults()
-	cfg.Addr, cfg.OpsAddr, cfg.DataDir, cfg.ReadPages = "127.0.0.1:0", "127.0.0.1:0", t.TempDir(), false
-	if err := cfg.Complete(); err != nil {
-		t.Fatal(err)
-	}
+	cfg := sampleConfig(t)
 	tryBrief(t, cfg)
 	tryBrief(t, cfg)
 	operator, err := app.NewOperator(t.Context(), cfg, app.NewLog(io.Discard, cfg.LogLevel))
@@ -122,11 +119,104 @@ func TestTheSampleNeedsItsFolder(t *testing.T) {
 	}
 }
 
+// printedList is the command that reads a list of the library, as the sample prints it.
+var printedList = regexp.MustCompile(`curl .*"Authorization: Bearer (\S+)" "(http://[^"]+)(/v1/outliers/list[^"]*)"`)
+
+// TestTheSampleShowsEarlyViews reads what a newcomer does: creators have followers, and
+// lists of outliers have videos far above their early views, by one own video and by two. They
+// are explained by the same numbers.
+func TestTheSampleShowsEarlyViews(t *testing.T) {
+	t.Parallel()
+	text := serveSample(t, sampleConfig(t))
+	command := printedList.FindStringSubmatch(text)
+	if command == nil {
+		t.Fatalf("got %q, want a command for the list of outliers", text)
+	}
+	get := func(path string, to any) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, command[2]+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+command[1])
+		if err := json.Unmarshal(answerOf(t, request), to); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+	}
+	type early struct {
+		Views, Low, High, AlikeViews float64
+		OwnVideos, AlikeCreators     int
+	}
+	type outlier struct {
+		Video struct {
+			ID, Platform string
+			Source       struct{ Handle string }
+			Metrics      struct{ Views float64 }
+		}
+		Early *early
+	}
+	// The second is the first page of the console's list.
+	for _, path := range []string{command[3], "/v1/outliers/list?limit=25"} {
+		var list struct{ Outliers []outlier }
+		get(path, &list)
+		ahead := map[int]int{}
+		for _, o := range list.Outliers {
+			var read struct{ Creator struct{ Followers float64 } }
+			get("/v1/library/creator?platform="+o.Video.Platform+"&handle="+o.Video.Source.Handle, &read)
+			if read.Creator.Followers < 1000 {
+				t.Errorf("%s: got %v followers, want some", o.Video.Source.Handle, read.Creator.Followers)
+			}
+			if o.Early == nil || o.Video.Metrics.Views <= o.Early.High {
+				continue
+			}
+			ahead[o.Early.OwnVideos]++
+			var explained struct{ Explanation struct{ Early early } }
+			get("/v1/outliers/explain?videoId="+o.Video.ID, &explained)
+			if explained.Explanation.Early != *o.Early {
+				t.Errorf("%s: explained by %+v, listed with %+v", o.Video.ID, explained.Explanation.Early, *o.Early)
+			}
+		}
+		if ahead[1] < 1 || ahead[2] < 1 {
+			t.Errorf("%s: videos above their early views, by own videos: %v, want one of each, 1 and 2", path, ahead)
+		}
+	}
+}
+
+func sampleConfig(t *testing.T) app.Config {
+	t.Helper()
+	cfg := app.Defaults()
+	cfg.Addr, cfg.OpsAddr, cfg.DataDir, cfg.ReadPages = "127.0.0.1:0", "127.0.0.1:0", t.TempDir(), false
+	if err := cfg.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
 // tryBrief serves the sample and makes the call that is printed.
 func tryBrief(t *testing.T, cfg app.Config) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
+	t.Run("", func(t *testing.T) { // ends before the next server opens the folder
+		text := serveSample(t, cfg)
+		command := printed.FindStringSubmatch(text)
+		if command == nil {
+			t.Fatalf("got %q; want a command for a brief", text)
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, command[3], strings.NewReader(command[2]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+command[1])
+		request.Header.Set("Content-Type", "application/json")
+		if body := answerOf(t, request); !strings.Contains(string(body), `"status":"drafted"`) {
+			t.Errorf("got %s; want a brief", body)
+		}
+	})
+}
+
+// serveSample serves the sample until the test ends, and returns what it prints.
+func serveSample(t *testing.T, cfg app.Config) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
 	reader, writer := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
@@ -134,29 +224,31 @@ func tryBrief(t *testing.T, cfg app.Config) {
 		_ = writer.CloseWithError(io.ErrUnexpectedEOF)
 		ended <- err
 	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("serve the sample: %v", err)
+		}
+	})
 	text := make([]byte, 8192)
 	n, err := io.ReadAtLeast(reader, text, 200)
-	command := printed.FindStringSubmatch(string(text[:n]))
-	if err != nil || command == nil {
-		t.Fatalf("got %q, %v; want a command for a brief", text[:n], err)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, command[3], strings.NewReader(command[2]))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("got %q, %v; want commands", text[:n], err)
 	}
-	request.Header.Set("Authorization", "Bearer "+command[1])
-	request.Header.Set("Content-Type", "application/json")
+	return string(text[:n])
+}
+
+// answerOf is the body of an answer of 200.
+func answerOf(t *testing.T, request *http.Request) []byte {
+	t.Helper()
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	body, err := io.ReadAll(answer.Body)
 	_ = answer.Body.Close()
-	if err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(body), `"status":"drafted"`) {
-		t.Errorf("got %d %s, %v; want a brief", answer.StatusCode, body, err)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: got %d %s, %v; want 200", request.URL.Path, answer.StatusCode, body, err)
 	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Errorf("serve the sample: %v", err)
-	}
+	return body
 }

@@ -30,7 +30,7 @@ func ownSources(t *testing.T, c *terminal) {
 		}
 	}
 	tried := strings.Join(strings.Fields(c.must(t, exitDone, "source", "try", "feed", "espresso").stdout), " ")
-	if !strings.Contains(tried, "metrics.views 94") || !strings.Contains(tried, "outcome ok") {
+	if !strings.Contains(tried, "metrics.views 95") || !strings.Contains(tried, "outcome ok") {
 		t.Errorf("try: got %s, want fields of videos", tried)
 	}
 	for name, wrong := range map[string]struct{ stdin, args string }{

@@ -306,8 +306,8 @@ func allPages(t *testing.T, c *terminal) {
 	for _, id := range ids {
 		once[id] = true
 	}
-	if len(ids) != 120 || len(once) != len(ids) {
-		t.Errorf("got %d videos, %d of them different, want 120", len(ids), len(once))
+	if len(ids) != 125 || len(once) != len(ids) {
+		t.Errorf("got %d videos, %d of them different, want 125", len(ids), len(once))
 	}
 	if got := strings.Fields(c.must(t, exitDone, "library", "--limit", "60", "--jq", ".[].id").stdout); len(got) != 60 {
 		t.Errorf("--limit 60: got %d videos, want 60", len(got))
@@ -432,8 +432,8 @@ func rulesOf(t *testing.T, c *terminal) {
 		t.Errorf("got a difference of the same rules, want none:\n%s", same)
 	}
 	var preview struct{ Judged, NewlyDropped int }
-	if err := json.Unmarshal([]byte(c.must(t, exitDone, "rules", "preview", file, "--json", "judged,newlyDropped").stdout), &preview); err != nil || preview.Judged != 120 || preview.NewlyDropped < 50 {
-		t.Errorf("got %+v, error %v; want 120 judged and at least 50 newly dropped", preview, err)
+	if err := json.Unmarshal([]byte(c.must(t, exitDone, "rules", "preview", file, "--json", "judged,newlyDropped").stdout), &preview); err != nil || preview.Judged != 125 || preview.NewlyDropped < 50 {
+		t.Errorf("got %+v, error %v; want 125 judged and at least 50 newly dropped", preview, err)
 	}
 	if words := c.must(t, exitDone, "rules", "preview", file).stdout; !strings.Contains(words, fmt.Sprintf("newly dropped          %d\n", preview.NewlyDropped)) {
 		t.Errorf("the preview in words: got %q, want %d newly dropped", words, preview.NewlyDropped)

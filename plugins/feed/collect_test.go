@@ -114,8 +114,8 @@ func TestCollectFromFolder(t *testing.T) {
 func TestSampleFitsTheHost(t *testing.T) {
 	t.Parallel()
 	recs, _, err := stagetest.Collect(t, Spec(), stage.Call{Run: stage.Run{Number: 3, Now: now}, Settings: map[string]string{"dir": Sample}}, nil)
-	if err != nil || len(recs) != 125 {
-		t.Errorf("got %d records, error %v; want 125", len(recs), err)
+	if err != nil || len(recs) != 130 {
+		t.Errorf("got %d records, error %v; want 130", len(recs), err)
 	}
 }
 

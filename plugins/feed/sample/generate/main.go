@@ -24,7 +24,8 @@ type made struct {
 	growth   float64
 	gone     int
 	// likes, if set, are all that the video ever gets: its views were bought.
-	likes int64
+	likes     int64
+	followers int64
 }
 
 func main() {
@@ -85,6 +86,9 @@ func (l library) invent(random *rand.Rand) []*made {
 				v.gone = 3 // deleted between two runs
 			}
 			place(random, v, c, who.Videos-i)
+			if who.Newest > 0 {
+				who.begins(v, who.Videos-i)
+			}
 			if i == 3 && c == 12 {
 				v.views, v.likes = v.views*40, 14 // bought views bring no likes
 			}
@@ -125,6 +129,15 @@ func place(random *rand.Rand, v *made, creator, left int) {
 	v.line["postedDaysAgo"] = math.Round(days*100) / 100
 }
 
+// begins makes a video one of a creator who began some weeks ago; left is 1 for the last.
+func (c creator) begins(v *made, left int) {
+	v.growth = 1.3
+	if left == 1 {
+		v.views *= c.Newest
+	}
+	v.line["postedDaysAgo"] = 2.1 + 6.4*float64(left-1)
+}
+
 // rising are the topics that creators take up in the last week.
 func rising(creator, left, topic int) int {
 	switch {
@@ -163,22 +176,22 @@ func (l library) about(random *rand.Rand, who creator, number, topic int) *made 
 	}
 	line["postedDaysAgo"] = math.Round((9+random.Float64()*170)*100) / 100
 	hook(random, line, fill(t.Spoken), fill(t.Screen), t.Visual[random.IntN(len(t.Visual))])
-	return &made{line: line, platform: who.Platform, first: 1, growth: t.Growth, views: who.Views * math.Exp(random.NormFloat64()*0.45)}
+	return &made{line: line, platform: who.Platform, first: 1, growth: t.Growth, views: who.Views * math.Exp(random.NormFloat64()*0.45), followers: who.Followers}
 }
 
 func (l library) dropped(o odd, number int) *made {
-	platform := ""
+	var by creator
 	for _, who := range l.Creators {
 		if who.Handle == o.Creator {
-			platform = who.Platform
+			by = who
 		}
 	}
-	line := base(platform, o.Creator, number, m{
+	line := base(by.Platform, o.Creator, number, m{
 		"sample": true, "caption": o.Caption + " #" + strings.Join(o.Tags, " #"), "hashtags": o.Tags,
 		"durationSeconds": o.Seconds, "note": "dropped by the sample rules: " + o.Why,
 	})
 	line["postedDaysAgo"] = o.Days
-	return &made{line: line, platform: platform, first: 1, growth: 1.05, views: float64(o.Views)}
+	return &made{line: line, platform: by.Platform, first: 1, growth: 1.05, views: float64(o.Views), followers: by.Followers}
 }
 
 // base has an address under example.com, which is reserved for examples.
@@ -244,7 +257,7 @@ func metrics(v *made) m {
 	if v.likes > 0 {
 		likes = float64(v.likes)
 	}
-	out := m{"views": round(v.views), "likes": round(likes), "comments": round(likes / 31)}
+	out := m{"views": round(v.views), "likes": round(likes), "comments": round(likes / 31), "followers": v.followers}
 	switch v.platform {
 	case "tiktok":
 		out["shares"], out["saves"], out["semantics"] = round(likes/19), round(likes/6), "rounded"

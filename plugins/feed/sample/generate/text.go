@@ -23,6 +23,10 @@ type creator struct {
 	Handle, Platform, Kind string
 	Videos                 int
 	Views                  float64
+	Followers              int64
+	// Newest, if set, is how far the newest video of a creator with few videos, who is too
+	// new to have a usual number of views, runs ahead of Views.
+	Newest float64
 }
 
 // topic is what some videos are about. Growth is how much its videos gain from
