@@ -188,8 +188,8 @@ func (t *objectTable) fits(o *object) bool {
 }
 
 // object takes one object; the error is emit's.
-func (t *objectTable) object(r *tables, o *object, line int) error {
-	t.row, t.line = t.row[:0], line
+func (t *objectTable) object(r *tables, o *object, key creatorKey, line int) error {
+	t.row, t.line, t.under = t.row[:0], line, key
 	t.objects++
 	for i, path := range t.paths {
 		text := cell(o, path)

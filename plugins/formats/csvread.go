@@ -44,6 +44,8 @@ type rowTable struct {
 	row  [][]byte
 	line int
 	link link
+	// under is the creator that the place of the present object names.
+	under creatorKey
 }
 
 type place struct {
@@ -375,6 +377,7 @@ func (r *tables) fill(t *rowTable, rec *stage.Record) {
 	if handle, kind, by := t.handle(rec), t.text("kind"), t.text("seededBy"); handle+kind+by != "" {
 		rec.Source = &stage.Source{Handle: handle, Kind: kind, SeededBy: by}
 	}
+	t.under.fill(r.out, rec)
 	if rec.SourceURL == "" && t.SourceURL != "" {
 		rec.SourceURL = webAddress(t.address(rec.Ref))
 	}

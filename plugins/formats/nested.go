@@ -33,6 +33,8 @@ type scope struct {
 	listed bool
 	// viewed says that it is no video without views: the list's name may be that of anything.
 	viewed bool
+	// key is the creator that the name of a member above says.
+	key creatorKey
 }
 
 // inside is the scope of the list in an object whose other members are raw.
@@ -76,7 +78,7 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 		r.ended = r.objects.look(o)
 	}
 	if r.maps(o, form) {
-		return r.objects.object(r.tables, o, line)
+		return r.objects.object(r.tables, o, c.key, line)
 	}
 	if form == nil && c.list != nil && c.list.platform() != "" && r.table.named(YTDLP, o) == nil && o.has("id") {
 		form = r.table.byName(YTDLP) // an entry that leaves the rest to its playlist
@@ -104,10 +106,11 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 	}
 	if !d.counted() && d.doubtful+len(d.misread) == 0 && r.options.Format == "" && c.format == "" && r.countsElsewhere(o) {
 		if r.objects.fits(o) {
-			return r.objects.object(r.tables, o, line)
+			return r.objects.object(r.tables, o, c.key, line)
 		}
 		return r.unknown(o, c, line)
 	}
+	c.key.fill(r.out, &d.rec)
 	name := form.Name
 	if c.format != "" {
 		name = c.format
@@ -353,6 +356,10 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 			}
 		}
 	}
+	creators := creatorsOf(members, r.out.path, func(name string) bool {
+		_, known := r.tables.words().of(name)
+		return known || mayList(name)
+	})
 	for _, m := range members {
 		if !wanted(m.name) {
 			continue
@@ -361,6 +368,18 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 		inner.business = inner.business || m.name == "business_discovery"
 		inner.listed = m.value[0] == '[' && mayList(m.name) || c.listed && m.value[0] == '{' && slices.Contains(nestNames, m.name)
 		inner.viewed = !slices.Contains(listNames, m.name) && (inner.listed || c.viewed)
+		if key, ok := creators[m.name]; ok {
+			inner.key = key
+			if m.value[0] == '[' && !inner.listed {
+				inner.listed, inner.viewed = true, true
+			}
+		} else if !plainPlace(m.name) {
+			inner.key = creatorKey{}
+		}
+		if inner.key.handle != "" && m.value[0] == '[' && r.namesOthers(m.value, inner.key.handle) {
+			r.out.report.formOnce("a name of a member is not taken for the creator where a video in its list names another one", ": %q", inner.key.handle)
+			inner.key = creatorKey{}
+		}
 		r.out.path = append(r.out.path, m.name)
 		var err error
 		if m.value[0] == '[' {

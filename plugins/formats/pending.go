@@ -11,6 +11,7 @@ type pendingObject struct {
 	line int
 	// viewed says that it is no video without views.
 	viewed bool
+	key    creatorKey
 }
 
 // maxPending bounds how many objects are held before they are understood as a table, and
@@ -27,7 +28,7 @@ func (r *reading) unknown(o *object, c scope, line int) error {
 		r.out.skip(UnknownForm, line, "an object in no known format")
 		return nil
 	}
-	r.pending = append(r.pending, pendingObject{bytes.Clone(o.raw), line, c.viewed})
+	r.pending = append(r.pending, pendingObject{bytes.Clone(o.raw), line, c.viewed, c.key})
 	size := 0
 	for _, p := range r.pending {
 		size += len(p.raw)
@@ -52,7 +53,7 @@ func (r *reading) settle() error {
 			r.out.skip(UnknownForm, p.line, r.unknownDetail())
 			continue
 		}
-		if err := t.object(r.tables, o, p.line); err != nil {
+		if err := t.object(r.tables, o, p.key, p.line); err != nil {
 			return err
 		}
 	}

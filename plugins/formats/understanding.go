@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -48,6 +49,13 @@ const (
 func (u *Understanding) form(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); len(u.Form) < maxForms && !slices.Contains(u.Form, text) {
 		u.Form = append(u.Form, text)
+	}
+}
+
+// formOnce says something once, with what follows about the first case.
+func (u *Understanding) formOnce(words, format string, args ...any) {
+	if !slices.ContainsFunc(u.Form, func(had string) bool { return strings.HasPrefix(had, words) }) {
+		u.form("%s"+format, append([]any{words}, args...)...)
 	}
 }
 
