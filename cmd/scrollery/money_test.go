@@ -152,7 +152,7 @@ func (b *business) deliver(t *testing.T) (sent []stripetest.Event) {
 // wantDeaf posts notices that must change nothing, and may not even reach Stripe.
 func (b *business) wantDeaf(t *testing.T, event stripetest.Event) {
 	t.Helper()
-	calls, hook := b.stripe.Calls(), b.base+"/webhooks/stripe"
+	calls, hook := b.stripe.Named(), b.base+"/webhooks/stripe"
 	unsigned := b.sign(event)
 	unsigned.Header.Del("Stripe-Signature")
 	changed := b.sign(event)
@@ -165,20 +165,20 @@ func (b *business) wantDeaf(t *testing.T, event stripetest.Event) {
 	} {
 		b.wantPost(t, http.StatusBadRequest, forged)
 	}
-	if b.stripe.Calls() != calls {
-		t.Errorf("got %d calls of Stripe after forged notices, want %d as before", b.stripe.Calls(), calls)
+	if b.stripe.Named() != calls {
+		t.Errorf("got %d calls of Stripe for one object after forged notices, want %d as before", b.stripe.Named(), calls)
 	}
 }
 
 // wantReplayed posts notices again, which changes nothing and asks nothing.
 func (b *business) wantReplayed(t *testing.T, events []stripetest.Event) {
 	t.Helper()
-	calls := b.stripe.Calls()
+	calls := b.stripe.Named()
 	for _, event := range events {
 		b.wantPost(t, http.StatusOK, b.sign(event))
 	}
-	if b.stripe.Calls() != calls {
-		t.Errorf("got %d calls of Stripe after replayed notices, want %d as before", b.stripe.Calls(), calls)
+	if b.stripe.Named() != calls {
+		t.Errorf("got %d calls of Stripe for one object after replayed notices, want %d as before", b.stripe.Named(), calls)
 	}
 }
 

@@ -35,6 +35,7 @@ type Double struct {
 	replies map[string]reply  // by idempotency key
 	outbox  []Event           // events that no one has taken
 	calls   int
+	named   int // calls that named one object
 	trouble func(Request) Trouble
 }
 
@@ -88,6 +89,14 @@ func (d *Double) Calls() int {
 	return d.calls
 }
 
+// Named is how many requests have come that named one object, as one does that a
+// notice leads to. Lists are left out: a server asks for them unbidden.
+func (d *Double) Named() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.named
+}
+
 // Text returns a field of an object, empty if there is none.
 func (d *Double) Text(id, field string) string {
 	d.mu.Lock()
@@ -103,6 +112,9 @@ func (d *Double) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Lock()
 	d.calls++
+	if _, id := resource(r.URL.Path); id != "" {
+		d.named++
+	}
 	call, decide := d.calls, d.trouble
 	d.mu.Unlock()
 	var trouble Trouble
