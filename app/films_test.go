@@ -124,7 +124,6 @@ func TestFilms(t *testing.T) {
 	})
 	running := apptest.Start(t, withFilms(t, clips), func(cfg *app.Config) {
 		cfg.Plugins.ScratchDir = scratch
-		cfg.Plugins.Settings = map[string]map[string]string{"ocr": {"patience": "1m"}} // the machine may be busy
 		cfg.SetStage("SPEECH_URL", server.URL+"/v1")
 		cfg.SetStage("SPEECH_KEY", modeltest.Key)
 	})

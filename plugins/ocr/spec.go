@@ -19,7 +19,7 @@ const (
 	moments = 3
 	// width is the most pixels across that are read; letters are large in short videos.
 	width = 720
-	// maxPatience is the most that may be set for one picture.
+	// maxPatience is the most processor time that may be set for one picture.
 	maxPatience = time.Minute
 	// bright leaves of a picture what is nearly white, in black on white: most text in
 	// short videos is white, over whatever moves behind it.
@@ -37,7 +37,7 @@ func Spec() stage.Spec {
 		Settings: []stage.Setting{
 			{Name: "language", Default: "eng", Help: "Languages of tesseract that are installed, such as eng or eng+deu."},
 			// What takes longer is a pattern in which tesseract finds letters everywhere.
-			{Name: "patience", Default: "8s", Type: stage.Duration, Min: "1ms", Max: "1m", Help: "How long tesseract may take for one picture."},
+			{Name: "patience", Default: "8s", Type: stage.Duration, Min: "1ms", Max: "1m", Help: "How much processor time tesseract may take for one picture, in full seconds."},
 		},
 		Limits:   stage.Limits{Call: 10 * time.Minute},
 		Evidence: evidence,

@@ -14,8 +14,13 @@ import (
 )
 
 const (
-	// timeout of one process: far more than some seconds of video take.
+	// timeout of one process in processor time: far more than some seconds of video take.
 	timeout = 30 * time.Second
+	// patience is how many times its processor time a process may take by the clock:
+	// on a busy machine it gets the least share.
+	patience = 20
+	// signOfLife is how often a call says that its process still works.
+	signOfLife = 5 * time.Second
 	// maxOutput in bytes of what a process may write to us.
 	maxOutput = 32 << 20
 	// maxWords in bytes are kept of what it says on stderr.
@@ -44,13 +49,14 @@ func Run(ctx context.Context, call *stage.Call, program string, args ...string) 
 	return RunWithin(ctx, call, timeout, program, args...)
 }
 
-// RunWithin is Run for a program that gets a time of its own.
+// RunWithin is Run for a program that may take so much processor time, rounded up to
+// seconds, and 20 times as long by the clock.
 func RunWithin(ctx context.Context, call *stage.Call, most time.Duration, program string, args ...string) ([]byte, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		return nil, stage.Misconfiguredf("%s is not installed", program)
 	}
-	limited, cancel := context.WithTimeout(ctx, most)
+	limited, cancel := context.WithTimeout(ctx, patience*most)
 	defer cancel()
 	command := exec.CommandContext(limited, path, args...)
 	command.Dir = call.Scratch
@@ -59,18 +65,50 @@ func RunWithin(ctx context.Context, call *stage.Call, most time.Duration, progra
 	out, words := &bounded{most: maxOutput, fails: true}, &bounded{most: maxWords}
 	command.Stdout, command.Stderr = out, words
 	defer stage.Tie(command)()
-	err = command.Run()
+	if err := command.Start(); err != nil {
+		return nil, &Error{program, firstWords(nil, err)}
+	}
+	if err := limit(command.Process.Pid, most); err != nil {
+		call.Log.Warn("a program's processor time cannot be limited", "program", program, "error", err)
+	}
+	stop := alive(call, program)
+	err = command.Wait()
+	stop()
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case limited.Err() != nil:
-		return nil, &Error{program, fmt.Sprintf("took longer than %v", most)}
+		return nil, &Error{program, fmt.Sprintf("took longer than %v", patience*most)}
+	case err != nil && spent(command.ProcessState):
+		return nil, &Error{program, fmt.Sprintf("took longer than %v of processor time", most)}
 	case out.over:
 		return nil, &Error{program, fmt.Sprintf("wrote more than %d bytes", maxOutput)}
 	case err != nil:
 		return nil, &Error{program, firstWords(words.kept.Bytes(), err)}
 	}
 	return out.kept.Bytes(), nil
+}
+
+// alive gives signs of life for a program until it is stopped.
+func alive(call *stage.Call, program string) (stop func()) {
+	ended, silent := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(silent)
+		ticker := time.NewTicker(signOfLife)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+				call.Progress(program + " works")
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-silent
+	}
 }
 
 func firstWords(said []byte, err error) string {
