@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
+	"unicode/utf8"
 
+	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/audit"
 	"github.com/scrollery/scrollery/modules/operator"
@@ -13,6 +16,9 @@ import (
 
 // orderWithin bounds an order of the operator's page, which goes on where its reader leaves.
 const orderWithin = 30 * time.Second
+
+// maxReference bounds what an operator calls a movement of credits, in characters.
+const maxReference = 100
 
 // orders does what the page of the operator has done with an account, as the commands do.
 type orders struct{ accounts *operator.Service }
@@ -59,12 +65,36 @@ func (o orders) change(ctx context.Context, order console.AccountOrder) (report 
 			return report, errors.New("name one plan")
 		}
 		return o.accounts.ChangePlan(ctx, order.Account, order.Values[0])
+	case "grant", "take":
+		if err := o.move(ctx, order); err != nil {
+			return report, err
+		}
 	case "block", "lift":
 		if err := o.accounts.BlockAccount(ctx, order.Account, order.Do == "lift"); err != nil {
 			return report, err
 		}
 	default:
-		return report, fmt.Errorf("%q is none of limits, plan, block and lift", order.Do)
+		return report, fmt.Errorf("%q is none of limits, plan, grant, take, block and lift", order.Do)
 	}
 	return o.accounts.Account(ctx, order.Account)
+}
+
+// move grants or takes a number of credits under a reference, which moves them once.
+func (o orders) move(ctx context.Context, order console.AccountOrder) error {
+	if len(order.Values) != 2 || order.Values[1] == "" {
+		return errors.New("name a number of credits and a reference")
+	}
+	amount, err := strconv.ParseInt(order.Values[0], 10, 64)
+	if err != nil || amount < 1 || amount > credits.MaxMovement {
+		return fmt.Errorf("%.20q is no number of credits from 1 to %d", order.Values[0], credits.MaxMovement)
+	}
+	if reference := order.Values[1]; utf8.RuneCountInString(reference) > maxReference {
+		return fmt.Errorf("the reference has %d characters, and may have %d", utf8.RuneCountInString(reference), maxReference)
+	}
+	change := o.accounts.GrantCredits
+	if order.Do == "take" {
+		change = o.accounts.TakeCredits
+	}
+	_, err = change(ctx, order.Account, amount, order.Values[1])
+	return err
 }

@@ -70,6 +70,24 @@ func TestOperatorPage(t *testing.T) {
 				t.Errorf("%s: got %d, want %d", when, got, want)
 			}
 		}
+		balance := func(want string) {
+			t.Helper()
+			b.until(`[...document.querySelectorAll('dd')].some((e) => e.textContent === ` + quoted(want) + `)`)
+		}
+		b.fill("How many", "250")
+		b.fill("Reference", "ticket 7")
+		b.press("Move credits")
+		balance("250, owed 0")
+		b.fill("How many", "300")
+		b.press("Move credits")
+		b.sees("the reference moved +250 credits before, and cannot move +300")
+		b.fill("How many", "a few")
+		b.press("Move credits")
+		b.sees("is no number of credits from 1 to 1000000000")
+		eval[bool](b, `(() => { const s = [...document.querySelectorAll('select')].find((e) => e.value === 'grant'); s.value = 'take'; return s.dispatchEvent(new Event('change', { bubbles: true })); })()`)
+		b.fill("How many", "260")
+		b.press("Move credits")
+		balance("0, owed 10")
 		b.press("Block")
 		b.sees("Yes, block " + id)
 		status(http.StatusOK, "after one press")
@@ -83,8 +101,8 @@ func TestOperatorPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if report.Limits != "max_videos=5" || len(report.Changes) < 3 || report.Changes[0].Actor != "operator_page" {
-			t.Errorf("got the limits %q and the audit %+v, want max_videos=5 and changes of operator_page", report.Limits, report.Changes)
+		if report.Limits != "max_videos=5" || len(report.Changes) < 5 || report.Credits != 0 || report.Owed != 10 || report.Changes[0].Actor != "operator_page" {
+			t.Errorf("got the limits %q, %d credits, %d owed, and the audit %+v; want max_videos=5, none, 10 and changes of operator_page", report.Limits, report.Credits, report.Owed, report.Changes)
 		}
 	})
 	t.Run("an account that is not there is said to be", func(t *testing.T) {

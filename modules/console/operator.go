@@ -128,7 +128,8 @@ type OperatorNeeds struct {
 }
 
 // AccountOrder is what to do with the account of an id or an address: to show it where Do is
-// empty, else `limits` with pairs `name=value`, `plan` with a plan, `block` or `lift`.
+// empty, else `limits` with pairs `name=value`, `plan` with a plan, `grant` or `take` with a number
+// of credits and a reference, `block` or `lift`.
 type AccountOrder struct {
 	Account string   `json:"account"`
 	Do      string   `json:"do"`

@@ -25,6 +25,9 @@ type Act = (todo: string, values?: string[]) => void;
 function Changes({ of, busy, act }: { of: Account; busy: boolean; act: Act }) {
   const [limits, setLimits] = useState("");
   const [plan, setPlan] = useState("standard");
+  const [move, setMove] = useState("grant");
+  const [credits, setCredits] = useState("");
+  const [reference, setReference] = useState("");
   const [sure, setSure] = useState(false);
   useEffect(() => setSure(false), [of]);
   const send = (event: Event, todo: string, values: string[]) => {
@@ -42,6 +45,14 @@ function Changes({ of, busy, act }: { of: Account; busy: boolean; act: Act }) {
           <select value={plan} onChange={(event) => setPlan(event.currentTarget.value)} {...ids}>{plans.map((one) => <option key={one} value={one}>{one === "none" ? say("noPlan") : one}</option>)}</select>
         )}</Field>
         <Button type="submit" disabled={busy}>{say("setPlan")}</Button>
+      </form>
+      <form class="row" onSubmit={(event) => send(event, move, [credits.trim(), reference.trim()])}>
+        <Field label={say("move")}>{(ids) => (
+          <select value={move} onChange={(event) => setMove(event.currentTarget.value)} {...ids}><option value="grant">{say("grant")}</option><option value="take">{say("take")}</option></select>
+        )}</Field>
+        <Field label={say("amount")} hint={say("amountText")}>{(ids) => <Input value={credits} onText={setCredits} required maxLength={10} {...ids} />}</Field>
+        <Field label={say("reference")} hint={say("referenceText")}>{(ids) => <Input value={reference} onText={setReference} required maxLength={100} spellcheck={false} {...ids} />}</Field>
+        <Button type="submit" disabled={busy}>{say("moveCredits")}</Button>
       </form>
       <p class="muted">{say("blockText")}</p>
       {of.blockedAt ? <Button disabled={busy} onClick={() => act("lift")}>{say("lift")}</Button>
