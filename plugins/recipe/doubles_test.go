@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 type double struct {
 	key      func(*http.Request) string
 	refusal  func(status int, words string) string
+	refused  int                // the status for a key that is not known, 401 if none
 	requests map[string]doubled // by method and path
 }
 
@@ -41,7 +43,7 @@ func (d double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, d.refusal(status, words))
 	}
 	if d.key(r) != doubleKey {
-		refuse(http.StatusUnauthorized, "the key "+d.key(r)+" is not known")
+		refuse(cmp.Or(d.refused, http.StatusUnauthorized), "the key "+d.key(r)+" is not known")
 		return
 	}
 	q, known := d.requests[r.Method+" "+r.URL.Path]
@@ -71,7 +73,7 @@ func (d double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	page := 1
-	for _, name := range []string{"cursor", "max_cursor", "max_id", "continuationToken", "page"} {
+	for _, name := range []string{"cursor", "start_cursor", "max_cursor", "max_id", "continuationToken", "page"} {
 		if text := strings.TrimPrefix(query.Get(name), "p"); text != "" {
 			_, _ = fmt.Sscan(text, &page)
 		}
@@ -203,6 +205,45 @@ func apify() double {
 	}
 }
 
+// ensembleData is as its client of 2024-09-24 and its guide have it; see the head of the recipe. The next
+// cursor is missing after the last page.
+func ensembleData() double {
+	paged := func(page, most int, data any) map[string]any {
+		answer := map[string]any{"data": data}
+		if next := until(page, most); next != nil {
+			answer["nextCursor"] = next
+		}
+		return answer
+	}
+	return double{
+		key:     func(r *http.Request) string { return r.URL.Query().Get("token") },
+		refused: 491,
+		refusal: func(_ int, words string) string {
+			text, _ := json.Marshal(map[string]any{"detail": words})
+			return string(text)
+		},
+		requests: map[string]doubled{
+			"GET /apis/tt/user/posts": {params: []string{"username", "depth", "start_cursor", "oldest_createtime", "alternative_method", "token"}, needed: []string{"username", "depth"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return paged(page, 3, list(page, 10, aweme))
+			}},
+			"GET /apis/tt/keyword/search": {params: []string{"name", "cursor", "period", "sorting", "country", "match_exactly", "get_author_stats", "token"}, needed: []string{"name", "period"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return map[string]any{"data": paged(page, 2, list(page, 20, func(n int) map[string]any { return map[string]any{"type": 1, "aweme_info": aweme(n)} }))}
+			}},
+			"GET /apis/tt/music/posts": {params: []string{"music_id", "cursor", "token"}, needed: []string{"music_id"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				answer := paged(page, 2, nil)
+				delete(answer, "data")
+				answer["aweme_list"] = list(page, 5, aweme)
+				return map[string]any{"data": answer}
+			}},
+			"GET /apis/tt/post/multi-info": {params: []string{"ids", "token"}, needed: []string{"ids"}, answer: func(r *http.Request, _ map[string]any, _ int) any {
+				one := aweme(0)
+				one["aweme_id"] = r.URL.Query().Get("ids")
+				return map[string]any{"data": []any{one}}
+			}},
+		},
+	}
+}
+
 // asked is what a shipped recipe brings from its double for one seed.
 func asked(t *testing.T, id string, handler http.Handler, seed stage.Seed) (records []stage.Record, o stage.Outcome, spent int64) {
 	t.Helper()
@@ -241,6 +282,9 @@ func TestShippedRecipesAgainstTheirPages(t *testing.T) {
 		"scrapecreators, Instagram handle": {"scrapecreators", scrapeCreators(), handle("instagram"), 12, true, 4_000},
 		"scrapecreators, Instagram term":   {"scrapecreators", scrapeCreators(), stage.Seed{Platform: "instagram", Term: "tea"}, 4, false, 2_000},
 		"scrapecreators, YouTube handle":   {"scrapecreators", scrapeCreators(), handle("youtube"), 10, true, 4_000},
+		"ensembledata, TikTok handle":      {"ensembledata", ensembleData(), handle("tiktok"), 30, true, 6_900},
+		"ensembledata, TikTok term":        {"ensembledata", ensembleData(), stage.Seed{Platform: "tiktok", Term: "latte art"}, 40, true, 4_600},
+		"ensembledata, TikTok sound":       {"ensembledata", ensembleData(), stage.Seed{Platform: "tiktok", Term: "sound:7370375686554782506"}, 10, true, 4_600},
 		"apify, TikTok handle":             {"apify", apify(), handle("tiktok"), 30, true, 160_000},
 		"apify, TikTok term":               {"apify", apify(), stage.Seed{Platform: "tiktok", Term: "tea"}, 30, true, 160_000},
 		"apify, Instagram handle":          {"apify", apify(), handle("instagram"), 30, true, 160_000},
@@ -262,18 +306,61 @@ func TestShippedRecipesAgainstTheirPages(t *testing.T) {
 // TestShippedRecipesReadOneAgain: a known video is read again by its id.
 func TestShippedRecipesReadOneAgain(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(scrapeCreators())
-	t.Cleanup(server.Close)
-	recipe, err := Parse(Shipped()["scrapecreators"])
-	if err != nil {
-		t.Fatal(err)
+	tiktok := stage.Ref{Platform: "tiktok", ExternalID: "7400000000000000123"}
+	for name, c := range map[string]struct {
+		id     string
+		double double
+		ref    stage.Ref
+		views  int64
+		spent  int64
+	}{
+		"scrapecreators": {"scrapecreators", scrapeCreators(), tiktok, 1000, 2_000},
+		"ensembledata":   {"ensembledata", ensembleData(), tiktok, 1000, 2_300},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(c.double)
+			t.Cleanup(server.Close)
+			recipe, err := Parse(Shipped()[c.id])
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := &bench{recipe: recipe, clock: sitetest.NewClock(time.Now()), limit: 1 << 50}
+			call := newBenchCall(b, server.URL)
+			call.Secrets["api_key"], call.Settings["refreshes"] = doubleKey, "5"
+			records, outcomes, err := stagetest.Refresh(t, recipe.spec(site.Options{Clock: b.clock}, nil), call, []stage.Ref{c.ref})
+			if err != nil || len(records) != 1 || *records[0].Metrics.Views != c.views || outcomes[0].Status != stage.OK || b.spent != c.spent {
+				t.Errorf("%+v, %+v, error %v, for %d; want one reading for %d", records, outcomes, err, b.spent, c.spent)
+			}
+		})
 	}
-	b := &bench{recipe: recipe, clock: sitetest.NewClock(time.Now()), limit: 1 << 50}
-	call := newBenchCall(b, server.URL)
-	call.Secrets["api_key"], call.Settings["refreshes"] = doubleKey, "5"
-	records, outcomes, err := stagetest.Refresh(t, recipe.spec(site.Options{Clock: b.clock}, nil), call, []stage.Ref{{Platform: "tiktok", ExternalID: "7400000000000000123"}})
-	if err != nil || len(records) != 1 || *records[0].Metrics.Views != 1000 || outcomes[0].Status != stage.OK || b.spent != 2_000 {
-		t.Errorf("%+v, %+v, error %v, for %d; want one reading for 2000", records, outcomes, err, b.spent)
+}
+
+// TestErrorsOfShippedRecipes: what each provider answers in place of videos, what it means, and its cost.
+func TestErrorsOfShippedRecipes(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		id     string
+		status int
+		body   string
+		want   stage.Status
+		spent  int64
+	}{
+		"ensembledata, a token it does not know":     {"ensembledata", 491, `{"detail":"invalid token"}`, stage.Misconfigured, 2_300},
+		"ensembledata, a subscription that ended":    {"ensembledata", 493, `{"detail":"subscription expired"}`, stage.Misconfigured, 2_300},
+		"ensembledata, no units":                     {"ensembledata", 495, `{"detail":"units depleted"}`, stage.Quota, 2_300},
+		"ensembledata, too fast":                     {"ensembledata", 429, `{"detail":"rate limit exceeded"}`, stage.Quota, 2_300},
+		"ensembledata, nobody of that name":          {"ensembledata", 473, `{"detail":"user not found"}`, stage.NotFound, 2_300},
+		"ensembledata, a creator who shows nothing":  {"ensembledata", 472, `{"detail":"private user"}`, stage.Empty, 2_300},
+		"ensembledata, a parameter it does not know": {"ensembledata", 422, `{"detail":[{"loc":["query","depth"]}]}`, stage.Changed, 2_300},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			records, o, spent := asked(t, c.id, sitetest.Text(c.status, c.body), stage.Seed{Platform: "tiktok", Handle: "ada"})
+			if o.Status != c.want || len(records) != 0 || spent != c.spent {
+				t.Errorf("%+v, %d records for %d; want %s for %d", o, len(records), spent, c.want, c.spent)
+			}
+		})
 	}
 }
 
@@ -283,10 +370,12 @@ func TestFaultsOfShippedRecipes(t *testing.T) {
 	for id, c := range map[string]struct {
 		double         double
 		videos         int
+		bucket         int // the status when no credit is left
 		renamed, empty string
 	}{
-		"scrapecreators": {scrapeCreators(), 30, `{"success":true,"clips":[{"aweme_id":"1"}]}`, `{"success":true,"aweme_list":[]}`},
-		"apify":          {apify(), 30, `[{"video":"1","plays":5}]`, `[]`},
+		"scrapecreators": {scrapeCreators(), 30, 402, `{"success":true,"clips":[{"aweme_id":"1"}]}`, `{"success":true,"aweme_list":[]}`},
+		"ensembledata":   {ensembleData(), 30, 495, `{"posts":[{"aweme_id":"1"}]}`, `{"data":[]}`},
+		"apify":          {apify(), 30, 402, `[{"video":"1","plays":5}]`, `[]`},
 	} {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
@@ -303,8 +392,8 @@ func TestFaultsOfShippedRecipes(t *testing.T) {
 					}), stage.Seed{Platform: "tiktok", Handle: "ada"})
 					return records, o
 				},
-				Bucket:     sitetest.Text(402, c.double.refusal(402, "no credit is left")),
-				TokenEnded: sitetest.Text(401, c.double.refusal(401, "the key ended")),
+				Bucket:     sitetest.Text(c.bucket, c.double.refusal(c.bucket, "no credit is left")),
+				TokenEnded: sitetest.Text(cmp.Or(c.double.refused, 401), c.double.refusal(cmp.Or(c.double.refused, 401), "the key ended")),
 				Renamed:    sitetest.Text(200, c.renamed),
 				Empty:      sitetest.Text(200, c.empty),
 			})

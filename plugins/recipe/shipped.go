@@ -11,7 +11,9 @@ var shipped embed.FS
 
 // ShippedIDs are the recipes that come with the program, without reading them: the process of
 // every command asks for their variables.
-func ShippedIDs() []string { return []string{"apify", "scrapecreators"} }
+func ShippedIDs() []string {
+	return []string{"apify", "ensembledata", "scrapecreators"}
+}
 
 // Shipped are the texts of those recipes, by id.
 func Shipped() map[string][]byte {
