@@ -3,6 +3,7 @@ package recipe
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,10 +45,19 @@ func word(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// items are the records at a path, through any lists on the way; an empty path is the whole answer.
-// there is false if the path leads nowhere, which is another thing than an empty list.
+// items are the records at a path, through any lists on the way; an empty path is the whole answer,
+// and * stands for a list that is an object with the members 0, 1 and so on. there is false if the
+// path leads nowhere, which is another thing than an empty list.
 func items(raw json.RawMessage, path string) (all []json.RawMessage, there bool) {
 	raw = bytes.TrimSpace(raw)
+	if name, rest, _ := strings.Cut(path, "."); name == "*" {
+		list, is := counted(raw)
+		if path = rest; is {
+			raw = list
+		} else if string(raw) != "null" && (len(raw) == 0 || raw[0] != '[') {
+			return nil, false
+		}
+	}
 	if len(raw) > 0 && raw[0] == '[' {
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil {
@@ -80,6 +90,28 @@ func items(raw json.RawMessage, path string) (all []json.RawMessage, there bool)
 	return items(members[name], rest)
 }
 
+// counted is the list that an object with numbers for members stands for, in their order.
+func counted(raw json.RawMessage) (list json.RawMessage, is bool) {
+	var members map[string]json.RawMessage
+	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &members) != nil {
+		return nil, false
+	}
+	byNumber := map[int]json.RawMessage{}
+	for name, one := range members {
+		n, err := strconv.Atoi(name)
+		if err != nil {
+			return nil, false
+		}
+		byNumber[n] = one
+	}
+	all := []json.RawMessage{}
+	for _, n := range slices.Sorted(maps.Keys(byNumber)) {
+		all = append(all, byNumber[n])
+	}
+	list, err := json.Marshal(all)
+	return list, err == nil
+}
+
 // lists reports whether a value has a list with something in it, at any depth.
 func lists(raw json.RawMessage) bool {
 	var list []json.RawMessage
@@ -89,6 +121,9 @@ func lists(raw json.RawMessage) bool {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
 		return false
+	}
+	if members["0"] != nil { // see counted
+		return true
 	}
 	for _, value := range members {
 		if value = bytes.TrimSpace(value); len(value) > 0 && (value[0] == '[' || value[0] == '{') && lists(value) {

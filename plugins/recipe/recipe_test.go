@@ -128,6 +128,47 @@ func ask(t *testing.T, text, base string, seed stage.Seed) (records []stage.Reco
 
 const two, one = `[{"video":{"id":"aaaaaaaaaa1"},"n":5},{"video":{"id":"aaaaaaaaaa2"},"n":6}]`, `[{"video":{"id":"aaaaaaaaaa3"},"n":7}]`
 
+// TestRecordsAtAPath: through lists, in objects that stand for lists, and where nothing is.
+func TestRecordsAtAPath(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer, path string
+		want         string // the records, or "changed" or "none"
+	}{
+		"the answer itself":               {`[1,2]`, "", "1 2"},
+		"a member":                        {`{"data":{"all":[1,2]}}`, "data.all", "1 2"},
+		"through a list":                  {`{"all":[{"one":[1]},{"one":[2]},{"ad":3}]}`, "all.one", "1 2"},
+		"an object for a list":            {`{"all":{"10":11,"2":3,"0":1}}`, "all.*", "1 3 11"},
+		"an object for a list on the way": {`{"all":{"0":{"one":[1]},"1":{"one":[2]}}}`, "all.*.one", "1 2"},
+		"a list all the same":             {`{"all":[{"one":[1]}]}`, "all.*.one", "1"},
+		"an object without members":       {`{"all":{}}`, "all.*", "none"},
+		"null for an object":              {`{"all":null}`, "all.*", "none"},
+		"an object that is no list":       {`{"all":{"0":1,"next":2}}`, "all.*", "changed"},
+		"the object has another name":     {`{"videos":{"0":{"one":[1]}}}`, "all.*.one", "changed"},
+		"the list has another name":       {`{"videos":[1]}`, "all", "changed"},
+		"nothing":                         {`{"message":"nothing"}`, "all", "none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found, there := items(json.RawMessage(c.answer), c.path)
+			var texts []string
+			for _, one := range found {
+				texts = append(texts, string(one))
+			}
+			got := strings.Join(texts, " ")
+			switch {
+			case !there && lists(json.RawMessage(c.answer)):
+				got = "changed"
+			case len(found) == 0:
+				got = "none"
+			}
+			if got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestRequestsAreFilled(t *testing.T) {
 	t.Parallel()
 	p, base := serve(t, func(int, *http.Request) (int, string) { return 200, one })
