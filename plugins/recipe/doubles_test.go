@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -244,6 +245,67 @@ func ensembleData() double {
 	}
 }
 
+// numbered has an object with numbers for members in place of each list.
+func numbered(value any) any {
+	text, _ := json.Marshal(value)
+	var raw any
+	_ = json.Unmarshal(text, &raw)
+	var walk func(any) any
+	walk = func(value any) any {
+		switch v := value.(type) {
+		case map[string]any:
+			for name, one := range v {
+				v[name] = walk(one)
+			}
+		case []any:
+			all := map[string]any{}
+			for i, one := range v {
+				all[strconv.Itoa(i)] = walk(one)
+			}
+			return all
+		}
+		return value
+	}
+	return walk(raw)
+}
+
+// sociaVault is as its list of requests and the answers that callers recorded have it; see the head of
+// the recipe.
+func sociaVault() double {
+	base := func(data map[string]any) any {
+		return map[string]any{"success": true, "data": numbered(data), "credits_used": 1, "endpoint": "/v1/scrape"}
+	}
+	full := func(n int) map[string]any {
+		one := aweme(n)
+		one["text_extra"] = []any{map[string]any{"hashtag_name": "tea", "type": 1}}
+		one["cha_list"] = []any{map[string]any{"cha_name": "tea", "cid": "1"}}
+		return one
+	}
+	return double{
+		key: func(r *http.Request) string { return r.Header.Get("X-API-Key") },
+		refusal: func(status int, words string) string {
+			text, _ := json.Marshal(map[string]any{"error": http.StatusText(status), "message": words, "statusCode": status})
+			return string(text)
+		},
+		requests: map[string]doubled{
+			"GET /v1/scrape/tiktok/videos": {params: []string{"handle", "user_id", "sort_by", "max_cursor", "trim"}, needed: []string{"handle"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return base(map[string]any{"aweme_list": list(page, 10, full), "max_cursor": until(page, 3)})
+			}},
+			"GET /v1/scrape/tiktok/search/keyword": {params: []string{"query", "date_posted", "sort_by", "region", "cursor", "trim"}, needed: []string{"query"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return base(map[string]any{"search_item_list": list(page, 10, func(n int) map[string]any { return map[string]any{"aweme_info": full(n)} }), "cursor": fmt.Sprintf("p%d", page+1), "has_more": map[bool]int{true: 1}[page < 2]})
+			}},
+			"GET /v1/scrape/tiktok/music/videos": {params: []string{"clipId", "cursor"}, needed: []string{"clipId"}, answer: func(_ *http.Request, _ map[string]any, page int) any {
+				return base(map[string]any{"aweme_list": list(page, 20, full)})
+			}},
+			"GET /v1/scrape/tiktok/video-info": {params: []string{"url", "get_transcript", "region", "trim"}, needed: []string{"url"}, answer: func(r *http.Request, _ map[string]any, _ int) any {
+				one := full(0)
+				one["aweme_id"] = r.URL.Query().Get("url")[len("https://www.tiktok.com/@_/video/"):]
+				return base(map[string]any{"aweme_detail": one})
+			}},
+		},
+	}
+}
+
 // asked is what a shipped recipe brings from its double for one seed.
 func asked(t *testing.T, id string, handler http.Handler, seed stage.Seed) (records []stage.Record, o stage.Outcome, spent int64) {
 	t.Helper()
@@ -285,6 +347,9 @@ func TestShippedRecipesAgainstTheirPages(t *testing.T) {
 		"ensembledata, TikTok handle":      {"ensembledata", ensembleData(), handle("tiktok"), 30, true, 6_900},
 		"ensembledata, TikTok term":        {"ensembledata", ensembleData(), stage.Seed{Platform: "tiktok", Term: "latte art"}, 40, true, 4_600},
 		"ensembledata, TikTok sound":       {"ensembledata", ensembleData(), stage.Seed{Platform: "tiktok", Term: "sound:7370375686554782506"}, 10, true, 4_600},
+		"sociavault, TikTok handle":        {"sociavault", sociaVault(), handle("tiktok"), 30, true, 15_000},
+		"sociavault, TikTok term":          {"sociavault", sociaVault(), stage.Seed{Platform: "tiktok", Term: "latte art"}, 20, true, 10_000},
+		"sociavault, TikTok sound":         {"sociavault", sociaVault(), stage.Seed{Platform: "tiktok", Term: "sound:7370375686554782506"}, 20, true, 5_000},
 		"apify, TikTok handle":             {"apify", apify(), handle("tiktok"), 30, true, 160_000},
 		"apify, TikTok term":               {"apify", apify(), stage.Seed{Platform: "tiktok", Term: "tea"}, 30, true, 160_000},
 		"apify, Instagram handle":          {"apify", apify(), handle("instagram"), 30, true, 160_000},
@@ -316,6 +381,7 @@ func TestShippedRecipesReadOneAgain(t *testing.T) {
 	}{
 		"scrapecreators": {"scrapecreators", scrapeCreators(), tiktok, 1000, 2_000},
 		"ensembledata":   {"ensembledata", ensembleData(), tiktok, 1000, 2_300},
+		"sociavault":     {"sociavault", sociaVault(), tiktok, 1000, 5_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -353,6 +419,9 @@ func TestErrorsOfShippedRecipes(t *testing.T) {
 		"ensembledata, nobody of that name":          {"ensembledata", 473, `{"detail":"user not found"}`, stage.NotFound, 2_300},
 		"ensembledata, a creator who shows nothing":  {"ensembledata", 472, `{"detail":"private user"}`, stage.Empty, 2_300},
 		"ensembledata, a parameter it does not know": {"ensembledata", 422, `{"detail":[{"loc":["query","depth"]}]}`, stage.Changed, 2_300},
+		"sociavault, no credits":                     {"sociavault", 403, `{"error":"Forbidden","message":"Insufficient credits","statusCode":403}`, stage.Quota, 5_000},
+		"sociavault, a page that it could not read":  {"sociavault", 200, `{"success":false,"message":"Failed to fetch","credits_used":1}`, stage.Blocked, 5_000},
+		"sociavault, a creator without videos":       {"sociavault", 200, `{"success":true,"data":{"aweme_list":{}}}`, stage.Empty, 5_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -375,6 +444,7 @@ func TestFaultsOfShippedRecipes(t *testing.T) {
 	}{
 		"scrapecreators": {scrapeCreators(), 30, 402, `{"success":true,"clips":[{"aweme_id":"1"}]}`, `{"success":true,"aweme_list":[]}`},
 		"ensembledata":   {ensembleData(), 30, 495, `{"posts":[{"aweme_id":"1"}]}`, `{"data":[]}`},
+		"sociavault":     {sociaVault(), 30, 403, `{"success":true,"data":{"videos":{"0":{"aweme_id":"1"}}}}`, `{"success":true,"data":{"aweme_list":[]}}`},
 		"apify":          {apify(), 30, 402, `[{"video":"1","plays":5}]`, `[]`},
 	} {
 		t.Run(id, func(t *testing.T) {
