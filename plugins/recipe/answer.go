@@ -160,25 +160,25 @@ func (u rule) fits(status int, body json.RawMessage) bool {
 	return text != ""
 }
 
-// means is what an answer means, by the recipe's own rules and then by its status; empty for a page.
-// free says that it costs nothing, own that a rule of the recipe decided.
-func (c *Recipe) means(answer site.Answer) (what meaning, free, own bool) {
+// means is what an answer means, by the recipe's own rules and then by its status: a rule without a
+// meaning for a page. own says that a rule of the recipe decided.
+func (c *Recipe) means(answer site.Answer) (u rule, own bool) {
 	for _, u := range c.rules {
 		if u.fits(answer.Status, answer.Body) {
-			return u.means, u.free, true
+			return u, true
 		}
 	}
 	switch s := answer.Status; {
 	case s >= 200 && s < 300:
-		return "", false, false
+		return rule{}, false
 	case s == 401 || s == 403:
-		return misconfigured, false, false
+		return rule{means: misconfigured}, false
 	case s == 402 || s == 429:
-		return quota, false, false
+		return rule{means: quota}, false
 	case s == 404 || s == 410:
-		return notFound, false, false
+		return rule{means: notFound}, false
 	case s == 408 || s >= 500:
-		return busy, false, false
+		return rule{means: busy, paid: true}, false
 	}
-	return changed, false, false
+	return rule{means: changed}, false
 }

@@ -315,7 +315,8 @@ func (a *asker) back(ctx context.Context, unspent int64) error {
 
 // judge says what an answer means: nil for a page of videos. What it did not cost is given back.
 func (a *asker) judge(ctx context.Context, q *request, answer site.Answer, worth int64, size int) error {
-	what, free, own := a.means(answer)
+	u, own := a.means(answer)
+	what := u.means
 	page := what == ""
 	if page && !json.Valid(answer.Body) {
 		what = blocked
@@ -325,8 +326,9 @@ func (a *asker) judge(ctx context.Context, q *request, answer site.Answer, worth
 	}
 	unspent := int64(0)
 	switch {
-	case free:
+	case u.free:
 		unspent = worth
+	case u.paid:
 	case page:
 		found, _ := items(answer.Body, q.records)
 		unspent = q.price.record * int64(size-len(found))
@@ -335,7 +337,7 @@ func (a *asker) judge(ctx context.Context, q *request, answer site.Answer, worth
 				return err
 			}
 		}
-	case own || answer.Status < 500 && answer.Status != http.StatusRequestTimeout: // a refusal has no records
+	default: // a refusal has no records
 		unspent = q.price.record * int64(size)
 	}
 	if err := a.back(ctx, unspent); err != nil {

@@ -419,6 +419,8 @@ func TestErrorsOfShippedRecipes(t *testing.T) {
 		"ensembledata, nobody of that name":          {"ensembledata", 473, `{"detail":"user not found"}`, stage.NotFound, 2_300},
 		"ensembledata, a creator who shows nothing":  {"ensembledata", 472, `{"detail":"private user"}`, stage.Empty, 2_300},
 		"ensembledata, a parameter it does not know": {"ensembledata", 422, `{"detail":[{"loc":["query","depth"]}]}`, stage.Changed, 2_300},
+		"apify, an actor that goes on":               {"apify", 408, `{"error":{"type":"run-timeout-exceeded"}}`, stage.Blocked, 260_000},
+		"apify, no credit":                           {"apify", 402, `{"error":{"type":"not-enough-usage"}}`, stage.Quota, 0},
 		"sociavault, no credits":                     {"sociavault", 403, `{"error":"Forbidden","message":"Insufficient credits","statusCode":403}`, stage.Quota, 5_000},
 		"sociavault, a page that it could not read":  {"sociavault", 200, `{"success":false,"message":"Failed to fetch","credits_used":1}`, stage.Blocked, 5_000},
 		"sociavault, a creator without videos":       {"sociavault", 200, `{"success":true,"data":{"aweme_list":{}}}`, stage.Empty, 5_000},

@@ -47,7 +47,8 @@ type secret struct{ name, header, query, format string }
 type price struct{ call, record int64 }
 
 // rule says what an answer means: one with one of the statuses, and with a member that has one of
-// the values or contains a text, as far as the rule names them.
+// the values or contains a text, as far as the rule names them. The answer costs nothing if it is
+// free, and all that the request might cost if it is paid for: the work goes on without us.
 type rule struct {
 	statuses []string
 	member   string
@@ -55,6 +56,7 @@ type rule struct {
 	has      string
 	means    meaning
 	free     bool
+	paid     bool
 }
 
 // meaning is what an answer that is no page of videos means.
@@ -247,10 +249,13 @@ func (c *Recipe) readRules(r *reader, node ast.Node) {
 		var means string
 		r.mapping(one, "an error", keys{
 			"status": r.texts(&u.statuses, "status"), "member": r.text(&u.member, "member"), "is": r.texts(&u.is, "is"), "has": r.text(&u.has, "has"),
-			"means": r.text(&means, "means"), "free": func(n ast.Node) { u.free = textOf(n) == "true" },
+			"means": r.text(&means, "means"), "free": func(n ast.Node) { u.free = textOf(n) == "true" }, "paid": func(n ast.Node) { u.paid = textOf(n) == "true" },
 		})
 		if u.means = meaning(means); !slices.Contains(meanings, means) {
 			r.fault(one, "means: %q is none of %s%s", means, strings.Join(meanings, ", "), nearest.Hint(means, meanings))
+		}
+		if u.free && u.paid {
+			r.fault(one, "an error is free or paid: want one of both")
 		}
 		if len(u.statuses) == 0 && u.member == "" {
 			r.fault(one, "an error wants a status or a member")

@@ -23,6 +23,7 @@ func TestFaultsNameTheirLine(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"a name that does not exist": {"summary:", "sumary:", `line 3: a recipe has no "sumary"; did you mean summary?`},
 		"a name of an error":         {"means: changed", "mean: changed", `line 14: an error has no "mean"; did you mean means?`},
+		"free and paid":              {"means: changed", "means: changed, paid: true", `line 14: an error is free or paid`},
 		"a meaning":                  {"means: changed", "means: canged", `"canged" is none of`},
 		"a field":                    {"views: tally.seen", "vews: tally.seen", `line 23: there is no field "vews"; did you mean views?`},
 		"a platform":                 {"  tiktok:\n", "  tiktak:\n", `line 16: there is no platform "tiktak"; did you mean tiktok?`},
