@@ -26,7 +26,7 @@ type double struct {
 	key      func(*http.Request) string
 	refusal  func(status int, words string) string
 	refused  int                // the status for a key that is not known, 401 if none
-	requests map[string]doubled // by method and path
+	requests map[string]doubled // by method and path, and by a dataset if there are several
 }
 
 // doubled is one request: the parameters and members that its page names, those that it needs, and the
@@ -47,12 +47,12 @@ func (d double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(cmp.Or(d.refused, http.StatusUnauthorized), "the key "+d.key(r)+" is not known")
 		return
 	}
-	q, known := d.requests[r.Method+" "+r.URL.Path]
+	query := r.URL.Query()
+	q, known := d.requests[strings.TrimSpace(r.Method+" "+r.URL.Path+" "+query.Get("dataset_id"))]
 	if !known {
 		refuse(http.StatusNotFound, "no such path")
 		return
 	}
-	query := r.URL.Query()
 	for name := range query {
 		if !slices.Contains(q.params, name) {
 			refuse(http.StatusBadRequest, "no parameter "+name)
@@ -61,14 +61,15 @@ func (d double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body := map[string]any{}
 	_ = json.NewDecoder(r.Body).Decode(&body)
-	for name := range body {
+	members := named(body, "")
+	for _, name := range members {
 		if !slices.Contains(q.members, name) {
 			refuse(http.StatusBadRequest, "no input "+name)
 			return
 		}
 	}
 	for _, name := range q.needed {
-		if !query.Has(name) && body[name] == nil {
+		if !query.Has(name) && !slices.Contains(members, name) {
 			refuse(http.StatusBadRequest, name+" is required")
 			return
 		}
@@ -80,6 +81,24 @@ func (d double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	_ = json.NewEncoder(w).Encode(q.answer(r, body, page))
+}
+
+// named are the members of a value with something in them, through the objects and lists on the way.
+func named(value any, path string) (all []string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, one := range v {
+			all = append(all, named(one, strings.TrimPrefix(path+"."+name, "."))...)
+		}
+	case []any:
+		for _, one := range v {
+			all = append(all, named(one, path)...)
+		}
+	case nil:
+	default:
+		all = []string{path}
+	}
+	return all
 }
 
 func aweme(n int) map[string]any {
@@ -306,6 +325,82 @@ func sociaVault() double {
 	}
 }
 
+// brightData is /datasets/v3/scrape as its reference has it, with three datasets; see the head of the
+// recipe. Counts are texts in some answers.
+func brightData() double {
+	options := []string{"dataset_id", "custom_output_fields", "include_errors", "format", "notify"}
+	dead := func(input any) any {
+		return []any{map[string]any{"timestamp": "2026-08-31T10:00:00.000Z", "input": input, "error": "Page does not exist", "error_code": "dead_page"}}
+	}
+	input := func(body map[string]any, address string) (one map[string]any, id string) {
+		all, _ := body["input"].([]any)
+		if len(all) == 1 {
+			one, _ = all[0].(map[string]any)
+		}
+		text, _ := one["url"].(string)
+		if rest, is := strings.CutPrefix(text, address); is {
+			id = strings.TrimSuffix(rest, "/")
+		}
+		return one, id
+	}
+	return double{
+		key: func(r *http.Request) string { return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") },
+		refusal: func(status int, words string) string {
+			if status == http.StatusUnauthorized {
+				return "Invalid credentials"
+			}
+			text, _ := json.Marshal(map[string]any{"error": words, "code": "validation_error"})
+			return string(text)
+		},
+		requests: map[string]doubled{
+			"POST /datasets/v3/scrape gd_m7n5v2gq296pex2f5m": {
+				params: options, needed: []string{"input.url"}, members: []string{"input.url", "input.num_of_posts", "input.start_date", "input.end_date"},
+				answer: func(_ *http.Request, body map[string]any, page int) any {
+					one, handle := input(body, "https://www.tiktok.com/@")
+					if handle == "" {
+						return dead(one)
+					}
+					n, _ := one["num_of_posts"].(float64)
+					return list(page, int(n), func(n int) map[string]any {
+						id := fmt.Sprint(7400000000000000000 + n)
+						return map[string]any{
+							"url": "https://www.tiktok.com/@" + handle + "/video/" + id, "post_id": id, "description": "A kettle #tea", "create_time": "2026-05-28T20:26:40.000Z",
+							"play_count": fmt.Sprint(100 + n), "digg_count": 9, "comment_count": "3", "share_count": "2", "collect_count": 1, "video_duration": 20, "hashtags": []string{"tea"},
+							"profile_id": "6659752019493208069", "profile_username": handle, "profile_url": "https://www.tiktok.com/@" + handle, "is_verified": false, "input": one,
+						}
+					})
+				},
+			},
+			"POST /datasets/v3/scrape gd_lyclm20il4r5helnj": {
+				params: options, needed: []string{"input.url"}, members: []string{"input.url"},
+				answer: func(_ *http.Request, body map[string]any, _ int) any {
+					one, id := input(body, "https://www.instagram.com/reel/")
+					if id == "" {
+						return dead(one)
+					}
+					return []any{map[string]any{
+						"url": one["url"], "user_posted": "ada", "description": "A kettle", "hashtags": nil, "num_comments": 3, "date_posted": "2026-04-06T10:00:00.000Z", "likes": 9, "views": 400,
+						"video_play_count": 1000, "post_id": "3869167893477101612", "shortcode": id, "product_type": "clips", "length": "15.033", "followers": 5, "is_paid_partnership": false, "input": one,
+					}}
+				},
+			},
+			"POST /datasets/v3/scrape gd_lk56epmy2i5g7lzu0k": {
+				params: options, needed: []string{"input.url"}, members: []string{"input.url", "input.country", "input.transcription_language"},
+				answer: func(_ *http.Request, body map[string]any, _ int) any {
+					one, id := input(body, "https://www.youtube.com/watch?v=")
+					if id == "" {
+						return dead(one)
+					}
+					return []any{map[string]any{
+						"url": one["url"], "title": "A kettle", "youtuber": "@ada", "video_length": 37, "likes": 9, "views": 1000, "date_posted": "2026-04-22T10:44:35.000Z", "description": "Tea",
+						"num_comments": 3, "subscribers": 5, "video_id": id, "channel_url": "https://www.youtube.com/@ada", "shortcode": id, "handle_name": "Ada", "tags": nil, "input": one,
+					}}
+				},
+			},
+		},
+	}
+}
+
 // asked is what a shipped recipe brings from its double for one seed.
 func asked(t *testing.T, id string, handler http.Handler, seed stage.Seed) (records []stage.Record, o stage.Outcome, spent int64) {
 	t.Helper()
@@ -350,6 +445,7 @@ func TestShippedRecipesAgainstTheirPages(t *testing.T) {
 		"sociavault, TikTok handle":        {"sociavault", sociaVault(), handle("tiktok"), 30, true, 15_000},
 		"sociavault, TikTok term":          {"sociavault", sociaVault(), stage.Seed{Platform: "tiktok", Term: "latte art"}, 20, true, 10_000},
 		"sociavault, TikTok sound":         {"sociavault", sociaVault(), stage.Seed{Platform: "tiktok", Term: "sound:7370375686554782506"}, 20, true, 5_000},
+		"brightdata, TikTok handle":        {"brightdata", brightData(), handle("tiktok"), 20, true, 30_000},
 		"apify, TikTok handle":             {"apify", apify(), handle("tiktok"), 30, true, 160_000},
 		"apify, TikTok term":               {"apify", apify(), stage.Seed{Platform: "tiktok", Term: "tea"}, 30, true, 160_000},
 		"apify, Instagram handle":          {"apify", apify(), handle("instagram"), 30, true, 160_000},
@@ -379,9 +475,11 @@ func TestShippedRecipesReadOneAgain(t *testing.T) {
 		views  int64
 		spent  int64
 	}{
-		"scrapecreators": {"scrapecreators", scrapeCreators(), tiktok, 1000, 2_000},
-		"ensembledata":   {"ensembledata", ensembleData(), tiktok, 1000, 2_300},
-		"sociavault":     {"sociavault", sociaVault(), tiktok, 1000, 5_000},
+		"scrapecreators":        {"scrapecreators", scrapeCreators(), tiktok, 1000, 2_000},
+		"ensembledata":          {"ensembledata", ensembleData(), tiktok, 1000, 2_300},
+		"sociavault":            {"sociavault", sociaVault(), tiktok, 1000, 5_000},
+		"brightdata, Instagram": {"brightdata", brightData(), stage.Ref{Platform: "instagram", ExternalID: "DWyC7MLDxyz"}, 1000, 1_500},
+		"brightdata, YouTube":   {"brightdata", brightData(), stage.Ref{Platform: "youtube", ExternalID: "VREVC0w0001"}, 1000, 1_500},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -421,6 +519,15 @@ func TestErrorsOfShippedRecipes(t *testing.T) {
 		"ensembledata, a parameter it does not know": {"ensembledata", 422, `{"detail":[{"loc":["query","depth"]}]}`, stage.Changed, 2_300},
 		"apify, an actor that goes on":               {"apify", 408, `{"error":{"type":"run-timeout-exceeded"}}`, stage.Blocked, 260_000},
 		"apify, no credit":                           {"apify", 402, `{"error":{"type":"not-enough-usage"}}`, stage.Quota, 0},
+		"apify, it is down":                          {"apify", 502, ``, stage.Blocked, 1_040_000},
+		"brightdata, over a minute":                  {"brightdata", 202, `{"snapshot_id":"s_m4x7enmven8djfqak","message":"Your request is still in progress"}`, stage.Blocked, 30_000},
+		"brightdata, nobody of that name":            {"brightdata", 200, `[{"error":"Page does not exist","error_code":"dead_page"}]`, stage.NotFound, 0},
+		"brightdata, a page that it could not read":  {"brightdata", 200, `[{"error":"Crawl failed","error_code":"crawl_error"}]`, stage.Blocked, 30_000},
+		"brightdata, too many at once":               {"brightdata", 429, `{"error":"You have too many running jobs for this dataset"}`, stage.Quota, 0},
+		"brightdata, a dataset that is gone":         {"brightdata", 404, `Collector not found`, stage.Changed, 0},
+		"brightdata, no money":                       {"brightdata", 402, `{"error":"Your current balance is insufficient"}`, stage.Quota, 0},
+		"brightdata, a key that it does not know":    {"brightdata", 401, `Invalid credentials`, stage.Misconfigured, 0},
+		"brightdata, an input that it does not know": {"brightdata", 400, `{"error":"Invalid input provided","code":"validation_error"}`, stage.Changed, 0},
 		"sociavault, no credits":                     {"sociavault", 403, `{"error":"Forbidden","message":"Insufficient credits","statusCode":403}`, stage.Quota, 5_000},
 		"sociavault, a page that it could not read":  {"sociavault", 200, `{"success":false,"message":"Failed to fetch","credits_used":1}`, stage.Blocked, 5_000},
 		"sociavault, a creator without videos":       {"sociavault", 200, `{"success":true,"data":{"aweme_list":{}}}`, stage.Empty, 5_000},
@@ -447,6 +554,7 @@ func TestFaultsOfShippedRecipes(t *testing.T) {
 		"scrapecreators": {scrapeCreators(), 30, 402, `{"success":true,"clips":[{"aweme_id":"1"}]}`, `{"success":true,"aweme_list":[]}`},
 		"ensembledata":   {ensembleData(), 30, 495, `{"posts":[{"aweme_id":"1"}]}`, `{"data":[]}`},
 		"sociavault":     {sociaVault(), 30, 403, `{"success":true,"data":{"videos":{"0":{"aweme_id":"1"}}}}`, `{"success":true,"data":{"aweme_list":[]}}`},
+		"brightdata":     {brightData(), 20, 402, `[{"video":"1","plays":5}]`, `[]`},
 		"apify":          {apify(), 30, 402, `[{"video":"1","plays":5}]`, `[]`},
 	} {
 		t.Run(id, func(t *testing.T) {

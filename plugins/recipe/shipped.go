@@ -12,7 +12,7 @@ var shipped embed.FS
 // ShippedIDs are the recipes that come with the program, without reading them: the process of
 // every command asks for their variables.
 func ShippedIDs() []string {
-	return []string{"apify", "ensembledata", "scrapecreators", "sociavault"}
+	return []string{"apify", "brightdata", "ensembledata", "scrapecreators", "sociavault"}
 }
 
 // Shipped are the texts of those recipes, by id.
