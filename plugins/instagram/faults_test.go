@@ -21,7 +21,7 @@ func TestFaultsOfEveryInterface(t *testing.T) {
 			b := setup(t)
 			b.Accounts["kettle"] = instagramtest.Account{ID: "1", Posts: feed(9)}
 			if b.Intercept = fault; fault != nil {
-				b.timeout(300 * time.Millisecond)
+				b.timeout(time.Second)
 			}
 			records, outcomes := b.collect(t, handle("kettle", 0))
 			return records, outcomes[0]

@@ -90,7 +90,7 @@ func TestFaultsThatStay(t *testing.T) {
 			b := setup(t)
 			b.Intercept = sitetest.Times(sitetest.Always, c.fault)
 			if name == "no answer" {
-				b.timeout(200 * time.Millisecond)
+				b.timeout(time.Second)
 			}
 			records, outcomes := b.collect(t, handle("one", 0), handle("two", 0), term("three"), term("four"))
 			for _, o := range outcomes {

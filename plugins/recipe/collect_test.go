@@ -62,7 +62,7 @@ func newBenchCall(b *bench, base string) stage.Call {
 }
 
 func (b *bench) spec() stage.Spec {
-	return b.recipe.spec(site.Options{Clock: b.clock, Timeout: 300 * time.Millisecond}, nil)
+	return b.recipe.spec(site.Options{Clock: b.clock, Timeout: time.Second}, nil)
 }
 
 func (b *bench) collect(t *testing.T, seeds ...stage.Seed) ([]stage.Record, []stage.Outcome) {

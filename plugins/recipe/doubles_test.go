@@ -413,7 +413,7 @@ func asked(t *testing.T, id string, handler http.Handler, seed stage.Seed) (reco
 	b := &bench{recipe: recipe, clock: sitetest.NewClock(time.Date(2026, 9, 1, 16, 10, 0, 0, time.UTC)), limit: 1 << 50}
 	call := newBenchCall(b, server.URL)
 	call.Secrets["api_key"] = doubleKey
-	records, outcomes, err := stagetest.Collect(t, recipe.spec(site.Options{Clock: b.clock, Timeout: 300 * time.Millisecond}, nil), call, []stage.Seed{seed})
+	records, outcomes, err := stagetest.Collect(t, recipe.spec(site.Options{Clock: b.clock, Timeout: time.Second}, nil), call, []stage.Seed{seed})
 	if err != nil || len(outcomes) != 1 {
 		t.Fatalf("%+v, error %v; want one outcome", outcomes, err)
 	}

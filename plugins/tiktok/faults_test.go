@@ -19,7 +19,7 @@ func TestFaultsOfEveryInterface(t *testing.T) {
 		Collect: func(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) ([]stage.Record, stage.Outcome) {
 			t.Helper()
 			b := setup(t, clips("kettle.co", videos)...)
-			b.timeout(300 * time.Millisecond)
+			b.timeout(time.Second)
 			if fault != nil {
 				b.Intercept = func(w http.ResponseWriter, r *http.Request, _ tiktoktest.Query) bool { return fault(w, r) }
 			} else {

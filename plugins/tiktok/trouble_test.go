@@ -103,7 +103,7 @@ func TestFaultsThatStay(t *testing.T) {
 			b := setup(t, clips("kettle.co", 7)...)
 			b.Intercept = times(sitetest.Always, c.fault)
 			if name == "no answer" {
-				b.timeout(200 * time.Millisecond)
+				b.timeout(time.Second)
 			}
 			b.call.Settings["patience"] = "10h"
 			records, outcomes := b.collect(t, handle("kettle.co", 0), handle("two", 0), term("three"))

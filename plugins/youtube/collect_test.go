@@ -42,7 +42,7 @@ func newBench(t *testing.T) *bench {
 		Server: youtubetest.New(t), clock: sitetest.NewClock(time.Date(2026, 9, 1, 16, 0, 0, 0, time.UTC)),
 		spent: map[string]int64{}, refuse: map[string]error{},
 	}
-	b.spec = source{site.Options{Clock: b.clock, Timeout: 300 * time.Millisecond}}.spec()
+	b.spec = source{site.Options{Clock: b.clock, Timeout: time.Second}}.spec()
 	return b
 }
 

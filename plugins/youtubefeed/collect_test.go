@@ -53,7 +53,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	clock := sitetest.NewClock(time.Date(2026, 9, 1, 16, 10, 0, 0, time.UTC))
 	b := &bench{Server: feedtest.New(t), clock: clock, memory: &pageCache{clock, map[string][]byte{}, map[string]time.Time{}}, settings: map[string]string{}}
-	b.spec = source{site.Options{Clock: clock, Timeout: 300 * time.Millisecond}}.spec()
+	b.spec = source{site.Options{Clock: clock, Timeout: time.Second}}.spec()
 	return b
 }
 
