@@ -62,22 +62,61 @@ func (r *reading) clause(name string, group func(int) []node) (checks []Check, l
 	return r.wish(plain, group(1))
 }
 
-// except gives checks their exceptions; without them a rule would drop too much.
+// mostChoices is how many checks an exception of several things may make of one.
+const mostChoices = 8
+
+// except gives checks their exceptions; without them a rule would drop too much. What must all
+// hold of an exception makes a check each: "no food unless vegan and over 1k views".
 func (r *reading) except(checks []Check, lost []string) func(list []node) ([]Check, []string) {
-	return func(list []node) ([]Check, []string) {
+	return func(list []node) (out []Check, _ []string) {
 		x := r.context(must)
 		x.saying = true // it can only keep more
-		var exceptions []Condition
-		for _, p := range x.parts(list) {
-			exceptions, lost = append(exceptions, p.found...), append(lost, p.lost...)
+		parts := x.parts(list)
+		var exceptions [][]Condition
+		for i, p := range parts {
+			lost = append(lost, p.lost...)
+			numbers := func(p part) bool { return slices.ContainsFunc(p.found, Condition.numeric) }
+			switch joined := p.and && !p.noun && len(p.found) > 0 && len(exceptions) > 0 && (numbers(p) || numbers(parts[i-1])); {
+			case joined && numbers(p) && numbers(parts[i-1]):
+				last := &exceptions[len(exceptions)-1]
+				*last = append(slices.Clone(*last), p.found...)
+			case joined:
+				lost = append(lost, "both")
+			case len(p.found) > 0:
+				exceptions = append(exceptions, p.found)
+			}
+		}
+		choices := [][]Condition{nil}
+		for _, all := range exceptions {
+			var more [][]Condition
+			for _, one := range all {
+				for _, had := range choices {
+					more = append(more, append(slices.Clone(had), one))
+				}
+			}
+			if choices = more; len(choices) > mostChoices {
+				lost = append(lost, "too many exceptions")
+				break
+			}
 		}
 		if len(lost) > 0 || len(exceptions) == 0 {
 			return nil, lost
 		}
-		for i := range checks {
-			checks[i].Unless = exceptions
+		for _, check := range checks {
+			if len(choices) > 1 && check.Effect == Require && !check.Any { // of several that require words one is enough
+				check.Effect, check.Conditions = Drop, slices.Clone(check.Conditions)
+				check.Conditions[0].Not = !check.Conditions[0].Not
+			}
+			for _, choice := range choices {
+				of := func(c Condition) bool {
+					return slices.ContainsFunc(choice, func(x Condition) bool { return x.String() == c.String() })
+				}
+				if check.Unless = choice; !slices.ContainsFunc(check.Conditions, of) { // "no YouTube, except Shorts under 30s"
+					out = append(out, check)
+				}
+			}
 		}
-		return checks, lost
+		return out, lost
 	}
 }
 
