@@ -257,7 +257,7 @@ func (s *celler) worded(run []token) cell {
 		compares := strings.HasPrefix(key, "c ") && (i == 0 && (key == "c >" || key == "c <") || i+1 < len(run) && run[i+1].kind == number)
 		c.hard = c.hard || compares || s.near(t.text) != "" || s.in("unbound", t.text) || t.text == "than" || factor(strings.TrimPrefix(strings.Split(s.key("piece", t.text), ";")[0], "n ")) > 2 || t.kind == number && len(run) == 1 || t.kind == length
 		other := s.key("common", t.text) // of another language
-		if s.in("judgement", t.text) || s.in("degree", t.text) || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.knows(t.text) {
+		if s.in("judgement", t.text) || s.in("degree", t.text) || s.key("piece", t.text+" than") != "" || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.knows(t.text) {
 			c.class = 'z'
 		}
 	}
@@ -266,8 +266,11 @@ func (s *celler) worded(run []token) cell {
 		odd = odd || s.in("owner", before) || s.skipped == s.begin-1 && s.in("place", before)
 		c.hard = c.hard || strings.HasPrefix(s.key("cell", before), "p")
 	}
-	people := s.end < len(s.tokens) && s.tokens[s.end].kind == word && s.key("cell", s.tokens[s.end].text) == "p"
-	if people || c.content == 0 || len(run) == 1 && s.measure(run[0].text) || odd && !known || c.hard {
+	of := "" // what the words are of: people, or "foul language"
+	if s.end < len(s.tokens) && s.tokens[s.end].kind == word {
+		of = s.tokens[s.end].text
+	}
+	if s.key("cell", of) == "p" || of == "language" || c.content == 0 || len(run) == 1 && s.measure(run[0].text) || odd && !known || c.hard {
 		c.class = 'z'
 	}
 	if c.class == 'w' && known {

@@ -138,8 +138,11 @@ func (x *listed) part(n node) (out part) {
 	if out.people && !out.noun && slices.ContainsFunc(out.found, func(c Condition) bool { return c.Field == Age }) {
 		out.lost = append(out.lost, "the age of an account") // "accounts under 6 months old"
 	}
-	if in == "" && slices.ContainsFunc(out.found, func(c Condition) bool { return c.Field == Words }) {
-		out.lost = append(out.lost, "words of what") // "at least 20 words spoken"
+	of := func(field Field) bool {
+		return slices.ContainsFunc(out.found, func(c Condition) bool { return c.Field == field })
+	}
+	if in == "" && of(Words) || in != "" && of(Duration) {
+		out.lost = append(out.lost, "what is counted") // "at least 20 words spoken", "hooks under 3 seconds"
 	}
 	slices.SortStableFunc(out.found, func(a, b Condition) int { return min(1, len(a.Values)) - min(1, len(b.Values)) }) // bounds first
 	for i := range out.found {
