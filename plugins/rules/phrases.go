@@ -135,11 +135,11 @@ func (x *listed) part(n node) (out part) {
 			x.phrase(c, in, exact, &out)
 		}
 	}
-	if out.people && !out.noun && slices.ContainsFunc(out.found, func(c Condition) bool { return c.Field == Age }) {
-		out.lost = append(out.lost, "the age of an account") // "accounts under 6 months old"
-	}
 	of := func(field Field) bool {
 		return slices.ContainsFunc(out.found, func(c Condition) bool { return c.Field == field })
+	}
+	if out.people && !out.noun && (of(Age) || of(Posted)) {
+		out.lost = append(out.lost, "the age of an account") // "accounts under 6 months old"
 	}
 	if in == "" && of(Words) || in != "" && of(Duration) {
 		out.lost = append(out.lost, "what is counted") // "at least 20 words spoken", "hooks under 3 seconds"
@@ -176,10 +176,11 @@ func (x *listed) phrase(c cell, in Part, exact bool, out *part) {
 	if x.mode == plain || x.saying && x.mode == never && !x.strict {
 		most = 3
 	}
+	asks := c.text() == "question" || c.text() == "questions"
 	soften := x.mode == want || x.mode == soft
 	guess := (x.mode != never || x.strict || exact) && !x.saying && c.class != 't'
 	switch {
-	case in == Hook && (c.text() == "question" || c.text() == "questions"):
+	case in == Hook && asks:
 		out.found = append(out.found, Condition{Field: Question})
 	case soften && !c.hard:
 		words := Condition{Field: Text}
@@ -191,7 +192,7 @@ func (x *listed) phrase(c cell, in Part, exact bool, out *part) {
 		if len(words.Values) > 0 {
 			out.take(words)
 		}
-	case c.class == 'z' || !quote && (c.content > most || guess):
+	case c.class == 'z' || in != "" && asks || !quote && (c.content > most || guess):
 		out.lost = append(out.lost, c.text())
 	case x.adverts[stems(c.text())] && !quote: // what advertising calls itself
 		out.found = append(out.found, Condition{Field: Text, Values: []string{"#ad", "#ads", "#sponsored", "sponsored", "paid partnership", "advertisement"}})
