@@ -224,6 +224,9 @@ func (q *quantity) inherit(other quantity) {
 // condition makes a comparison with a quantity one; not ok without a unit.
 func (q quantity) condition(c comparison) (Condition, bool) {
 	if q.million && (q.field == "" || q.field == Duration) {
+		if q.field == "" {
+			q.scale = -1
+		}
 		q.field, q.value = Duration, q.value*60
 	}
 	out := Condition{Field: q.field, Op: c.op, Number: q.value, scale: q.scale}

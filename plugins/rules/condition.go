@@ -57,7 +57,8 @@ type Condition struct {
 	// Not turns the condition round.
 	Not bool
 
-	// scale is how many seconds the unit of a Duration has; 0 for other fields.
+	// scale is how many seconds the unit of a Duration has; 0 for other fields, and -1 where
+	// the unit is an m that may mean millions.
 	scale float64
 	// forms are how texts say the values.
 	forms map[string][]phrase

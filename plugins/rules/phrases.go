@@ -58,6 +58,10 @@ func (x *listed) parts(list []node) (all []part) {
 		for j := range all[i].found {
 			if c := &all[i].found[j]; c.numeric() && (c.Field == "" || c.Op == "") && !x.complete(c, all, i) {
 				all[i].lost, c.Op = append(all[i].lost, "a number without a unit"), ""
+			} else if c.scale < 0 && slices.ContainsFunc(all[:i], func(p part) bool {
+				return slices.ContainsFunc(p.found, func(c Condition) bool { return counts[c.Field] != nil })
+			}) {
+				all[i].lost = append(all[i].lost, "minutes or millions") // "views min 10k, max 1m"
 			}
 		}
 		all[i].found = slices.DeleteFunc(all[i].found, func(c Condition) bool { return c.numeric() && c.Op == "" })
