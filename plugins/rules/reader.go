@@ -17,7 +17,7 @@ type node struct {
 // becomes of it.
 const (
 	items = "BG@#PLIZQHtwz"
-	verbs = "NKAMJWSEUFXTVY"
+	verbs = "NKAMJWSEUFXTDY"
 )
 
 // item makes checks of one rule; lost are the parts without one, and partly says that there
