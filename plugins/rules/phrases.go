@@ -56,7 +56,7 @@ func (x *listed) parts(list []node) (all []part) {
 	}
 	for i := range slices.Backward(all) {
 		for j := range all[i].found {
-			if c := &all[i].found[j]; c.numeric() && (c.Field == "" || c.Op == "") && !x.complete(c, all, i) {
+			if c := &all[i].found[j]; c.numeric() && (c.Field == "" || c.Op == "") && !x.complete(c, all, i, j) {
 				all[i].lost, c.Op = append(all[i].lost, "a number without a unit"), ""
 			} else if c.scale < 0 && slices.ContainsFunc(all[:i], func(p part) bool {
 				return slices.ContainsFunc(p.found, func(c Condition) bool { return counts[c.Field] != nil })
@@ -71,13 +71,13 @@ func (x *listed) parts(list []node) (all []part) {
 
 // complete gives a bound the unit or the comparison of one beside it: "under 15 or over 60
 // seconds", "10k views and 500 likes".
-func (x *listed) complete(c *Condition, all []part, at int) bool {
+func (x *listed) complete(c *Condition, all []part, at, of int) bool {
 	var before, behind []Condition
 	for _, p := range all[:at] {
 		before = append(before, p.found...)
 	}
 	whole := func(b Condition) bool { return b.numeric() && b.Op != "" && b.Field != "" && b.Field != Posted }
-	before = slices.DeleteFunc(append(before, all[at].found...), func(b Condition) bool { return !whole(b) })
+	before = slices.DeleteFunc(append(before, all[at].found[:of]...), func(b Condition) bool { return !whole(b) })
 	if at+1 < len(all) {
 		behind = all[at+1].found
 	}
