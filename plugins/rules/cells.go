@@ -205,7 +205,7 @@ func (s *celler) name(t token) (cell, int) {
 	class, value, _ := strings.Cut(key, " ")
 	adjective := len(s.run) > 0 && len(s.held) == 0 || s.says(s.behind(n)) && !s.in("format", t.text)
 	switch {
-	case n == 0 || t.kind != word:
+	case n == 0 || t.kind != word || strings.IndexByte("PL", class[0]) >= 0 && s.told():
 		return cell{}, 0
 	case class == "H":
 		return cell{class: 'H', part: Part(strings.ReplaceAll(value, "_", " "))}, n
@@ -223,6 +223,16 @@ func (s *celler) name(t token) (cell, int) {
 		return one('L', Language, value, n)
 	}
 	return cell{}, 0
+}
+
+// told reports that videos are about the name that follows, not on it or in it: "no mention
+// of TikTok or Instagram".
+func (s *celler) told() bool {
+	i := len(s.cells) - 1
+	for i >= 0 && (strings.IndexByte(",&|", s.cells[i].class) >= 0 || s.in("name", s.cells[i].text())) {
+		i--
+	}
+	return len(s.run) == 0 && i >= 0 && s.cells[i].class == 'a'
 }
 
 // spoken reports that what follows is what a video says.
