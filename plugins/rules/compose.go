@@ -128,7 +128,7 @@ func (r *reading) refuse(x *listed, list []node, all bool) (checks []Check, lost
 		one := &parts[i]
 		all = all || one.both && one.relative
 		for _, next := range parts[i+1:] { // "TikToks and Reels under 1k views": is the bound of both?
-			if len(one.found) == 1 && slices.ContainsFunc(next.found, Condition.numeric) && slices.ContainsFunc(next.found, func(c Condition) bool {
+			if len(one.found) == 1 && len(next.found) > 1 && slices.ContainsFunc(next.found, func(c Condition) bool {
 				return !c.numeric() && sameWords(c.Field, one.found[0].Field)
 			}) {
 				lost = append(lost, "a bound of one of several")
@@ -170,6 +170,12 @@ func sharing(before part, one *part) (lost []string) {
 	a, b := before.found, one.found
 	if before.relative && one.and && slices.ContainsFunc(a, Condition.numeric) && slices.ContainsFunc(b, Condition.numeric) && a[0].Field != b[0].Field {
 		return []string{"both"} // "skip videos that are over 2 minutes and have under 100 likes"
+	}
+	same := func(c Condition) bool { return c.Field == b[0].Field || c.numeric() && b[0].numeric() }
+	rest := slices.DeleteFunc(slices.Clone(a), same)
+	if len(b) == 1 && len(rest) > 0 && same(before.last) && (head(b[0]) || b[0].Field == Hashtag || b[0].numeric() && one.or) {
+		one.found = append(rest, b[0]) // "no ads on TikTok or Instagram"
+		return nil
 	}
 	at := slices.IndexFunc(a, head)
 	if at < 0 || len(a) == 1 || slices.ContainsFunc(b, head) {
@@ -350,6 +356,7 @@ func merge(parts []part) (conditions []Condition, lost []string) {
 	all := slices.ContainsFunc(parts, func(p part) bool { return p.both })
 	for i, one := range parts {
 		lost = append(lost, one.lost...)
+		others := 0
 		for _, condition := range one.found {
 			at := slices.IndexFunc(conditions, func(had Condition) bool {
 				return !condition.numeric() && !had.numeric() && had.Not == condition.Not && sameWords(had.Field, condition.Field)
@@ -368,7 +375,12 @@ func merge(parts []part) (conditions []Condition, lost []string) {
 				had.Values, values = tagged(*had), tagged(condition)
 				had.Field = Text
 			}
-			had.Values = append(had.Values, values...)
+			if !slices.Contains(had.Values, values[0]) {
+				others++
+			}
+			if had.Values = append(had.Values, values...); others == 2 {
+				lost = append(lost, "which of which") // "English TikToks and German Reels"
+			}
 		}
 	}
 	for i := range conditions {

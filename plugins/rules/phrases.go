@@ -27,6 +27,8 @@ type part struct {
 	// creators, noun one that says "videos", relative one with "that" or "if", and both
 	// one with that word.
 	on, named, people, noun, relative, both bool
+	// last is what its last words are about.
+	last Condition
 }
 
 // listed is what the parts of a clause have in common.
@@ -113,6 +115,11 @@ func (x *listed) part(n node) (out part) {
 	letters := letters(n.cells)
 	out.people, out.noun, out.relative, out.both = peopled.MatchString(letters), strings.Contains(letters, "o"), strings.ContainsAny(letters, "rC"), strings.Contains(letters, "b")
 	for i, c := range n.cells {
+		if len(c.found) > 0 {
+			out.last = c.found[0]
+		} else if strings.IndexByte("twz", c.class) >= 0 {
+			out.last = Condition{Field: Text, Values: []string{c.text()}}
+		}
 		switch c.class {
 		case 'H':
 			if in, out.named = c.part, true; i < texts {

@@ -112,7 +112,7 @@ func (c *compiler) scopes(cells []cell) (all []scoped) {
 func (c *compiler) scope(cells []cell) (on *Condition, n int) {
 	for _, row := range c.heads {
 		m := row.re.FindStringSubmatchIndex(letters(cells))
-		if m == nil || !strings.ContainsAny(strings.Trim(letters(cells[m[5]:]), "PMso"), items+verbs) {
+		if m == nil || !strings.ContainsAny(strings.Trim(letters(cells[m[5]:]), "PMso"), items+verbs) && !strings.Contains(letters(cells[m[5]:]), "MP") {
 			continue
 		}
 		on = &Condition{Field: Platform}
