@@ -44,6 +44,9 @@ func (r *reading) clause(name string, group func(int) []node) (checks []Check, l
 		return checks, lost
 	case "bounds":
 		checks, lost = r.refuse(r.context(never), group(1), false)
+		if group(2)[0].class == 'B' && slices.ContainsFunc(checks, func(c Check) bool { return slices.ContainsFunc(c.Conditions, Condition.numeric) }) {
+			lost = append(lost, "both") // "no ads over 60 seconds and under 10k views"
+		}
 		more, missed := r.wish(plain, group(2))
 		return append(checks, more...), append(lost, missed...)
 	case "not":
