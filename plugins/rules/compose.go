@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	// judgement is a part that says what something is like: "X are noise".
-	judgement = regexp.MustCompile(`^([^ir]*[BG@#PLIZHtwz][^ir]*)i[^BG@#PLIZQH]*[twz][^BG@#PLIZQH]*$`)
+	// judgement is a part that says what something is like: "X are noise", "X is too old".
+	judgement = regexp.MustCompile(`^(?:([^ir]*[BG@#PLIZHtwz][^ir]*)i[^BG@#PLIZQH]*[twz][^BG@#PLIZQH]*|([^ir]*[BG][^ir]*)i)$`)
 	// peopled is a part about creators with a bound: "creators under 100k", unlike "2 per creator".
 	peopled = regexp.MustCompile(`p[^BG]*[BG]`)
 )

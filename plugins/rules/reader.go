@@ -156,7 +156,7 @@ func parted(cells []cell) node {
 	has := func(classes string) bool { return strings.ContainsAny(all, classes) }
 	bounds, names := has("BG"), has("@#PLIZQtw")
 	if m := judgement.FindStringSubmatchIndex(all); m != nil {
-		return node{'y', cells[:m[3]]}
+		return node{'y', cells[:max(m[3], m[5])]}
 	}
 	switch {
 	case has("z"):
