@@ -237,7 +237,7 @@ func (q quantity) condition(c comparison) (Condition, bool) {
 		return out, false
 	case c.age && q.field == Duration:
 		out.Field, out.Number, out.Unit = Age, q.value/3600, "hours"
-	case c.age && q.field != Age:
+	case c.age && q.field != Age, q.field == Age && q.unit == "":
 		return out, false
 	case q.field == Age:
 		out.Unit = q.unit

@@ -119,7 +119,7 @@ func shaped(s string) token {
 			minutes, seconds, _ := strings.Cut(t.text, ":")
 			t.value = 60*decimal(minutes) + decimal(seconds)
 		case number:
-			t.text, t.value = found[1], decimal(found[1])
+			t.text, t.value = strings.ToLower(found[1]+found[2]), decimal(found[1])
 			t.million, t.plus, t.percent = found[2] == "m", found[3] != "", found[4] != ""
 			if t.times = map[string]float64{"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "mil": 1e6, "b": 1e9, "bn": 1e9}[strings.ToLower(found[2])]; t.million {
 				t.times = 0
