@@ -265,9 +265,9 @@ func (s *celler) worded(run []token) cell {
 		odd = odd || t.kind == word && (s.in("clausal", t.text) || s.in("counted", t.text) || s.in("vague", t.text) || len(t.text) == 1 || s.in("place", t.text) || strings.HasSuffix(t.text, "ly") && !s.in("lynoun", t.text))
 		key, _ := s.find("piece", run, i)
 		compares := strings.HasPrefix(key, "c ") && (i == 0 && (key == "c >" || key == "c <") || i+1 < len(run) && run[i+1].kind == number)
-		c.hard = c.hard || compares || s.near(t.text) != "" || s.in("unbound", t.text) || t.text == "than" || factor(strings.TrimPrefix(strings.Split(s.key("piece", t.text), ";")[0], "n ")) > 2 || t.kind == number && len(run) == 1 || t.kind == length
+		c.hard = c.hard || compares || s.near(t.text) != "" || s.in("unbound", t.text) || t.text == "than" || s.key("piece", t.text+" than") != "" || factor(strings.TrimPrefix(strings.Split(s.key("piece", t.text), ";")[0], "n ")) > 2 || t.kind == number && len(run) == 1 || t.kind == length
 		other := s.key("common", t.text) // of another language
-		if s.in("judgement", t.text) || s.in("degree", t.text) || s.key("piece", t.text+" than") != "" || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.knows(t.text) {
+		if s.in("judgement", t.text) || s.in("degree", t.text) || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.knows(t.text) {
 			c.class = 'z'
 		}
 	}
