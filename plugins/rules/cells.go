@@ -122,7 +122,7 @@ func (s *celler) step() {
 	switch {
 	case t.kind == mark:
 		s.at++ // one that means nothing
-	case t.kind == word && !s.in("degree", t.text) && (!s.in("unbound", t.text) || s.key("cell", s.behind(1).text) == "o") && (s.in("noise", t.text) || s.in("idle", t.text) || s.in("place", t.text)):
+	case t.kind == word && !s.in("degree", t.text) && !(s.in("size", t.text) && s.judged()) && (!s.in("unbound", t.text) || s.key("cell", s.behind(1).text) == "o") && (s.in("noise", t.text) || s.in("idle", t.text) || s.in("place", t.text)):
 		if len(s.run) > 0 {
 			s.held = append(s.held, t)
 		} else {
@@ -140,6 +140,12 @@ func (s *celler) step() {
 		s.at++
 		s.end = s.at
 	}
+}
+
+// judged reports that nothing is between a verb and the end but this word: "hooks should be short".
+func (s *celler) judged() bool {
+	last := len(s.cells) - 1
+	return last >= 0 && len(s.run) == 0 && strings.IndexByte("iMX", s.cells[last].class) >= 0 && s.behind(1).kind == mark
 }
 
 // phrase is the letter of the longest phrase of the grammar here.
