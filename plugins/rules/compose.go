@@ -51,6 +51,9 @@ func (r *reading) clause(name string, group func(int) []node) (checks []Check, l
 		return append(checks, more...), append(lost, missed...)
 	case "not":
 		return r.not(group(1), group(2))
+	case "lack": // "skip what is not …"
+		checks, lost = r.require(nil, group(1))
+		return checks, append(lost, mixed(r.context(must).parts(group(1)))...)
 	case "only":
 		return r.require(nil, group(1))
 	case "must":
@@ -211,11 +214,23 @@ func (r *reading) not(list, turned []node) (checks []Check, lost []string) {
 	}
 	x := r.context(never)
 	x.strict = true
-	wanted, missed := merge(x.parts(turned))
+	parts := x.parts(turned)
+	wanted, missed := merge(parts)
+	missed = append(missed, mixed(parts)...)
 	if lost = append(lost, missed...); len(lost) > 0 {
 		return nil, lost
 	}
 	return lacking(before, wanted), nil
+}
+
+// mixed are parts that are not all names or all numbers: "if not English or under 10k views"
+// may negate the first alone.
+func mixed(parts []part) (lost []string) {
+	numbers := func(p part) bool { return slices.ContainsFunc(p.found, Condition.numeric) }
+	if len(parts) > 1 && slices.ContainsFunc(parts[1:], func(p part) bool { return numbers(p) != numbers(parts[0]) }) {
+		return []string{"not one or not both"}
+	}
+	return nil
 }
 
 // lacking drops what a subject has without what is wanted of it.
@@ -229,9 +244,9 @@ func lacking(subject, wanted []Condition) (checks []Check) {
 
 // subject reads what is before "must": conditions, or the part of the text that is meant.
 func (r *reading) subject(list []node) (found []Condition, in Part, lost []string) {
-	x := r.context(must)
-	for _, p := range x.parts(list) {
-		found, lost = append(found, p.found...), append(lost, p.lost...)
+	parts := r.context(must).parts(list)
+	if found, lost = merge(parts); len(parts) > 1 && len(found) > 1 {
+		lost = append(lost, "both") // "recipes and German videos must …"
 	}
 	for _, n := range list {
 		for _, c := range n.cells {
