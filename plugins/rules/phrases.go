@@ -206,7 +206,7 @@ func (x *listed) phrase(c cell, in Part, exact bool, out *part) {
 		if len(words.Values) > 0 {
 			out.take(words)
 		}
-	case c.class == 'z' || in != "" && asks || !quote && (c.content > most || guess):
+	case c.class == 'z' || asks || !quote && (c.content > most || guess):
 		out.lost = append(out.lost, c.text())
 	case x.adverts[stems(c.text())] && !quote: // what advertising calls itself
 		out.found = append(out.found, Condition{Field: Text, Values: []string{"#ad", "#ads", "#sponsored", "sponsored", "paid partnership", "advertisement"}})
