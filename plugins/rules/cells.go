@@ -209,7 +209,8 @@ func (s *celler) name(t token) (cell, int) {
 		}
 	}
 	class, value, _ := strings.Cut(key, " ")
-	adjective := len(s.run) > 0 && len(s.held) == 0 || s.says(s.behind(n)) && !s.in("format", t.text)
+	_, verb := s.find("cell", s.tokens, s.at+n) // "not in French can be removed"
+	adjective := len(s.run) > 0 && len(s.held) == 0 || verb == 0 && s.says(s.behind(n)) && !s.in("format", t.text)
 	switch {
 	case n == 0 || t.kind != word || strings.IndexByte("PL", class[0]) >= 0 && s.told():
 		return cell{}, 0
