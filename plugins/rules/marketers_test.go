@@ -44,7 +44,9 @@ func dropped(reading string) string {
 // misread 10, 12, 5, 10, 5, 5, 8 and 4. Two lots of 60, of agencies' briefs and lists, and of
 // people who speak, or write in German or in an English of their own, had 5 and 2; of two more of 60, in all these styles, 4 and 4. Then
 // 120 were written before the grammar became a table, of which the old one misread 5; the table
-// misread 2 of 60 more, and without its rules for where verbs may begin 3 of 60; of the last 30 it misread 1. One person labelled them; 50 of them, drawn at random and labelled
+// misread 2 of 60 more, and without its rules for where verbs may begin 3 of 60; of the last 30 it misread 1.
+// Of 255 more it misread 9, and of 1,164 that went where these had pointed (exceptions, lists behind "or",
+// judgements of numbers) 66; of those that it misread, and of the 255, each has a label. One person labelled them; 50 of them, drawn at random and labelled
 // again apart from the first labels, had the same reading or one that they allow, but for one.
 func TestMarketersSentences(t *testing.T) {
 	t.Parallel()
@@ -72,7 +74,7 @@ func TestMarketersSentences(t *testing.T) {
 			t.Errorf("%q is read as\n%s, want\n%s", sentence, explained(p), labels)
 		}
 	}
-	const least, most = 1940, 5
+	const least, most = 2140, 5
 	if len(all) < least || refused > most {
 		t.Errorf("%d of %d clear sentences are refused, want %d at most of %d", refused, len(all), most, least)
 	}
