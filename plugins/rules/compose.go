@@ -393,7 +393,7 @@ func merge(parts []part) (conditions []Condition, lost []string) {
 				had.Values, values = tagged(*had), tagged(condition)
 				had.Field = Text
 			}
-			if !slices.Contains(had.Values, values[0]) {
+			if len(values) > 0 && !slices.Contains(had.Values, values[0]) {
 				others++
 			}
 			if had.Values = append(had.Values, values...); others == 2 {

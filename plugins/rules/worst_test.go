@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,6 +23,29 @@ func TestLongRulesCompileInTime(t *testing.T) {
 				t.Errorf("%q took %v, want at most %v", piece, took, 5*time.Second)
 			}
 		})
+	}
+}
+
+// TestAnyOrderOfWordsIsRead takes words that the grammar knows, in any order: nobody's rule
+// may end the process.
+func TestAnyOrderOfWordsIsRead(t *testing.T) {
+	t.Parallel()
+	known := strings.Fields("no only skip question hooks or and hook that asks a question starting with questions captions unless except over 10k views English German TikTok Reels Shorts @a @b #x , . ads is not must under 30 seconds year old creators with followers from like food vegan in on the hashtag 5 to")
+	random := rand.New(rand.NewPCG(39, 6))
+	for range 5_000 {
+		words := make([]string, 2+random.IntN(14))
+		for i := range words {
+			words[i] = known[random.IntN(len(known))]
+		}
+		text := strings.Join(words, " ")
+		func() {
+			defer func() {
+				if fault := recover(); fault != nil {
+					t.Errorf("%q: %v", text, fault)
+				}
+			}()
+			compiled(text, text).Judge(video(nil), noon)
+		}()
 	}
 }
 
