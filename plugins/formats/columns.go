@@ -398,7 +398,7 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 	case "caption", "title":
 		return !c.mostly(c.links) && !c.mostly(c.share(func(s string) bool { return yesOrNo(s) != 0 && len(s) > 1 }))
 	case meansVideo, meansPhoto:
-		return c.share(func(s string) bool { return yesOrNo(s) != 0 }) == len(c.values)
+		return c.mostly(c.share(func(s string) bool { return yesOrNo(s) != 0 }))
 	}
 	return true
 }

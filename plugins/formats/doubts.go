@@ -33,6 +33,7 @@ func (u *understanding) check(style numberStyle) {
 	if u.accounts() {
 		u.doubt("each row may be an account, with its followers and its number of videos")
 	}
+	u.checkKinds()
 	if posted, ok := u.at["postedAt"]; ok && u.tool == nil && !u.has("views") && u.has("likes") {
 		if after, _ := u.after(posted); after {
 			u.doubt("the times in %q are after those of the videos: each row may be a comment", u.columns[posted].Name)
@@ -153,6 +154,26 @@ func (u *understanding) checkViews(style numberStyle) {
 		if likes, ok := u.at["likes"]; !ok || !u.columns.above(likes, i, style) {
 			u.doubt("no column is known to have the views; %q may have them", c.Name)
 			return
+		}
+	}
+}
+
+// checkKinds asks about a column that says whether a row is a video, in two words that are not known.
+func (u *understanding) checkKinds() {
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field != "" || !c.known || c.meaning.field != meansVideo && c.meaning.field != meansPhoto || u.has(c.meaning.field) {
+			continue
+		}
+		words, short := map[string]bool{}, 0
+		for _, value := range c.values {
+			words[foldName(value)] = true
+			if len(value) < 40 {
+				short++
+			}
+		}
+		if short > 0 && short == len(c.values) && len(words) <= 2 {
+			u.doubt("%q says what is a video, in words that are not known, such as %q", c.Name, c.values[0])
 		}
 	}
 }

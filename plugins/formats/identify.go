@@ -232,12 +232,22 @@ func (t *rowTable) kindFault(platform string) *fault {
 	return nil
 }
 
+// yesWords and noWords are how programs, and spreadsheets in other languages, write a yes and a no.
+var (
+	yesWords = wordSet("true yes 1 y t ja si sim oui da tak evet wahr vrai vero verdadero verdadeiro waar sann sand prawda pravda tosi igaz dogru benar adevarat истина да так 是 はい 예 真 참 نعم")
+	noWords  = wordSet("false no 0 n f nein nao non nie ne hayir falsch faux falso onwaar falskt falsk usann falsz nepravda epatosi hamis yanlis salah fals ложь нет ні 否 いいえ 아니요 아니오 假 거짓 لا")
+)
+
 // yesOrNo is 1 for a yes, -1 for a no and 0 for anything else.
 func yesOrNo(s string) int {
-	switch strings.ToLower(strings.TrimSpace(s)) {
-	case "true", "yes", "1", "y", "t", "wahr", "ja", "si", "sim", "oui":
+	word := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(s)), ".0")
+	if !yesWords[word] && !noWords[word] {
+		word = foldName(word)
+	}
+	switch {
+	case yesWords[word]:
 		return 1
-	case "false", "no", "0", "n", "f", "falsch", "nein", "nao", "non":
+	case noWords[word]:
 		return -1
 	}
 	return 0

@@ -31,6 +31,34 @@ func brief(rec stage.Record) string {
 	return strings.Join([]string{rec.ExternalID, count(rec.Metrics.Views), count(rec.Metrics.Likes), count(rec.Metrics.Followers), day}, " ")
 }
 
+// reads is a file, the videos in it as [brief] has them, and what the report says.
+type reads struct {
+	name, file, text string
+	want             []string
+	said             string
+}
+
+func readEach(t *testing.T, cases []reads) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			recs, report := readText(t, c.file, c.text)
+			var got []string
+			for _, rec := range recs {
+				if rec.Platform == "tiktok" {
+					rec.PostedAt = nil // that of the id
+				}
+				got = append(got, brief(rec))
+			}
+			said := fmt.Sprintf("%+v %+v %v", report.Sorted(), report.Columns, report.Misread)
+			if diff := cmp.Diff(c.want, got); diff != "" || !strings.Contains(said, c.said) {
+				t.Errorf("said %s, want %q; -want +got:\n%s", said, c.said, diff)
+			}
+		})
+	}
+}
+
 func encoded(t *testing.T, by encoding.Encoding, text string) string {
 	t.Helper()
 	out, err := by.NewEncoder().String(text)
@@ -45,11 +73,7 @@ func encoded(t *testing.T, by encoding.Encoding, text string) string {
 func TestTablesThatPeopleHave(t *testing.T) {
 	t.Parallel()
 	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
-	for _, c := range []struct {
-		name, file, text string
-		want             []string
-		said             string
-	}{
+	readEach(t, []reads{
 		{
 			"YouTube Studio in German", "a.csv",
 			"Inhalt,Videotitel,Veröffentlichungszeitpunkt des Videos,Dauer,Aufrufe,Abonnenten,Impressionen\nGesamt,,,,61685,10,1000\nAAAAAAAAS01,A pour,29. Apr. 2025,29,58005,9,900\nAAAAAAAAS02,B pour,17. Juni 2025,37,395,1,100\n",
@@ -228,23 +252,7 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"the day on which all was counted", "a.csv", "date,video_id,channel,views\n2025-07-02,AAAAAAAAS01,x,1\n2025-07-02,AAAAAAAAS02,x,2\n2025-07-02,AAAAAAAAS03,x,3\n2025-07-02,AAAAAAAAS04,x,4\n2025-07-02,AAAAAAAAS05,x,5\n", []string{"AAAAAAAAS01 1 - - -", "AAAAAAAAS02 2 - - -", "AAAAAAAAS03 3 - - -", "AAAAAAAAS04 4 - - -", "AAAAAAAAS05 5 - - -"}, "the same for all videos"},
 		{"another encoding under English names", "a.csv", encoded(t, simplifiedchinese.GB18030, "url,note,views\n"+tiktok+"0077,拿铁拉花真好看,5\n"), nil, "in no other encoding"},
 		{"accounts", "a.csv", "Rank,Username,Followers\n1,a.example,1000\n", nil, "no column has ids or addresses of videos"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			recs, report := readText(t, c.file, c.text)
-			var got []string
-			for _, rec := range recs {
-				if rec.Platform == "tiktok" {
-					rec.PostedAt = nil // that of the id
-				}
-				got = append(got, brief(rec))
-			}
-			said := fmt.Sprintf("%+v %+v %v", report.Sorted(), report.Columns, report.Misread)
-			if diff := cmp.Diff(c.want, got); diff != "" || !strings.Contains(said, c.said) {
-				t.Errorf("said %s, want %q; -want +got:\n%s", said, c.said, diff)
-			}
-		})
-	}
+	})
 }
 
 func TestOwnPostsOfADataDownload(t *testing.T) {

@@ -1,0 +1,18 @@
+package formats
+
+import "testing"
+
+// TestYesAndNo tells videos from photos by the words that programs and spreadsheets of any language
+// write for yes and no, and asks about others.
+func TestYesAndNo(t *testing.T) {
+	t.Parallel()
+	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
+	readEach(t, []reads{
+		{"Excel in Spanish", "a.csv", "url;isVideo;views\nhttps://www.instagram.com/p/DMETA000001/;VERDADERO;5\nhttps://www.instagram.com/p/DMETA000002/;FALSO;6\n", []string{"DMETA000001 5 - - -"}, "not_a_video"},
+		{"Excel in French", "a.csv", "url;is_slideshow;views\n" + tiktok + "0001;FAUX;5\n" + tiktok + "0002;VRAI;6\n", []string{"7521900000000000001 5 - - -"}, "not_a_video"},
+		{"Sheets in Russian", "a.csv", "url,isSlideshow,views\n" + tiktok + "0001,ЛОЖЬ,5\n" + tiktok + "0002,ИСТИНА,6\n", []string{"7521900000000000001 5 - - -"}, "not_a_video"},
+		{"one row that does not say it", "a.csv", "url,isSlideshow,views\n" + tiktok + "0001,no,5\n" + tiktok + "0002,yes,6\n" + tiktok + "0003,n/a,7\n", []string{"7521900000000000001 5 - - -", "7521900000000000003 7 - - -"}, "not_a_video"},
+		{"ten is no yes", "a.csv", "url,isSlideshow,views\n" + tiktok + "0001,0,5\n" + tiktok + "0002,10,6\n" + tiktok + "0003,0,7\n", []string{"7521900000000000001 5 - - -", "7521900000000000002 6 - - -", "7521900000000000003 7 - - -"}, ""},
+		{"words that are not known", "a.csv", "url,is_video,views\nhttps://www.instagram.com/p/DMETA000001/,wakker,5\nhttps://www.instagram.com/p/DMETA000002/,slaap,6\n", nil, "in words that are not known"},
+	})
+}
