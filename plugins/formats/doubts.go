@@ -27,6 +27,9 @@ func (u *understanding) check(style numberStyle) {
 			u.doubt("rows with the same video have other texts in %q: they may be comments", u.columns[caption].Name)
 		}
 	}
+	if hasID && !hasURL && u.tool == nil && u.anyID() {
+		u.doubt("nothing says that the ids in %q are those of videos, as sounds and accounts have such too: no count, no time and no address", u.header[u.at["externalId"]])
+	}
 	if url, ok := u.at["sourceUrl"]; ok && !hasID && u.tool == nil && u.columns.oneOfMany(url) {
 		u.doubt("%q has one video of each account, so that the counts may be those of the accounts", u.columns[url].Name)
 	}
@@ -176,6 +179,14 @@ func (u *understanding) checkKinds() {
 			u.doubt("%q says what is a video, in words that are not known, such as %q", c.Name, c.values[0])
 		}
 	}
+}
+
+// anyID reports numbers of TikTok under a name that says no more than that they are ids, beside nothing that
+// only a post has.
+func (u *understanding) anyID() bool {
+	c := &u.columns[u.at["externalId"]]
+	return slices.Contains([]string{"id", "idstr", "code"}, foldName(c.Name)) && c.mostly(c.share(func(s string) bool { return idForm(s) == "tiktok" })) &&
+		!u.has("postedAt") && !u.has("kind") && !slices.ContainsFunc(countFields[:5], u.has)
 }
 
 // above reports counts that are more than those of another column in half of the rows or more.

@@ -16,3 +16,14 @@ func TestYesAndNo(t *testing.T) {
 		{"words that are not known", "a.csv", "url,is_video,views\nhttps://www.instagram.com/p/DMETA000001/,wakker,5\nhttps://www.instagram.com/p/DMETA000002/,slaap,6\n", nil, "in words that are not known"},
 	})
 }
+
+// TestWhatLooksLikeAVideo takes no sound for a video, and no several ones for one; and the platform from
+// a column under any name.
+func TestWhatLooksLikeAVideo(t *testing.T) {
+	t.Parallel()
+	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
+	readEach(t, []reads{
+		{"sounds", "a.csv", "id,title,author,duration,user_count\n7215400000000000001,original sound,a.example,31,412\n7215400000000000002,remix,b.example,15,12\n", nil, "nothing says that the ids"},
+		{"ids of videos, by their name", "a.csv", "video_id,title\n7215400000000000001,pour\n7215400000000000002,cut\n", []string{"7215400000000000001 - - - -", "7215400000000000002 - - - -"}, ""},
+	})
+}
