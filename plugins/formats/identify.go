@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -17,10 +18,8 @@ func (t *rowTable) identify(rec *stage.Record) *fault {
 		return f
 	}
 	found := readLink(address)
-	if before, rest, two := strings.Cut(address, " http"); two && found.kind == videoLink {
-		if other := readLink("http" + rest); other.kind == videoLink && other.id != found.id && readLink(before).kind == videoLink {
-			return &fault{NoID, "two addresses of videos in one cell"}
-		}
+	if found.kind == videoLink && severalVideos(address, found.id) {
+		return &fault{NoID, "two addresses of videos in one cell"}
 	}
 	if inID := readLink(id); inID.kind != noLink {
 		if id = inID.id; found.kind == noLink || found.kind == profileLink {
@@ -63,6 +62,16 @@ func (t *rowTable) identify(rec *stage.Record) *fault {
 	}
 	t.link = found
 	return nil
+}
+
+// severalVideos reports an address of another video than that of the id behind it in the same cell.
+func severalVideos(text, id string) bool {
+	for _, rest := range strings.Split(text, "http")[1:] {
+		if other := readLink("http" + rest); other.kind == videoLink && other.id != id {
+			return true
+		}
+	}
+	return false
 }
 
 // headerAgain reports a row of names of columns, in the present order or another one.
@@ -241,7 +250,7 @@ var (
 // yesOrNo is 1 for a yes, -1 for a no and 0 for anything else.
 func yesOrNo(s string) int {
 	word := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(s)), ".0")
-	if !yesWords[word] && !noWords[word] {
+	if !yesWords[word] && !noWords[word] && strings.ContainsFunc(word, unicode.IsLetter) {
 		word = foldName(word)
 	}
 	switch {

@@ -25,5 +25,7 @@ func TestWhatLooksLikeAVideo(t *testing.T) {
 	readEach(t, []reads{
 		{"sounds", "a.csv", "id,title,author,duration,user_count\n7215400000000000001,original sound,a.example,31,412\n7215400000000000002,remix,b.example,15,12\n", nil, "nothing says that the ids"},
 		{"ids of videos, by their name", "a.csv", "video_id,title\n7215400000000000001,pour\n7215400000000000002,cut\n", []string{"7215400000000000001 - - - -", "7215400000000000002 - - - -"}, ""},
+		{"several addresses in a cell", "a.csv", "Creator,Video URLs,Views\n@a.example,\"" + tiktok + "0001\n" + tiktok + "0002\",4195\n@a.example," + tiktok + "0003|" + tiktok + "0004,77\n@a.example," + tiktok + "0005,5\n", []string{"7521900000000000005 5 - - -"}, "two addresses of videos"},
+		{"an address and its text", "a.csv", "Link,Views\n\"=HYPERLINK(\"\"" + tiktok + "0001\"\";\"\"" + tiktok + "0001\"\")\",5\n", []string{"7521900000000000001 5 - - -"}, ""},
 	})
 }
