@@ -411,7 +411,7 @@ func (u *understanding) isCount(s string) bool {
 
 // amountLike reports a text that begins as a number and is none in this style alone.
 func (s *numberStyle) amountLike(text string) bool {
-	text = plainDigits(strings.TrimSpace(plainCell(text)))
+	text = strings.TrimLeft(plainDigits(strings.TrimSpace(plainCell(text))), "-−")
 	n := numberPart(text)
 	return n > 0 && !strings.ContainsAny(text[n:], ":/-") && len(text) < 40
 }
@@ -974,6 +974,13 @@ func (u *understanding) takePlatform(file string) {
 	if u.has("platform") || u.constants["platform"] != "" {
 		return
 	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field == "" && !c.known && len(c.values) > 0 && c.share(func(s string) bool { return ownIDs(platformOf(s)) }) == len(c.values) {
+			u.take("platform", i, "all of its values name platforms")
+			return
+		}
+	}
 	id, hasID := u.at["externalId"]
 	if url, ok := u.at["sourceUrl"]; ok && (!hasID || u.columns.everyLink(url, id)) {
 		if u.columns[url].links > 0 {
@@ -1018,8 +1025,8 @@ func (u *understanding) takePlatform(file string) {
 		u.constants["platform"] = "youtube"
 	case c.mostly(codes) && only(named, "instagram"):
 		u.constants["platform"] = "instagram"
-	case c.mostly(codes) && forms["youtube"] > 0 && 5*forms["youtube"] > forms["code"]:
-		u.constants["platform"] = "youtube" // Instagram's begin with B, C or D
+	case c.mostly(codes) && forms["tiktok"] == 0 && forms["youtube"] > forms["code"]:
+		u.constants["platform"] = "youtube" // Instagram's begin with B, C or D, and one in twenty of these
 	case len(hints) == 1 && !c.mostly(codes):
 		for platform := range hints {
 			u.constants["platform"] = platform

@@ -27,5 +27,9 @@ func TestWhatLooksLikeAVideo(t *testing.T) {
 		{"ids of videos, by their name", "a.csv", "video_id,title\n7215400000000000001,pour\n7215400000000000002,cut\n", []string{"7215400000000000001 - - - -", "7215400000000000002 - - - -"}, ""},
 		{"several addresses in a cell", "a.csv", "Creator,Video URLs,Views\n@a.example,\"" + tiktok + "0001\n" + tiktok + "0002\",4195\n@a.example," + tiktok + "0003|" + tiktok + "0004,77\n@a.example," + tiktok + "0005,5\n", []string{"7521900000000000005 5 - - -"}, "two addresses of videos"},
 		{"an address and its text", "a.csv", "Link,Views\n\"=HYPERLINK(\"\"" + tiktok + "0001\"\";\"\"" + tiktok + "0001\"\")\",5\n", []string{"7521900000000000001 5 - - -"}, ""},
+		{"platforms under a name of their own", "a.csv", "Net,ID,Views\nTT,7521900000000000001,5\nYT,AAAAAAAAS01,6\nIG,DMETA000001,7\n", []string{"7521900000000000001 5 - - -", "AAAAAAAAS01 6 - - -", "DMETA000001 7 - - -"}, "Net Field:platform"},
+		{"a count below zero", "a.csv", "url,views,likes\n" + tiktok + "0001,-500,4\n" + tiktok + "0002,60,1\n", []string{"7521900000000000001 - 4 - -", "7521900000000000002 60 1 - -"}, "-500"},
+		{"ids of several platforms", "a.csv", "ID,Views\nAAAAAAAAS01,6\nDMETA000001,7\nDMETA000002,7\n", nil, "no column says which platform"},
+		{"ids of several platforms with TikTok's", "a.csv", "ID,Views\n7521900000000000001,5\nAAAAAAAAS01,6\nAAAAAAAAS02,6\nDMETA000001,7\n", nil, "no column says which platform"},
 	})
 }
