@@ -89,7 +89,7 @@ func (v *vocabulary) add(language, field, word string, rank int) {
 var noiseWords = map[string]bool{
 	"video": true, "videos": true, "vid": true, "post": true, "posts": true, "media": true, "item": true, "content": true, "clip": true, "reel": true, "reels": true,
 	"stats": true, "statistics": true, "statsv2": true, "v2": true, "metrics": true, "public": true, "insights": true, "data": true, "node": true, "num": true, "number": true, "no": true,
-	"of": true, "n": true, "nb": true, "count": true, "counts": true, "cnt": true, "total": true, "tiktok": true, "youtube": true, "instagram": true, "yt": true, "ig": true,
+	"of": true, "n": true, "nb": true, "count": true, "counts": true, "cnt": true, "ct": true, "tot": true, "total": true, "tiktok": true, "youtube": true, "instagram": true, "yt": true, "ig": true,
 	"tt": true, "snippet": true, "details": true, "info": true, "aweme": true, "approx": true, "raw": true, "the": true, "current": true, "actual": true, "for": true, "latest": true, "lifetime": true, "utc": true,
 	"sec": true, "secs": true, "seconds": true, "ms": true, "milliseconds": true, "min": true, "mins": true, "minutes": true, "s": true, "iso": true, "iso8601": true, "unix": true, "text": true, "int": true, "sek": true, "sekunden": true,
 	"anzahl": true, "der": true, "numero": true, "cantidad": true, "quantidade": true, "qtd": true, "quantita": true, "nombre": true, "liczba": true, "aantal": true, "antal": true,
