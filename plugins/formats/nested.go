@@ -182,11 +182,12 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 	}
 	before := r.taken()
 	rows := o.columnwise()
-	if rows == nil {
-		rows = r.byColumn(o)
-	}
-	if rows == nil {
-		rows = r.keyed(o)
+	for _, table := range []func(*object) [][]byte{r.byColumn, r.keyed, r.numbered} {
+		if rows == nil {
+			if rows = table(o); rows != nil {
+				c.listed = true
+			}
+		}
 	}
 	if rows != nil && depth < maxDepth {
 		for _, row := range rows {
@@ -329,7 +330,9 @@ func (r *reading) keyed(o *object) (rows [][]byte) {
 			return nil
 		}
 		inner := o.within(o.members[name])
-		if len(inner.inOrder()) > 0 || inner.any("id", "video_id", "videoId", "aweme_id", "url") {
+		if inner.any("id", "video_id", "videoId", "aweme_id", "url") || slices.ContainsFunc(inner.inOrder(), func(m member) bool {
+			return m.value[0] == '[' || inner.sub(m.name).any("id", "video_id", "videoId", "aweme_id", "url")
+		}) {
 			return nil
 		}
 		var row properties
@@ -338,6 +341,28 @@ func (r *reading) keyed(o *object) (rows [][]byte) {
 			row.raw(member, inner.members[member])
 		}
 		rows = append(rows, row.whole())
+	}
+	return rows
+}
+
+// numbered are objects under their numbers, as pandas writes the rows of a table, whose members are
+// named as columns. Nil if the object is none of them.
+func (r *reading) numbered(o *object) (rows [][]byte) {
+	for i := range len(o.members) {
+		raw, ok := o.members[strconv.Itoa(i)]
+		if !ok || raw.Kind() != '{' {
+			return nil
+		}
+		if i == 0 {
+			var names [][]byte
+			for name := range o.within(raw).members {
+				names = append(names, quote(nil, name))
+			}
+			if r.rowOfNames(names) == nil {
+				return nil
+			}
+		}
+		rows = append(rows, raw)
 	}
 	return rows
 }

@@ -2,6 +2,20 @@ package formats
 
 import "testing"
 
+// TestObjectsThatHoldTables reads the ways in which programs write a table as JSON, at any depth.
+func TestObjectsThatHoldTables(t *testing.T) {
+	t.Parallel()
+	const first, second = "7521900000000000001", "7521900000000000002"
+	both := []string{first + " 5 - - -", second + " 6 - - -"}
+	readEach(t, []reads{
+		{"rows under their numbers", "a.json", `{"0":{"video_id":"` + first + `","views":5},"1":{"video_id":"` + second + `","views":6}}`, both, ""},
+		{"other things under numbers", "a.json", `{"0":{"name":"a.example","posts":5},"1":{"name":"b.example","posts":6}}`, nil, "unknown_format"},
+		{"lists by column in an object", "a.json", `{"exported":"2026-04-01","table":{"video_id":["` + first + `","` + second + `"],"views":[5,6],"likes":[4,null]}}`, []string{first + " 5 4 - -", second + " 6 - - -"}, ""},
+		{"counts in an object under the id", "a.json", `{"videos":{"` + first + `":{"stats":{"playCount":5},"author":"a.example"},"` + second + `":{"stats":{"playCount":6},"author":"a.example"}}}`, both, "author Field:handle"},
+		{"a platform beside the list", "a.json", `{"platform":"youtube","items":[{"id":"AAAAAAAAS01","viewCount":5},{"id":"AAAAAAAAS02","viewCount":6}]}`, []string{"AAAAAAAAS01 5 - - -", "AAAAAAAAS02 6 - - -"}, ""},
+	})
+}
+
 // TestNamesOfCodebooks reads the short names that researchers give to columns.
 func TestNamesOfCodebooks(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ func fitsOwn(o *object) bool {
 	if o.any("views", "likes", "plays", "view_count", "viewCount", "play_count", "playCount", "like_count", "likeCount", "caption", "handle") {
 		return false
 	}
-	return o.has("externalId") || o.has("platform") && !o.has("id")
+	return o.has("externalId") || o.has("platform") && !o.has("id") && len(holds(o)) == 0
 }
 
 func readOwn(d *draft, o *object) error {
