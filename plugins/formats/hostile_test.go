@@ -37,7 +37,7 @@ func TestDamageCostsItself(t *testing.T) {
 		"a list a line each":            {"[\n" + item(1) + ",\n" + `{"id":"9",` + "\n" + item(2) + "\n]", "1 2", "malformed 1 at 3"},
 		"an indented list":              {"[\n  " + strings.ReplaceAll(item(1), ",", ",\n    ") + ",\n  {\n    \"id\": \"9,\n    \"a\": {}\n  },\n  " + item(2) + "\n]", "1 2", "malformed 1 at 6"},
 		"brackets that do not match":    {"[\n  " + item(1) + ",\n  {\"id\": [}},\n  " + item(2) + "\n]", "1 2", "malformed 1 at 3"},
-		"a word that is none":           {"[" + item(1) + `,{"id":NaN},` + item(2) + "]", "1 2", "malformed 1 at 1"},
+		"a word that is none":           {"[" + item(1) + `,{"id":nope},` + item(2) + "]", "1 2", "malformed 1 at 1"},
 		"a list that is cut":            {"[" + item(1) + "," + item(2) + "," + item(3)[:20], "1 2", "truncated 1 at 1"},
 		"an answer that is cut":         {`{"itemList":[` + item(1) + "," + item(2) + `,{"id"`, "1 2", "truncated 1 at 1"},
 		"very long lines, one unclosed": {`{"id":"9","desc":"` + long + `",` + "\n" + item(1) + "\n" + item(2) + "\n", "1 2", "malformed 1 at 1"},

@@ -13,6 +13,7 @@ func TestObjectsThatHoldTables(t *testing.T) {
 		{"lists by column in an object", "a.json", `{"exported":"2026-04-01","table":{"video_id":["` + first + `","` + second + `"],"views":[5,6],"likes":[4,null]}}`, []string{first + " 5 4 - -", second + " 6 - - -"}, ""},
 		{"counts in an object under the id", "a.json", `{"videos":{"` + first + `":{"stats":{"playCount":5},"author":"a.example"},"` + second + `":{"stats":{"playCount":6},"author":"a.example"}}}`, both, "author Field:handle"},
 		{"a platform beside the list", "a.json", `{"platform":"youtube","items":[{"id":"AAAAAAAAS01","viewCount":5},{"id":"AAAAAAAAS02","viewCount":6}]}`, []string{"AAAAAAAAS01 5 - - -", "AAAAAAAAS02 6 - - -"}, ""},
+		{"numbers of Python that are none", "a.json", `[{"video_id":"` + first + `","views":5,"likes":NaN,"title":"NaN \" NaN"},{"video_id":"` + second + `","views":6,"likes":-Infinity}]`, both, ""},
 	})
 }
 
