@@ -271,7 +271,7 @@ func (r *tables) style(t *rowTable, u *understanding) {
 		if at, ok := t.at[field]; ok && zone == nil {
 			_, zone = nameZone(t.header[at])
 		}
-		t.times[field] = &timeStyle{layouts: t.TimeLayouts, zone: zone, order: order, since1904: r.since1904}
+		t.times[field] = &timeStyle{layouts: t.TimeLayouts, zone: zone, order: order, since1904: r.since1904, languages: u.languages}
 	}
 	if at, ok := t.at["externalId"]; ok {
 		t.rounded = roundedIDs(u.columns[at].values)

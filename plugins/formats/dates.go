@@ -17,6 +17,8 @@ type timeStyle struct {
 	order string
 	// since1904 says that the days of a spreadsheet count from 1904, as on old Macs.
 	since1904 bool
+	// languages are those of the column's table.
+	languages map[string]bool
 	// latest is the latest time that makes sense, in Unix milliseconds; 0 for any.
 	latest int64
 }
@@ -56,7 +58,7 @@ func (t *timeStyle) read(s string) (when stamp, ok bool) {
 		return t.bound(numberedTime(n, s, zone))
 	}
 	d, ok := readDate(s)
-	if !ok {
+	if !ok || !d.settle(t.languages) {
 		return stamp{}, false
 	}
 	orders := d.orders()
@@ -120,6 +122,8 @@ type date struct {
 	count   int
 	// month is that of a name, else 0.
 	month int
+	// named is that name, folded.
+	named string
 	// dotted and slashed say that points or slashes divide the numbers.
 	dotted, slashed      bool
 	hour, minute, second int
@@ -270,7 +274,7 @@ var zoneNames = map[string]float64{
 // monthNames are the starts of months' names, folded.
 var monthNames = map[string]int{
 	"jan": 1, "ene": 1, "gen": 1, "oca": 1, "sty": 1, "янв": 1, "janv": 1, "led": 1, "feb": 2, "fev": 2, "fevr": 2, "sub": 2, "lut": 2, "фев": 2, "uno": 2,
-	"mar": 3, "mrt": 3, "marz": 3, "maer": 3, "мар": 3, "bre": 3, "apr": 4, "abr": 4, "avr": 4, "kwi": 4, "nis": 4, "апр": 4, "dub": 4,
+	"mar": 3, "marr": 11, "maa": 3, "mrt": 3, "marz": 3, "maer": 3, "мар": 3, "bre": 3, "apr": 4, "abr": 4, "avr": 4, "kwi": 4, "nis": 4, "апр": 4, "dub": 4,
 	"may": 5, "mai": 5, "mag": 5, "mei": 5, "maj": 5, "мая": 5, "маи": 5, "kve": 5, "jun": 6, "juin": 6, "giu": 6, "haz": 6, "cze": 6, "июн": 6, "jul": 7, "juil": 7, "lug": 7, "tem": 7, "lip": 7, "июл": 7,
 	"aug": 8, "ago": 8, "aou": 8, "agu": 8, "sie": 8, "agt": 8, "авг": 8, "srp": 8, "sep": 9, "set": 9, "eyl": 9, "wrz": 9, "сен": 9, "zar": 9,
 	"oct": 10, "okt": 10, "out": 10, "ott": 10, "eki": 10, "paz": 10, "окт": 10, "rij": 10, "nov": 11, "kas": 11, "lis": 11, "ноя": 11, "nop": 11, "dec": 12, "dez": 12, "dic": 12, "des": 12, "ara": 12, "gru": 12, "дек": 12, "pro": 12,
@@ -302,12 +306,32 @@ func (d *date) word(word string) bool {
 	}
 	for n := min(4, len(runes)); n >= 3; n-- {
 		if month, ok := monthNames[string(runes[:n])]; ok && d.month == 0 && !weekdays[string(runes[:3])] {
-			d.month = month
+			d.month, d.named = month, name
 			return true
 		}
 	}
 	// A day of the week stands first.
 	return d.count == 0 && d.month == 0 && len(runes) >= 2
+}
+
+// croatianMonths are the starts of names that Polish and Czech have for the month after, folded.
+var croatianMonths = map[string]int{"lip": 6, "srp": 7, "lis": 10}
+
+// settle decides by the languages of the table which month a name means. Without one of them it
+// is not ok for a name that may be of two.
+func (d *date) settle(languages map[string]bool) (ok bool) {
+	if len(d.named) < 3 {
+		return true
+	}
+	month, two := croatianMonths[d.named[:3]]
+	switch {
+	case !two:
+	case languages["hr"], strings.HasPrefix(d.named, "srpa"), strings.HasPrefix(d.named, "srpnj"), strings.HasPrefix(d.named, "lipa"), strings.HasPrefix(d.named, "lipnj"):
+		d.month = month
+	default:
+		return languages["pl"] || languages["cs"] || d.named == "lipca" || d.named == "lipiec" || d.named == "srpna" || d.named == "srpen"
+	}
+	return true
 }
 
 // dayOfWeek are days of the week that may stand behind a date.

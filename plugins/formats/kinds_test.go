@@ -33,3 +33,15 @@ func TestWhatLooksLikeAVideo(t *testing.T) {
 		{"ids of several platforms with TikTok's", "a.csv", "ID,Views\n7521900000000000001,5\nAAAAAAAAS01,6\nAAAAAAAAS02,6\nDMETA000001,7\n", nil, "no column says which platform"},
 	})
 }
+
+// TestMonthsOfTwoLanguages reads the names of months that Croatian has for the month before that of its neighbours.
+func TestMonthsOfTwoLanguages(t *testing.T) {
+	t.Parallel()
+	const link = "https://youtu.be/AAAAAAAAS0"
+	readEach(t, []reads{
+		{"Croatian", "a.csv", "Link;Pregledi;Datum objave\n" + link + "1;5;12. srp 2025.\n" + link + "2;6;12. listopada 2025.\n", []string{"AAAAAAAAS01 5 - - 20281", "AAAAAAAAS02 6 - - 20373"}, ""},
+		{"Polish", "a.csv", "Link;Wyświetlenia;Data publikacji\n" + link + "1;5;12 lip 2025\n" + link + "2;6;12 listopada 2025\n", []string{"AAAAAAAAS01 5 - - 20281", "AAAAAAAAS02 6 - - 20404"}, ""},
+		{"no language", "a.csv", "Link;Views;Posted\n" + link + "1;5;12. srp 2025.\n" + link + "2;6;12 srpna 2025\n" + link + "3;7;12. srpnja 2025.\n", []string{"AAAAAAAAS01 5 - - -", "AAAAAAAAS02 6 - - 20312", "AAAAAAAAS03 7 - - 20281"}, "12. srp 2025."},
+		{"Finnish November", "a.csv", "Link;Views;Posted\n" + link + "1;5;12. marraskuuta 2025\n" + link + "2;6;12. maaliskuuta 2025\n", []string{"AAAAAAAAS01 5 - - 20404", "AAAAAAAAS02 6 - - 20159"}, ""},
+	})
+}
