@@ -34,7 +34,7 @@ func (u *understanding) check(style numberStyle) {
 		u.doubt("%q has one video of each account, so that the counts may be those of the accounts", u.columns[url].Name)
 	}
 	if u.accounts() {
-		u.doubt("each row may be an account, with its followers and its number of videos")
+		u.doubt("each row may be an account, a sound or a hashtag, with its number of videos")
 	}
 	u.checkKinds()
 	if posted, ok := u.at["postedAt"]; ok && u.tool == nil && !u.has("views") && u.has("likes") {
@@ -204,10 +204,10 @@ func (cs sampleColumns) above(column, than int, style numberStyle) bool {
 	return both > 0 && 2*more >= both
 }
 
-// accounts reports a table whose only ids may be those of accounts, as it has their numbers of
-// followers and videos, and nothing that only a video has.
+// accounts reports a table whose only ids may be those of accounts, sounds or hashtags, as it has their
+// numbers of videos, and nothing that only a video has.
 func (u *understanding) accounts() bool {
-	if u.tool != nil || !u.has("followers") && !u.columns.columnOf("followers") || u.has("sourceUrl") || u.has("caption") || u.has("title") || u.has("postedAt") || u.has("durationSeconds") {
+	if u.tool != nil || u.has("sourceUrl") || u.has("caption") || u.has("title") || u.has("postedAt") || u.has("durationSeconds") {
 		return false
 	}
 	at, ok := u.at["externalId"]
