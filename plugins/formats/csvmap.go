@@ -221,6 +221,9 @@ func cell(o *object, path string) []byte {
 	case '"':
 		return []byte(textOf(value))
 	case '[':
+		if counts := o.values(path); len(counts) > 1 && !slices.ContainsFunc(counts, func(v jsontext.Value) bool { return v.Kind() != '0' }) {
+			return value // divided by commas they would be one number
+		}
 		var parts []string
 		_ = o.each(value, func(_ string, value jsontext.Value) { // valid, as what it is in
 			if parts = append(parts, string(textOf(value))); value.Kind() == '{' {
