@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -391,7 +393,9 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 		}))
 	case "kind":
 		return c.share(func(s string) bool { return slices.Contains([]string{"own", "competitor", "niche"}, s) }) == len(c.values)
-	case "likes", "comments", "shares", "saves", "followers":
+	case "likes", "shares", "saves":
+		return c.mostly(c.share(u.isCount)) && !(flagWords[foldName(c.Name)] && len(c.values) > 1 && c.share(func(s string) bool { return s == "0" || s == "1" }) == len(c.values))
+	case "comments", "followers":
 		return c.mostly(c.share(u.isCount))
 	case "durationSeconds":
 		return c.mostly(c.share(func(s string) bool { _, ok := parseDuration(s, ""); return ok || s == "0" }))
@@ -402,6 +406,9 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 	}
 	return true
 }
+
+// flagWords may also say of a row, by 1 and 0, that someone has marked it.
+var flagWords = wordSet("like liked share shared save saved bookmark bookmarked favorite favorited favourite favourited collect collected")
 
 func (u *understanding) isCount(s string) bool {
 	style := numberStyle{languages: u.languages, words: u.words}
@@ -1015,6 +1022,10 @@ func (u *understanding) takePlatform(file string) {
 		}
 	}
 	only := func(all map[string]bool, platform string) bool { return len(all) == 1 && all[platform] }
+	if other := u.elsewhere(id); other >= 0 && forms["link"] == 0 {
+		u.doubt("the addresses in %q are those of another site: no column says which platform it is", u.header[other])
+		return
+	}
 	switch codes := forms["youtube"] + forms["code"]; {
 	case forms["link"] > 0 && c.mostly(forms["link"]):
 	case c.mostly(forms["tiktok"]), forms["tiktok"] > 0 && c.mostly(forms["tiktok"]+forms["rounded"]):
@@ -1041,6 +1052,21 @@ func (u *understanding) takePlatform(file string) {
 	if u.constants["platform"] == "" && forms["link"] == 0 {
 		u.doubt("no column says which platform the videos are of, and their ids do not show it")
 	}
+}
+
+// elsewhere is a column of addresses that end in the ids and are of no platform that is known by its addresses; -1
+// without one.
+func (u *understanding) elsewhere(id int) int {
+	return slices.IndexFunc(u.columns, func(c sampleColumn) bool {
+		ends := 0
+		for i, value := range c.all {
+			at, err := url.Parse(value)
+			if key := u.columns[id].all[i]; key != "" && err == nil && at.Host != "" && readLink(value).kind == noLink && path.Base(at.Path) == key {
+				ends++
+			}
+		}
+		return c.meaning.field == "sourceUrl" && c.mostly(ends)
+	})
 }
 
 // everyLink reports whether each row with an id has an address.

@@ -100,6 +100,9 @@ func (s *numberStyle) count(text string) count {
 		return count{number: wholeNumber(n)}
 	}
 	bad := count{number: number{bad: true}}
+	if first, rest, ok := strings.Cut(strings.ToLower(text), " "); ok && first == "no" && s.words[foldName(rest)] { // No views: too few, or none yet
+		return count{}
+	}
 	text = plainDigits(text)
 	if mantissa, _, ok := strings.Cut(strings.ToLower(text), "e"); ok && strings.Trim(mantissa, "0123456789.,") == "" && mantissa != "" {
 		f, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", "."), 64)

@@ -29,6 +29,12 @@ func TestWhatLooksLikeAVideo(t *testing.T) {
 		{"an address and its text", "a.csv", "Link,Views\n\"=HYPERLINK(\"\"" + tiktok + "0001\"\";\"\"" + tiktok + "0001\"\")\",5\n", []string{"7521900000000000001 5 - - -"}, ""},
 		{"platforms under a name of their own", "a.csv", "Net,ID,Views\nTT,7521900000000000001,5\nYT,AAAAAAAAS01,6\nIG,DMETA000001,7\n", []string{"7521900000000000001 5 - - -", "AAAAAAAAS01 6 - - -", "DMETA000001 7 - - -"}, "Net Field:platform"},
 		{"a count below zero", "a.csv", "url,views,likes\n" + tiktok + "0001,-500,4\n" + tiktok + "0002,60,1\n", []string{"7521900000000000001 - 4 - -", "7521900000000000002 60 1 - -"}, "-500"},
+		{"hashtags", "a.csv", "id,hashtag,views,posts\n7551234567890123456,latte,884412000,22000\n7551234567890123999,pour,4412000,200\n", nil, "a sound or a hashtag"},
+		{"addresses of another site", "a.csv", "aweme_id,digg_count,share_url\n7521900000000000001,5,https://www.video.example/video/7521900000000000001\n", nil, "those of another site"},
+		{"files of the videos", "a.csv", "video_id,views,video_url\n7521900000000000001,5,https://files.example/7521900000000000001.mp4\n", []string{"7521900000000000001 5 - - -"}, ""},
+		{"a history of counts", "a.json", `[{"url":"` + tiktok + `0001","views":[100,400,900],"likes":[4]}]`, []string{"7521900000000000001 - 4 - -"}, "none of views"},
+		{"marked rows", "a.csv", "url,views,Liked,Favorite\n" + tiktok + "0001,500,1,0\n" + tiktok + "0002,60,0,1\n", []string{"7521900000000000001 500 - - -", "7521900000000000002 60 - - -"}, "none of likes"},
+		{"no views", "a.csv", "url,viewCountText\n" + tiktok + "0001,1.2M views\n" + tiktok + "0002,No views\n", []string{"7521900000000000001 1200000 - - -", "7521900000000000002 - - - -"}, ""},
 		{"ids of several platforms", "a.csv", "ID,Views\nAAAAAAAAS01,6\nDMETA000001,7\nDMETA000002,7\n", nil, "no column says which platform"},
 		{"ids of several platforms with TikTok's", "a.csv", "ID,Views\n7521900000000000001,5\nAAAAAAAAS01,6\nAAAAAAAAS02,6\nDMETA000001,7\n", nil, "no column says which platform"},
 	})
