@@ -307,6 +307,11 @@ func (r *reading) element(raw []byte, c scope, line, depth int) error {
 		}
 		r.out.skip(Unavailable, line, "an empty entry")
 	default:
+		if text := string(textOf(raw)); !c.quiet && readLink(text).kind == videoLink { // a list of addresses
+			var row properties
+			row.text("link", text)
+			return r.value(row.whole(), c, line, depth)
+		}
 		if !c.quiet {
 			r.out.skip(Malformed, line, "no JSON object")
 		}

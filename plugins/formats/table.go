@@ -61,7 +61,10 @@ func (r *tables) csv(in *bufio.Reader, name string) error {
 		return nil
 	}
 	r.out.report.form("CSV divided by %s", delimiterName(comma))
-	if header.line > 1 {
+	switch {
+	case header.row < 0:
+		r.out.report.form("a list of addresses, without a header")
+	case header.line > 1:
 		r.out.report.form("the header in line %d", header.line+lines)
 	}
 	if err := header.valid(); err != nil {
@@ -427,12 +430,32 @@ func (r *tables) layout(start []byte, whole bool, given byte, name string, m *Ma
 	}
 	for i := range len(candidates) {
 		rows, lines := sampleRows(start, candidates[i], whole)
+		if m == nil && r.onlyLinks(rows) {
+			return candidates[i], &headerRow{names: []string{"link"}, row: -1}, rows
+		}
 		found := r.header(rows, lines, m)
 		if found != nil && (header == nil || found.score > header.score) {
 			comma, header, sample = candidates[i], found, rows[found.row+1:]
 		}
 	}
 	return comma, header, sample
+}
+
+// onlyLinks reports rows of one cell each, most of them the address of a video, and no name above them.
+func (r *tables) onlyLinks(rows [][]string) bool {
+	links := 0
+	for _, row := range rows {
+		if len(row) != 1 {
+			return false
+		}
+		if readLink(row[0]).kind != videoLink {
+			continue
+		}
+		if links++; strings.ContainsAny(row[0], delimiters) {
+			return false
+		}
+	}
+	return 2*links > len(rows) && r.knownNames(trimmed(rows[0]), nil) == 0
 }
 
 // sampleRows are the rows in the sample of a table, and their lines.

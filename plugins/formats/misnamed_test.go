@@ -1,0 +1,19 @@
+package formats
+
+import "testing"
+
+// TestFilesWithoutAFormOfTheirOwn reads lists of addresses.
+func TestFilesWithoutAFormOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
+	bare := []string{"7521900000000000001 - - - -", "AAAAAAAAS01 - - - -"}
+	readEach(t, []reads{
+		{"a list of addresses", "a.txt", tiktok + "0001\nhttps://youtu.be/AAAAAAAAS01\n", bare, ""},
+		{"a list with words", "a.txt", "My list:\n- " + tiktok + "0001\n- https://youtu.be/AAAAAAAAS01 (slow)\n", bare, "no_id"},
+		{"a list with a header", "a.csv", "video\n" + tiktok + "0001\nhttps://youtu.be/AAAAAAAAS01\n", bare, ""},
+		{"addresses with numbers that nothing names", "a.csv", tiktok + "0001,5\n" + tiktok + "0002,6\n", nil, "values, not names"},
+		{"profiles", "a.txt", "https://www.tiktok.com/@a.example\nhttps://www.tiktok.com/@b.example\n", nil, "unreadable"},
+		{"addresses in JSON", "a.json", `["` + tiktok + `0001","https://youtu.be/AAAAAAAAS01"]`, bare, ""},
+		{"texts in JSON", "a.json", `["pour","cut"]`, nil, "no JSON object"},
+	})
+}
