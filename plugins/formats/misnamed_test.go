@@ -2,10 +2,12 @@ package formats
 
 import "testing"
 
-// TestFilesWithoutAFormOfTheirOwn reads lists of addresses.
+// TestFilesWithoutAFormOfTheirOwn reads lists of addresses, and files whose name says another form than they have.
 func TestFilesWithoutAFormOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
+	const list = `[{"url":"` + tiktok + `0001","views":5},{"url":"` + tiktok + `0002","views":6}]`
+	both := []string{"7521900000000000001 5 - - -", "7521900000000000002 6 - - -"}
 	bare := []string{"7521900000000000001 - - - -", "AAAAAAAAS01 - - - -"}
 	readEach(t, []reads{
 		{"a list of addresses", "a.txt", tiktok + "0001\nhttps://youtu.be/AAAAAAAAS01\n", bare, ""},
@@ -15,5 +17,10 @@ func TestFilesWithoutAFormOfTheirOwn(t *testing.T) {
 		{"profiles", "a.txt", "https://www.tiktok.com/@a.example\nhttps://www.tiktok.com/@b.example\n", nil, "unreadable"},
 		{"addresses in JSON", "a.json", `["` + tiktok + `0001","https://youtu.be/AAAAAAAAS01"]`, bare, ""},
 		{"texts in JSON", "a.json", `["pour","cut"]`, nil, "no JSON object"},
+		{"JSON under the name of a table", "a.csv", list, both, ""},
+		{"a table under the name of JSON", "a.json", "url,views\n" + tiktok + "0001,5\n" + tiktok + "0002,6\n", both, ""},
+		{"a script", "a.js", "window.__DATA__ = " + list + ";\n", both, ""},
+		{"a callback", "a.json", "cb(" + list + ");\n", both, ""},
+		{"a header in brackets", "a.csv", "[url],views\n" + tiktok + "0001,5\n" + tiktok + "0002,6\n", both, ""},
 	})
 }

@@ -284,7 +284,8 @@ func (r *reading) content(file io.Reader, name string) error {
 	if words := otherKind(in); words != "" {
 		return errors.New(words)
 	}
-	form := formOf(name)
+	script(in)
+	form := misnamed(formOf(name), in)
 	switch {
 	case isPage(in):
 		return r.page(in)
