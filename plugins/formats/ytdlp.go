@@ -70,6 +70,8 @@ func readYTDLP(d *draft, o *object) error {
 		return skipped(NotVideo, "a playlist or a channel")
 	case strings.HasSuffix(strings.ToLower(first(found.IEKey, found.ExtractorKey, found.Extractor)), "story"), strings.Contains(string(found.WebpageURL), "instagram.com/stories/"):
 		return skipped(NotVideo, "a story")
+	case readLink(string(found.WebpageURL)).kind == photoLink:
+		return skipped(NotVideo, "an address of photos, a story or a page")
 	case found.Title == "[Private video]" || found.Title == "[Deleted video]":
 		return skipped(Unavailable, "a video that is private or deleted")
 	}
