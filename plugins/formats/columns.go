@@ -230,6 +230,11 @@ func (u *understanding) takeLinks() {
 	if best < 0 || u.has("sourceUrl") {
 		return
 	}
+	if field := u.columns[best].meaning.field; (field == "caption" || field == "title") && slices.ContainsFunc(u.columns, func(c sampleColumn) bool {
+		return c.meaning.field == "externalId" && len(c.values) > 0 && c.mostly(c.share(func(s string) bool { return idForm(s) != "" && idForm(s) != "other" }))
+	}) {
+		return // texts with addresses of other videos in them
+	}
 	u.take("sourceUrl", best, "addresses of videos")
 	for i := range u.columns {
 		if c := &u.columns[i]; u.columns[best].meaning.field != "sourceUrl" && c.Field == "" && len(c.values) > 0 && c.mostly(c.links) && c.otherVideos(&u.columns[best]) {
@@ -400,7 +405,9 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 	case "durationSeconds":
 		return c.mostly(c.share(func(s string) bool { _, ok := parseDuration(s, ""); return ok || s == "0" }))
 	case "caption", "title":
-		return !c.mostly(c.links) && !c.mostly(c.share(func(s string) bool { return yesOrNo(s) != 0 && len(s) > 1 }))
+		return !c.mostly(c.share(func(s string) bool {
+			return readLink(s).kind == videoLink && !strings.Contains(s, " ") || yesOrNo(s) != 0 && len(s) > 1
+		}))
 	case meansVideo, meansPhoto:
 		return c.mostly(c.share(func(s string) bool { return yesOrNo(s) != 0 }))
 	}

@@ -36,6 +36,7 @@ func TestWhatLooksLikeAVideo(t *testing.T) {
 		{"marked rows", "a.csv", "url,views,Liked,Favorite\n" + tiktok + "0001,500,1,0\n" + tiktok + "0002,60,0,1\n", []string{"7521900000000000001 500 - - -", "7521900000000000002 60 - - -"}, "none of likes"},
 		{"no views", "a.csv", "url,viewCountText\n" + tiktok + "0001,1.2M views\n" + tiktok + "0002,No views\n", []string{"7521900000000000001 1200000 - - -", "7521900000000000002 - - - -"}, ""},
 		{"photos that yt-dlp took the sound of", "a.json", `{"id":"7521900000000000001","extractor_key":"TikTok","webpage_url":"https://www.tiktok.com/@a.example/photo/7521900000000000001","title":"x","view_count":5}`, nil, "not_a_video"},
+		{"other videos in the captions", "a.csv", "id,caption,views\n7521900000000000001,as " + tiktok + "0008,5\n7521900000000000002,as " + tiktok + "0009,6\n", []string{"7521900000000000001 5 - - -", "7521900000000000002 6 - - -"}, "caption Field:caption"},
 		{"ids of several platforms", "a.csv", "ID,Views\nAAAAAAAAS01,6\nDMETA000001,7\nDMETA000002,7\n", nil, "no column says which platform"},
 		{"ids of several platforms with TikTok's", "a.csv", "ID,Views\n7521900000000000001,5\nAAAAAAAAS01,6\nAAAAAAAAS02,6\nDMETA000001,7\n", nil, "no column says which platform"},
 	})
