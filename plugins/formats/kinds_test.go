@@ -37,6 +37,8 @@ func TestWhatLooksLikeAVideo(t *testing.T) {
 		{"no views", "a.csv", "url,viewCountText\n" + tiktok + "0001,1.2M views\n" + tiktok + "0002,No views\n", []string{"7521900000000000001 1200000 - - -", "7521900000000000002 - - - -"}, ""},
 		{"photos that yt-dlp took the sound of", "a.json", `{"id":"7521900000000000001","extractor_key":"TikTok","webpage_url":"https://www.tiktok.com/@a.example/photo/7521900000000000001","title":"x","view_count":5}`, nil, "not_a_video"},
 		{"other videos in the captions", "a.csv", "id,caption,views\n7521900000000000001,as " + tiktok + "0008,5\n7521900000000000002,as " + tiktok + "0009,6\n", []string{"7521900000000000001 5 - - -", "7521900000000000002 6 - - -"}, "caption Field:caption"},
+		{"thousands above the header", "a.csv", "All figures in thousands\n\nurl,views\n" + tiktok + "0001,12.5\n" + tiktok + "0002,3\n", nil, "above the header"},
+		{"a title above the header", "a.csv", "Videos with all data in one place\n\nurl,views\n" + tiktok + "0001,12\n" + tiktok + "0002,3\n", []string{"7521900000000000001 12 - - -", "7521900000000000002 3 - - -"}, ""},
 		{"ids of several platforms", "a.csv", "ID,Views\nAAAAAAAAS01,6\nDMETA000001,7\nDMETA000002,7\n", nil, "no column says which platform"},
 		{"ids of several platforms with TikTok's", "a.csv", "ID,Views\n7521900000000000001,5\nAAAAAAAAS01,6\nAAAAAAAAS02,6\nDMETA000001,7\n", nil, "no column says which platform"},
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -397,7 +398,12 @@ type headerRow struct {
 	row, line int
 	// score is how well it was recognised.
 	score int
+	// note is what the rows above say of all numbers; empty if they say nothing.
+	note string
 }
+
+// scaleNote says that all numbers of a table are in thousands or millions.
+var scaleNote = regexp.MustCompile(`(?i)\b(figures|numbers|values|counts|views|metrics|data|all|alle|angaben|zahlen|cifras|chiffres)\b.*\bin (thousands|millions|000s?|tausend|tsd|mio|millionen)\b|\b(cifras en|chiffres en|valores em) (miles|millones|milliers|millions|milhares|milhões)\b|\((in )?(thousands|millions|000s)\)`)
 
 // maxColumns is how many columns a table may have.
 const maxColumns = 5000
@@ -405,6 +411,9 @@ const maxColumns = 5000
 func (h *headerRow) valid() error {
 	if len(h.names) > maxColumns {
 		return fmt.Errorf("%d columns: at most %d are read", len(h.names), maxColumns)
+	}
+	if h.note != "" {
+		return fmt.Errorf("%.60q above the header: name each such column so, as Views (thousands), and take the note away", h.note)
 	}
 	values := 0
 	for _, name := range h.names {
@@ -500,6 +509,11 @@ func (r *tables) header(rows [][]string, lines []int, m *Map) *headerRow {
 		}
 		if best == nil || h.score > best.score || best.score < 10 && len(row) > len(best.names) && widths[len(row)] > widths[len(best.names)] {
 			best = h
+		}
+	}
+	for _, row := range rows[:best.row] {
+		if text := strings.TrimSpace(strings.Join(row, " ")); m == nil && scaleNote.MatchString(text) {
+			best.note = text
 		}
 	}
 	return best
