@@ -345,6 +345,23 @@ func (r *reading) keyed(o *object) (rows [][]byte) {
 	return rows
 }
 
+// namedAsTable reports a list whose first object has members that are named as the ids and the views of a table.
+func (r *reading) namedAsTable(raw []byte) bool {
+	list := &object{parser: &r.parser, members: map[string]jsontext.Value{"": raw}}
+	values := list.values("")
+	if len(values) == 0 || values[0].Kind() != '{' {
+		return false
+	}
+	var names [][]byte
+	views := false
+	for name := range list.within(values[0]).members {
+		m, known := r.tables.words().of(name)
+		views = views || known && (m.field == "views" || m.field == meansPlays)
+		names = append(names, quote(nil, name))
+	}
+	return views && r.rowOfNames(names) != nil
+}
+
 // numbered are objects under their numbers, as pandas writes the rows of a table, whose members are
 // named as columns. Nil if the object is none of them.
 func (r *reading) numbered(o *object) (rows [][]byte) {
@@ -392,6 +409,9 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 		inner, at := c, line+bytes.Count(raw[:min(m.at, len(raw))], []byte("\n"))
 		inner.business = inner.business || m.name == "business_discovery"
 		inner.listed = m.value[0] == '[' && mayList(m.name) || c.listed && m.value[0] == '{' && slices.Contains(nestNames, m.name)
+		if !inner.listed && m.value[0] == '[' && r.namedAsTable(m.value) {
+			inner.listed = true
+		}
 		inner.viewed = !slices.Contains(listNames, m.name) && (inner.listed || c.viewed)
 		if key, ok := creators[m.name]; ok {
 			inner.key = key

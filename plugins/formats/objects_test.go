@@ -12,6 +12,8 @@ func TestObjectsThatHoldTables(t *testing.T) {
 		{"other things under numbers", "a.json", `{"0":{"name":"a.example","posts":5},"1":{"name":"b.example","posts":6}}`, nil, "unknown_format"},
 		{"lists by column in an object", "a.json", `{"exported":"2026-04-01","table":{"video_id":["` + first + `","` + second + `"],"views":[5,6],"likes":[4,null]}}`, []string{first + " 5 4 - -", second + " 6 - - -"}, ""},
 		{"counts in an object under the id", "a.json", `{"videos":{"` + first + `":{"stats":{"playCount":5},"author":"a.example"},"` + second + `":{"stats":{"playCount":6},"author":"a.example"}}}`, both, "author Field:handle"},
+		{"a list under any name", "a.json", `{"week":11,"clips_of_march":[{"video_id":"` + first + `","views":5},{"video_id":"` + second + `","views":6}]}`, both, ""},
+		{"a list of something else", "a.json", `{"week":11,"clips_of_march":[{"id":"` + first + `","name":"a.example"},{"id":"` + second + `","name":"b.example"}]}`, nil, "unknown_format"},
 		{"a platform beside the list", "a.json", `{"platform":"youtube","items":[{"id":"AAAAAAAAS01","viewCount":5},{"id":"AAAAAAAAS02","viewCount":6}]}`, []string{"AAAAAAAAS01 5 - - -", "AAAAAAAAS02 6 - - -"}, ""},
 		{"numbers of Python that are none", "a.json", `[{"video_id":"` + first + `","views":5,"likes":NaN,"title":"NaN \" NaN"},{"video_id":"` + second + `","views":6,"likes":-Infinity}]`, both, ""},
 	})
