@@ -16,6 +16,8 @@ func TestFilesWithoutAFormOfTheirOwn(t *testing.T) {
 		{"addresses with numbers that nothing names", "a.csv", tiktok + "0001,5\n" + tiktok + "0002,6\n", nil, "values, not names"},
 		{"profiles", "a.txt", "https://www.tiktok.com/@a.example\nhttps://www.tiktok.com/@b.example\n", nil, "unreadable"},
 		{"addresses in JSON", "a.json", `["` + tiktok + `0001","https://youtu.be/AAAAAAAAS01"]`, bare, ""},
+		{"rows that are quoted whole", "a.csv", "\"url,views,caption\"\r\n\"" + tiktok + "0001,5,\"\"pour, slow\"\"\"\r\n\"" + tiktok + "0002,6,cut\";\r\n", both, "caption Field:caption"},
+		{"one column that is quoted", "a.csv", "\"url\"\n\"" + tiktok + "0001\"\n\"https://youtu.be/AAAAAAAAS01\"\n", bare, ""},
 		{"texts in JSON", "a.json", `["pour","cut"]`, nil, "no JSON object"},
 		{"JSON under the name of a table", "a.csv", list, both, ""},
 		{"a table under the name of JSON", "a.json", "url,views\n" + tiktok + "0001,5\n" + tiktok + "0002,6\n", both, ""},
