@@ -27,6 +27,8 @@ func TestNamesOfCodebooks(t *testing.T) {
 		{"three letters", "a.csv", "vid_id,vid_vws,vid_lks,vid_comm,vid_shr\n" + first + ",500,40,7,3\n", []string{first + " 500 40 - -"}, "vid_shr Field:shares"},
 		{"comments", "a.csv", "video_id,n_views,n_cmts\n" + first + ",500,7\n", []string{first + " 500 - - -"}, "n_cmts Field:comments"},
 		{"counts", "a.csv", "video_id,view_ct,like_ct\n" + first + ",500,40\n", []string{first + " 500 40 - -"}, ""},
+		{"the least", "a.csv", "video_id,min_views,views,duration_min\n" + first + ",5,500,2\n", []string{first + " 500 - - -"}, "duration_min Field:durationSeconds"},
+		{"the least alone", "a.csv", "video_id,min_views,likes\n" + first + ",5,2\n", []string{first + " - 2 - -"}, ""},
 		{"a text", "a.csv", "video_id,n_views,vid_comm\n" + first + ",500,nice pour\n", nil, "a column of comments"},
 	})
 }

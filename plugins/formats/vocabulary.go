@@ -146,6 +146,9 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 	if len(tokens) == 0 || strings.ContainsAny(name, "%٪％") {
 		return meaning{field: meansIgnored}, true
 	}
+	if tokens[0] == "min" && len(tokens) > 1 { // the least of them, and no minutes
+		return meaning{field: meansIgnored}, true
+	}
 	if creatorWords[tokens[0]] {
 		if v.means[v.core(tokens[1:])].field == "followers" || v.means[v.core(tokens)].field == "followers" {
 			return meaning{field: "followers", rank: 50}, true
