@@ -182,7 +182,14 @@ func (t *rowTable) instagramNumber(id string) (code, problem string) {
 // kindTexts are what a row says of its kind of post: a column may say `Post`, and another `Photo`.
 func (t *rowTable) kindTexts(yield func(string) bool) {
 	for _, at := range t.types {
-		if len(t.row[at]) > 0 && !yield(string(t.row[at])) {
+		text := string(t.row[at])
+		if name := foldName(t.header[at]); name == "islive" || name == "isupcoming" { // a yes or a no
+			if yesOrNo(text) < 1 {
+				continue
+			}
+			text = name
+		}
+		if text != "" && !yield(text) {
 			return
 		}
 	}

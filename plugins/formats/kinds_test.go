@@ -39,6 +39,8 @@ func TestWhatLooksLikeAVideo(t *testing.T) {
 		{"other videos in the captions", "a.csv", "id,caption,views\n7521900000000000001,as " + tiktok + "0008,5\n7521900000000000002,as " + tiktok + "0009,6\n", []string{"7521900000000000001 5 - - -", "7521900000000000002 6 - - -"}, "caption Field:caption"},
 		{"thousands above the header", "a.csv", "All figures in thousands\n\nurl,views\n" + tiktok + "0001,12.5\n" + tiktok + "0002,3\n", nil, "above the header"},
 		{"a title above the header", "a.csv", "Videos with all data in one place\n\nurl,views\n" + tiktok + "0001,12\n" + tiktok + "0002,3\n", []string{"7521900000000000001 12 - - -", "7521900000000000002 3 - - -"}, ""},
+		{"a running stream by a flag", "a.csv", "url,is_live,views\nhttps://youtu.be/AAAAAAAAS01,TRUE,900\nhttps://youtu.be/AAAAAAAAS02,FALSE,60\n", []string{"AAAAAAAAS01 - - - -", "AAAAAAAAS02 60 - - -"}, ""},
+		{"a flag of one and nought", "a.csv", "url,is_live,views\nhttps://www.instagram.com/reel/DMETA000001/,1,900\nhttps://www.instagram.com/reel/DMETA000002/,0,60\n", []string{"DMETA000001 - - - -", "DMETA000002 60 - - -"}, ""},
 		{"ids of several platforms", "a.csv", "ID,Views\nAAAAAAAAS01,6\nDMETA000001,7\nDMETA000002,7\n", nil, "no column says which platform"},
 		{"ids of several platforms with TikTok's", "a.csv", "ID,Views\n7521900000000000001,5\nAAAAAAAAS01,6\nAAAAAAAAS02,6\nDMETA000001,7\n", nil, "no column says which platform"},
 	})
