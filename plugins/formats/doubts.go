@@ -37,6 +37,7 @@ func (u *understanding) check(style numberStyle) {
 		u.doubt("each row may be an account, a sound or a hashtag, with its number of videos")
 	}
 	u.checkKinds()
+	u.checkParts()
 	if posted, ok := u.at["postedAt"]; ok && u.tool == nil && !u.has("views") && u.has("likes") {
 		if after, _ := u.after(posted); after {
 			u.doubt("the times in %q are after those of the videos: each row may be a comment", u.columns[posted].Name)
@@ -95,11 +96,11 @@ func (cs sampleColumns) oneOfMany(column int) bool {
 	})
 }
 
-// platforms are those that the names of counts and addresses say, if they are not the same.
+// platforms are those that the names of counts, ids and addresses say, if they are not the same.
 func (cs sampleColumns) platforms() (named []string) {
 	for i := range cs {
 		c := &cs[i]
-		if len(c.values) == 0 || !c.mostly(c.links) && (!c.known || !slices.Contains(append(countFields[:4:4], meansPlays), c.meaning.field)) {
+		if len(c.values) == 0 || !c.mostly(c.links) && (!c.known || !slices.Contains(append(countFields[:4:4], meansPlays, "externalId"), c.meaning.field)) {
 			continue
 		}
 		for _, token := range nameTokens(c.Name) {
@@ -187,6 +188,32 @@ func (u *understanding) anyID() bool {
 	c := &u.columns[u.at["externalId"]]
 	return slices.Contains([]string{"id", "idstr", "code"}, foldName(c.Name)) && c.mostly(c.share(func(s string) bool { return idForm(s) == "tiktok" })) &&
 		!u.has("postedAt") && !u.has("kind") && !slices.ContainsFunc(countFields[:5], u.has)
+}
+
+// checkParts asks about views that are divided: rows of a video with other views that differ in a column
+// whose values come again with other videos, such as countries or ages.
+func (u *understanding) checkParts() {
+	views, ok := u.at["views"]
+	if !ok || u.has("observedAt") || u.tool != nil {
+		return
+	}
+	if rows, other := u.again(views); other == 0 || 2*other < rows {
+		return
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field != "" || len(c.values) < len(c.all) {
+			continue
+		}
+		values := map[string]bool{}
+		for _, value := range c.values {
+			values[value] = true
+		}
+		if rows, other := u.again(i); other == rows && len(values) < len(c.values) {
+			u.doubt("a video recurs with other views and another %q: each row may be a part of them", c.Name)
+			return
+		}
+	}
 }
 
 // above reports counts that are more than those of another column in half of the rows or more.
