@@ -180,6 +180,9 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 		r.out.skip(ErrorAnswer, line, "an error instead of a video")
 		return true, nil
 	}
+	if (!c.quiet || c.listed) && r.ownViews(o) {
+		return false, nil // what is inside is of other videos
+	}
 	before := r.taken()
 	rows := o.columnwise()
 	for _, table := range []func(*object) [][]byte{r.byColumn, r.keyed, r.numbered} {
@@ -345,6 +348,41 @@ func (r *reading) keyed(o *object) (rows [][]byte) {
 	return rows
 }
 
+// ownViews reports an object with views of its own beside the address of its video.
+func (r *reading) ownViews(o *object) bool {
+	linked, views := false, false
+	for name, value := range o.members {
+		kind := value.Kind()
+		if kind != '"' && kind != '0' {
+			continue
+		}
+		m, known := r.tables.words().of(name)
+		views = views || known && (m.field == "views" || m.field == meansPlays)
+		linked = linked || known && (m.field == "sourceUrl" || m.field == "externalId") && readLink(string(textOf(value))).kind == videoLink
+	}
+	return linked && views
+}
+
+// countsViews reports views in an object, or in the objects that it has.
+func (r *reading) countsViews(o *object) (found bool) {
+	flatten(o, "", 0, func(path, value string) {
+		m, known := r.tables.words().of(path)
+		found = found || known && value != "" && (m.field == "views" || m.field == meansPlays)
+	})
+	return found
+}
+
+// namedAsTables are the lists among some members that are named as none of videos, and whose objects are.
+func (r *reading) namedAsTables(members []member) map[string]bool {
+	found := map[string]bool{}
+	for _, m := range members {
+		if m.value[0] == '[' && !mayList(m.name) && r.namedAsTable(m.value) {
+			found[m.name] = true
+		}
+	}
+	return found
+}
+
 // namedAsTable reports a list whose first object has members that are named as the ids and the views of a table.
 func (r *reading) namedAsTable(raw []byte) bool {
 	list := &object{parser: &r.parser, members: map[string]jsontext.Value{"": raw}}
@@ -398,6 +436,10 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 			}
 		}
 	}
+	asTables := r.namedAsTables(members)
+	if err != nil || len(asTables) > 0 && r.countsViews(o) { // it may be one video, and its lists of others
+		asTables = nil
+	}
 	creators := creatorsOf(members, r.out.path, func(name string) bool {
 		_, known := r.tables.words().of(name)
 		return known || mayList(name)
@@ -409,9 +451,7 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 		inner, at := c, line+bytes.Count(raw[:min(m.at, len(raw))], []byte("\n"))
 		inner.business = inner.business || m.name == "business_discovery"
 		inner.listed = m.value[0] == '[' && mayList(m.name) || c.listed && m.value[0] == '{' && slices.Contains(nestNames, m.name)
-		if !inner.listed && m.value[0] == '[' && r.namedAsTable(m.value) {
-			inner.listed = true
-		}
+		inner.listed = inner.listed || asTables[m.name]
 		inner.viewed = !slices.Contains(listNames, m.name) && (inner.listed || c.viewed)
 		if key, ok := creators[m.name]; ok {
 			inner.key = key

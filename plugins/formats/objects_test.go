@@ -14,6 +14,9 @@ func TestObjectsThatHoldTables(t *testing.T) {
 		{"counts in an object under the id", "a.json", `{"videos":{"` + first + `":{"stats":{"playCount":5},"author":"a.example"},"` + second + `":{"stats":{"playCount":6},"author":"a.example"}}}`, both, "author Field:handle"},
 		{"a list under any name", "a.json", `{"week":11,"clips_of_march":[{"video_id":"` + first + `","views":5},{"video_id":"` + second + `","views":6}]}`, both, ""},
 		{"a list of something else", "a.json", `{"week":11,"clips_of_march":[{"id":"` + first + `","name":"a.example"},{"id":"` + second + `","name":"b.example"}]}`, nil, "unknown_format"},
+		{"other videos in one", "a.json", `[{"url":"https://youtu.be/AAAAAAAAS01","views":5,"related":[{"id":"AAAAAAAAS08","views":99}],"duet_from":{"url":"https://youtu.be/AAAAAAAAS09","views":9000}}]`, []string{"AAAAAAAAS01 5 - - -"}, ""},
+		{"a video beside others", "a.json", `{"video":{"url":"https://youtu.be/AAAAAAAAS01","views":5},"related":[{"url":"https://youtu.be/AAAAAAAAS08","views":99}]}`, []string{"AAAAAAAAS01 5 - - -"}, ""},
+		{"videos of an account with views", "a.json", `{"url":"https://www.youtube.com/@a.example","views":99999,"videos":[{"url":"https://youtu.be/AAAAAAAAS01","views":5}]}`, []string{"AAAAAAAAS01 5 - - -"}, ""},
 		{"a platform beside the list", "a.json", `{"platform":"youtube","items":[{"id":"AAAAAAAAS01","viewCount":5},{"id":"AAAAAAAAS02","viewCount":6}]}`, []string{"AAAAAAAAS01 5 - - -", "AAAAAAAAS02 6 - - -"}, ""},
 		{"numbers of Python that are none", "a.json", `[{"video_id":"` + first + `","views":5,"likes":NaN,"title":"NaN \" NaN"},{"video_id":"` + second + `","views":6,"likes":-Infinity}]`, both, ""},
 	})
