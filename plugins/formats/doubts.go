@@ -243,11 +243,6 @@ func (u *understanding) accounts() bool {
 	})
 }
 
-// columnOf reports a column that is named as a field, whether or not it was taken.
-func (cs sampleColumns) columnOf(field string) bool {
-	return slices.ContainsFunc(cs, func(c sampleColumn) bool { return c.known && c.meaning.field == field })
-}
-
 // after reports a column of times that are mostly later than those in TikTok's ids; compared is false
 // if there are none.
 func (u *understanding) after(column int) (after, compared bool) {
