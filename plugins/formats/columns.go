@@ -1029,7 +1029,7 @@ func (u *understanding) takePlatform(file string) {
 		}
 	}
 	only := func(all map[string]bool, platform string) bool { return len(all) == 1 && all[platform] }
-	if other := u.elsewhere(id); other >= 0 && forms["link"] == 0 {
+	if other := u.columns.elsewhere(id); other >= 0 && forms["link"] == 0 {
 		u.doubt("the addresses in %q are those of another site: no column says which platform it is", u.header[other])
 		return
 	}
@@ -1063,12 +1063,12 @@ func (u *understanding) takePlatform(file string) {
 
 // elsewhere is a column of addresses that end in the ids and are of no platform that is known by its addresses; -1
 // without one.
-func (u *understanding) elsewhere(id int) int {
-	return slices.IndexFunc(u.columns, func(c sampleColumn) bool {
+func (cs sampleColumns) elsewhere(id int) int {
+	return slices.IndexFunc(cs, func(c sampleColumn) bool {
 		ends := 0
 		for i, value := range c.all {
 			at, err := url.Parse(value)
-			if key := u.columns[id].all[i]; key != "" && err == nil && at.Host != "" && readLink(value).kind == noLink && path.Base(at.Path) == key {
+			if key := cs[id].all[i]; key != "" && err == nil && at.Host != "" && readLink(value).kind == noLink && path.Base(at.Path) == key {
 				ends++
 			}
 		}

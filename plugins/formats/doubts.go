@@ -7,7 +7,7 @@ import (
 
 // check adds the doubts that remain.
 func (u *understanding) check(style numberStyle) {
-	_, hasID := u.at["externalId"]
+	id, hasID := u.at["externalId"]
 	url, hasURL := u.at["sourceUrl"]
 	if !hasID && (!hasURL || u.columns[url].links == 0) {
 		u.doubts = slices.Insert(u.doubts, 0, "no column has ids or addresses of videos")
@@ -27,8 +27,8 @@ func (u *understanding) check(style numberStyle) {
 			u.doubt("rows with the same video have other texts in %q: they may be comments", u.columns[caption].Name)
 		}
 	}
-	if hasID && !hasURL && u.tool == nil && u.anyID() {
-		u.doubt("nothing says that the ids in %q are those of videos, as sounds and accounts have such too: no count, no time and no address", u.header[u.at["externalId"]])
+	if hasID && !hasURL && u.tool == nil && u.columns[id].anyID() && !u.has("postedAt") && !u.has("kind") && !slices.ContainsFunc(countFields[:5], u.has) {
+		u.doubt("nothing says that the ids in %q are those of videos, as sounds and accounts have such too: no count, no time and no address", u.header[id])
 	}
 	if url, ok := u.at["sourceUrl"]; ok && !hasID && u.tool == nil && u.columns.oneOfMany(url) {
 		u.doubt("%q has one video of each account, so that the counts may be those of the accounts", u.columns[url].Name)
@@ -36,7 +36,9 @@ func (u *understanding) check(style numberStyle) {
 	if u.accounts() {
 		u.doubt("each row may be an account, a sound or a hashtag, with its number of videos")
 	}
-	u.checkKinds()
+	if c := u.columns.oddKinds(); c != nil {
+		u.doubt("%q says what is a video, in words that are not known, such as %q", c.Name, c.values[0])
+	}
 	u.checkParts()
 	if posted, ok := u.at["postedAt"]; ok && u.tool == nil && !u.has("views") && u.has("likes") {
 		if after, _ := u.after(posted); after {
@@ -50,7 +52,7 @@ func (u *understanding) check(style numberStyle) {
 	if likes, ok := u.at["likes"]; ok && u.has("views") && u.tool == nil && u.columns.above(likes, u.at["views"], style) {
 		u.doubt("%q has more likes than %q has views: one of them may be of something else", u.header[likes], u.header[u.at["views"]])
 	}
-	if id, ok := u.at["externalId"]; ok && u.tool == nil && studioWords[foldName(u.header[id])] && u.has("postedAt") && u.dated() {
+	if id, ok := u.at["externalId"]; ok && u.tool == nil && studioWords[foldName(u.header[id])] && u.has("postedAt") && u.columns.dated(u.at["postedAt"]) {
 		u.doubt("it has the views of single days, not those of the videos: export the table, which has no column of days")
 	}
 	if u.falls(style) {
@@ -65,9 +67,9 @@ var remarkWords = wordSet("comments kommentare commentaires comentarios comentá
 var studioWords = wordSet("content inhalt inhalte contenido conteudo contenu contenuto contenuti inhoud treść konten içerik innehåll indhold obsah контент вміст コンテンツ 콘텐츠 内容 內容")
 
 // dated reports a column of plain times beside that of the posts.
-func (u *understanding) dated() bool {
-	for i, c := range u.columns {
-		if posted, ok := u.at["postedAt"]; ok && i != posted && c.known && c.meaning.field == meansTime && len(c.values) > 0 {
+func (cs sampleColumns) dated(posted int) bool {
+	for i, c := range cs {
+		if i != posted && c.known && c.meaning.field == meansTime && len(c.values) > 0 {
 			return true
 		}
 	}
@@ -162,11 +164,12 @@ func (u *understanding) checkViews(style numberStyle) {
 	}
 }
 
-// checkKinds asks about a column that says whether a row is a video, in two words that are not known.
-func (u *understanding) checkKinds() {
-	for i := range u.columns {
-		c := &u.columns[i]
-		if c.Field != "" || !c.known || c.meaning.field != meansVideo && c.meaning.field != meansPhoto || u.has(c.meaning.field) {
+// oddKinds is a column that says whether a row is a video, in two words that are not known; nil without one.
+func (cs sampleColumns) oddKinds() *sampleColumn {
+	for i := range cs {
+		c := &cs[i]
+		if c.Field != "" || !c.known || c.meaning.field != meansVideo && c.meaning.field != meansPhoto ||
+			slices.ContainsFunc(cs, func(other sampleColumn) bool { return other.Field == c.meaning.field }) {
 			continue
 		}
 		words, short := map[string]bool{}, 0
@@ -177,17 +180,15 @@ func (u *understanding) checkKinds() {
 			}
 		}
 		if short > 0 && short == len(c.values) && len(words) <= 2 {
-			u.doubt("%q says what is a video, in words that are not known, such as %q", c.Name, c.values[0])
+			return c
 		}
 	}
+	return nil
 }
 
-// anyID reports numbers of TikTok under a name that says no more than that they are ids, beside nothing that
-// only a post has.
-func (u *understanding) anyID() bool {
-	c := &u.columns[u.at["externalId"]]
-	return slices.Contains([]string{"id", "idstr", "code"}, foldName(c.Name)) && c.mostly(c.share(func(s string) bool { return idForm(s) == "tiktok" })) &&
-		!u.has("postedAt") && !u.has("kind") && !slices.ContainsFunc(countFields[:5], u.has)
+// anyID reports numbers of TikTok under a name that says no more than that they are ids.
+func (c *sampleColumn) anyID() bool {
+	return slices.Contains([]string{"id", "idstr", "code"}, foldName(c.Name)) && c.mostly(c.share(func(s string) bool { return idForm(s) == "tiktok" }))
 }
 
 // checkParts asks about views that are divided: rows of a video with other views that differ in a column

@@ -39,7 +39,7 @@ func (o *object) columnNames() *listTable {
 // listRow takes one row of a list of lists.
 func (r *reading) listRow(cells [][]byte, t *listTable, c scope, line, depth int) error {
 	if t.names == nil && !t.unnamed {
-		if t.names = r.rowOfNames(cells); t.names != nil {
+		if t.names = r.tables.rowOfNames(cells); t.names != nil {
 			return nil
 		}
 		t.unnamed = true
@@ -71,7 +71,7 @@ func (r *reading) listRow(cells [][]byte, t *listTable, c scope, line, depth int
 
 // rowOfNames are the texts of a row that names columns: two or more are known, and one of them
 // as that of ids or addresses.
-func (r *reading) rowOfNames(cells [][]byte) (names []string) {
+func (r *tables) rowOfNames(cells [][]byte) (names []string) {
 	known, keys := 0, 0
 	for _, cell := range cells {
 		if jsontext.Value(cell).Kind() != '"' {
@@ -81,7 +81,7 @@ func (r *reading) rowOfNames(cells [][]byte) (names []string) {
 		if len(name) > 100 || readLink(name).kind != noLink || allDigits(name) {
 			return nil
 		}
-		m, ok := r.tables.words().of(name)
+		m, ok := r.words().of(name)
 		if ok && m.field != meansIgnored {
 			known++
 		}

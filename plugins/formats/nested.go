@@ -179,7 +179,7 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 		r.out.skip(ErrorAnswer, line, "an error instead of a video")
 		return true, nil
 	}
-	if (!c.quiet || c.listed) && r.ownViews(o) {
+	if (!c.quiet || c.listed) && r.tables.ownViews(o) {
 		return false, nil // what is inside is of other videos
 	}
 	before := r.taken()
@@ -281,7 +281,7 @@ func (r *reading) nested(raw []byte, members []member, wanted func(string) bool,
 		}
 	}
 	asTables := r.namedAsTables(members)
-	if err != nil || len(asTables) > 0 && r.countsViews(o) { // it may be one video, and its lists of others
+	if err != nil || len(asTables) > 0 && r.tables.countsViews(o) { // it may be one video, and its lists of others
 		asTables = nil
 	}
 	creators := creatorsOf(members, r.out.path, func(name string) bool {

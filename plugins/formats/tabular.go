@@ -52,7 +52,7 @@ func (r *reading) byColumn(o *object) (rows [][]byte) {
 		}
 		names, columns = append(names, quote(nil, name)), append(columns, values)
 	}
-	if len(columns) < 2 || r.rowOfNames(names) == nil {
+	if len(columns) < 2 || r.tables.rowOfNames(names) == nil {
 		return nil
 	}
 	for i := range columns[0] {
@@ -101,7 +101,7 @@ func (r *reading) numbered(o *object) (rows [][]byte) {
 			for name := range o.within(raw).members {
 				names = append(names, quote(nil, name))
 			}
-			if r.rowOfNames(names) == nil {
+			if r.tables.rowOfNames(names) == nil {
 				return nil
 			}
 		}
@@ -111,14 +111,14 @@ func (r *reading) numbered(o *object) (rows [][]byte) {
 }
 
 // ownViews reports an object with views of its own beside the address of its video.
-func (r *reading) ownViews(o *object) bool {
+func (r *tables) ownViews(o *object) bool {
 	linked, views := false, false
 	for name, value := range o.members {
 		kind := value.Kind()
 		if kind != '"' && kind != '0' {
 			continue
 		}
-		m, known := r.tables.words().of(name)
+		m, known := r.words().of(name)
 		views = views || known && (m.field == "views" || m.field == meansPlays)
 		linked = linked || known && (m.field == "sourceUrl" || m.field == "externalId") && readLink(string(textOf(value))).kind == videoLink
 	}
@@ -126,9 +126,9 @@ func (r *reading) ownViews(o *object) bool {
 }
 
 // countsViews reports views in an object, or in the objects that it has.
-func (r *reading) countsViews(o *object) (found bool) {
+func (r *tables) countsViews(o *object) (found bool) {
 	flatten(o, "", 0, func(path, value string) {
-		m, known := r.tables.words().of(path)
+		m, known := r.words().of(path)
 		found = found || known && value != "" && (m.field == "views" || m.field == meansPlays)
 	})
 	return found
@@ -159,5 +159,5 @@ func (r *reading) namedAsTable(raw []byte) bool {
 		views = views || known && (m.field == "views" || m.field == meansPlays)
 		names = append(names, quote(nil, name))
 	}
-	return views && r.rowOfNames(names) != nil
+	return views && r.tables.rowOfNames(names) != nil
 }
