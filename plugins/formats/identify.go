@@ -66,6 +66,9 @@ func (t *rowTable) identify(rec *stage.Record) *fault {
 
 // severalVideos reports an address of another video than that of the id behind it in the same cell.
 func severalVideos(text, id string) bool {
+	if strings.LastIndex(text, "http") <= 0 {
+		return false // as nearly all
+	}
 	for _, rest := range strings.Split(text, "http")[1:] {
 		if other := readLink("http" + rest); other.kind == videoLink && other.id != id {
 			return true
