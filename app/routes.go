@@ -118,11 +118,9 @@ func newAgents(cfg Config, mux *api.Mux, files console.Assets) (*tools.Server, e
 		if files == nil {
 			break
 		}
-		page, err := fs.ReadFile(files, "app-"+one.Name+".html")
-		if err != nil {
+		if one.Page, err = console.AgentPage(files, one.Name); err != nil {
 			return nil, fmt.Errorf("read the page of %s: %w", one.Tool, err)
 		}
-		one.Page = string(page)
 		part.Apps = append(part.Apps, one)
 	}
 	return tools.Mount(mux, part)

@@ -13,6 +13,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/page"
@@ -128,6 +129,12 @@ func load(assets fs.FS, name, media string) (file, error) {
 		return file{}, fmt.Errorf("read the console: %w", err)
 	}
 	return file{page.NewFixed(body), media, "no-cache"}, nil
+}
+
+// AgentPage is a page that agents' programs show, unpacked when it is first asked for.
+func AgentPage(assets Assets, name string) (html func() string, err error) {
+	found, err := load(assets, "app-"+name+".html", "")
+	return sync.OnceValue(func() string { return string(found.Plain()) }), err
 }
 
 // Present reports whether this binary has the console.

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 )
 
-//go:embed dist/*.gz dist/app-*.html
+//go:embed dist/*.gz
 var dist embed.FS
 
-// Built returns the files that `make build` bundled. Those of agents' pages are read as they are.
+// Built returns the files that `make build` bundled.
 func Built() (Assets, error) { return fs.Sub(dist, "dist") }

@@ -20,7 +20,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -89,9 +88,6 @@ func write(files map[string][]byte, inputs string) error {
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
 			return err
-		}
-		if strings.HasPrefix(name, "app-") {
-			continue
 		}
 		packed, err := pack(content)
 		if err == nil {

@@ -64,6 +64,9 @@ func pack(body []byte) []byte {
 	return packed.Bytes()
 }
 
+// Plain returns the body as it is.
+func (f Fixed) Plain() []byte { return f.plain() }
+
 // For returns the body in the form that a client reads, its entity tag without quotes, and
 // its encoding: `gzip`, or nothing for the plain form. Answers vary by Accept-Encoding.
 func (f Fixed) For(r *http.Request) (body []byte, tag, encoding string) {

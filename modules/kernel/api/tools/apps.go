@@ -21,8 +21,8 @@ type App struct {
 	Tool string
 	// Name is the end of its address.
 	Name, Title string
-	// Page is its HTML; an app without one is not offered.
-	Page string
+	// Page returns its HTML; an app without one is not offered.
+	Page func() string
 }
 
 // Apps are the pages that there can be, without their HTML.
@@ -38,7 +38,7 @@ func (a App) uri() string { return appScheme + "scrollery/" + a.Name }
 // link names the page of each tool that has one.
 func link(tools map[string]*tool, apps []App) {
 	for _, app := range apps {
-		if t := tools[app.Tool]; t != nil && app.Page != "" {
+		if t := tools[app.Tool]; t != nil && app.Page != nil {
 			t.app = &app
 			t.known.Meta = mcp.Meta{"ui": map[string]any{"resourceUri": app.uri()}}
 		}
@@ -55,7 +55,7 @@ func addApps(server *mcp.Server, offered []*tool) {
 		}
 		server.AddResource(&mcp.Resource{URI: t.app.uri(), Name: t.app.Name, Title: t.app.Title, MIMEType: appMIME, Meta: meta},
 			func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-				result := contents(t.app.uri(), appMIME, t.app.Page)
+				result := contents(t.app.uri(), appMIME, t.app.Page())
 				result.Contents[0].Meta = meta
 				return result, nil
 			})
