@@ -1010,7 +1010,7 @@ func (u *understanding) takePlatform(file string) {
 		switch l := readLink(value); {
 		case l.platform != "":
 			forms["link"]++
-		case scientific.MatchString(plainCell(value)):
+		case scientific().MatchString(plainCell(value)):
 			forms["rounded"]++ // each is refused
 		default:
 			forms[idForm(value)]++
@@ -1052,7 +1052,7 @@ func (u *understanding) takePlatform(file string) {
 	case only(named, "tiktok"):
 		u.constants["platform"] = "tiktok"
 	}
-	if u.constants["platform"] == "" && len(c.values) > 0 && c.share(func(s string) bool { return scientific.MatchString(plainCell(s)) }) == len(c.values) {
+	if u.constants["platform"] == "" && len(c.values) > 0 && c.share(func(s string) bool { return scientific().MatchString(plainCell(s)) }) == len(c.values) {
 		u.doubt("a spreadsheet has rounded the ids in %q, as %s: export the column as text, or add the column of addresses", c.Name, c.values[0])
 		return
 	}

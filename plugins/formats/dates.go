@@ -1,11 +1,12 @@
 package formats
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
 // timeStyle is how one column writes its times.
@@ -135,12 +136,12 @@ type date struct {
 }
 
 // clockSigns are the times of day of East Asia: 15時05分09秒.
-var clockSigns = regexp.MustCompile(`(\d{1,2})\s*[時时點시]\s*(\d{1,2})\s*[分분](?:\s*(\d{1,2})\s*[秒초])?`)
+var clockSigns = lazy.Pattern(`(\d{1,2})\s*[時时點시]\s*(\d{1,2})\s*[分분](?:\s*(\d{1,2})\s*[秒초])?`)
 
 // readDate takes a date apart; not ok if it is none.
 func readDate(s string) (d date, ok bool) {
 	if s = plainDigits(s); strings.ContainsAny(s, "時时點시") {
-		s = clockSigns.ReplaceAllString(s, "$1:$2:$3 ")
+		s = clockSigns().ReplaceAllString(s, "$1:$2:$3 ")
 	}
 	if len(s) > 80 {
 		return d, false
@@ -301,7 +302,7 @@ func (d *date) word(word string) bool {
 		d.zoned = d.zoned || name == "z"
 		return true
 	}
-	if smallDateWords[name] || dayOfWeek.MatchString(name) {
+	if smallDateWords[name] || dayOfWeek().MatchString(name) {
 		return true
 	}
 	for n := min(4, len(runes)); n >= 3; n-- {
@@ -335,7 +336,7 @@ func (d *date) settle(languages map[string]bool) (ok bool) {
 }
 
 // dayOfWeek are days of the week that may stand behind a date.
-var dayOfWeek = regexp.MustCompile(`^((sun|mon|tues|wednes|thurs|fri|satur)day|(星期|周|週|礼拜|禮拜).|[日月火水木金土月日]曜日?|[일월화수목금토](요일)?|[火水木金土])$`)
+var dayOfWeek = lazy.Pattern(`^((sun|mon|tues|wednes|thurs|fri|satur)day|(星期|周|週|礼拜|禮拜).|[日月火水木金土月日]曜日?|[일월화수목금토](요일)?|[火水木金土])$`)
 
 var weekdays = map[string]bool{"mon": true, "tue": true, "wed": true, "thu": true, "fri": true, "sat": true, "sun": true}
 

@@ -6,11 +6,11 @@ import (
 	"compress/gzip"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"golang.org/x/text/encoding/unicode"
 
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -58,13 +58,13 @@ func guess(in *bufio.Reader) string {
 }
 
 // jsonStart is that of a list or an object of JSON, as no table begins.
-var jsonStart = regexp.MustCompile(`^\s*(\{\s*"|\[\s*[\[{"])`)
+var jsonStart = lazy.Pattern(`^\s*(\{\s*"|\[\s*[\[{"])`)
 
 // misnamed is the form of a file whose name says another one than its first bytes; else the form that it says.
 func misnamed(form string, in *bufio.Reader) string {
 	start, _ := in.Peek(1 << 12)
 	switch {
-	case form == tableForm && jsonStart.Match(start):
+	case form == tableForm && jsonStart().Match(start):
 		return jsonForm
 	case form == jsonForm && bytes.IndexByte(start, '\n') > 0 && !bytes.ContainsAny(start, "{["):
 		return tableForm
@@ -73,12 +73,12 @@ func misnamed(form string, in *bufio.Reader) string {
 }
 
 // scripted is JSON in a script: `window.data = {`, `callback([`.
-var scripted = regexp.MustCompile(`^\s*(?:(?:var|let|const)\s+)?[\pL_$][\pL\d_$.]*(?:\s*=\s*|\()([{\[]\s*["{\[])`)
+var scripted = lazy.Pattern(`^\s*(?:(?:var|let|const)\s+)?[\pL_$][\pL\d_$.]*(?:\s*=\s*|\()([{\[]\s*["{\[])`)
 
 // script passes over what is before the JSON in a script.
 func script(in *bufio.Reader) {
 	start, _ := in.Peek(512)
-	if at := scripted.FindSubmatchIndex(start); at != nil {
+	if at := scripted().FindSubmatchIndex(start); at != nil {
 		_, _ = in.Discard(at[2]) // they were seen to be there
 	}
 }

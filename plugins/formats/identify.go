@@ -3,11 +3,11 @@ package formats
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -121,18 +121,18 @@ func (t *rowTable) noVideo(id, address string) *fault {
 }
 
 var (
-	scientific  = regexp.MustCompile(`^\d([.,]\d+)?[eE]\+?\d+$`)
-	zeroDecimal = regexp.MustCompile(`^\d+[.,]0+$`)
-	errorCell   = regexp.MustCompile(`^#([A-Z]+[!?/]|N/A)`)
+	scientific  = lazy.Pattern(`^\d([.,]\d+)?[eE]\+?\d+$`)
+	zeroDecimal = lazy.Pattern(`^\d+[.,]0+$`)
+	errorCell   = lazy.Pattern(`^#([A-Z]+[!?/]|N/A)`)
 )
 
 // groupedID is an id that a spreadsheet shows as a number: 7,290,000,000,000,003,901.
-var groupedID = regexp.MustCompile(`^\d{1,3}([,. '’\x{a0}\x{202f}]\d{3}){5,6}$`)
+var groupedID = lazy.Pattern(`^\d{1,3}([,. '’\x{a0}\x{202f}]\d{3}){5,6}$`)
 
 // plainID is an id without what a spreadsheet puts around and into it.
 func plainID(text string) string {
 	id := strings.Trim(plainCell(strings.TrimSpace(text)), ` '"`)
-	if len(id) > 20 && groupedID.MatchString(id) {
+	if len(id) > 20 && groupedID().MatchString(id) {
 		return strings.Map(func(r rune) rune {
 			if isDigit(r) {
 				return r
@@ -150,11 +150,11 @@ func (t *rowTable) mend(platform, text string) (id, problem string) {
 	case id == "":
 		return "", ""
 	case strings.IndexByte("eE.,#", id[0]) < 0 && !strings.ContainsAny(id[1:], "eE.,"): // none of the next
-	case scientific.MatchString(id):
+	case scientific().MatchString(id):
 		return id, fmt.Sprintf("a spreadsheet has rounded it to %.30s: export the column as text, or add the column of addresses", id)
-	case errorCell.MatchString(id):
+	case errorCell().MatchString(id):
 		return id, fmt.Sprintf("%.20s is an error of a spreadsheet: export the column as text", id)
-	case zeroDecimal.MatchString(id):
+	case zeroDecimal().MatchString(id):
 		id = id[:strings.IndexAny(id, ".,")]
 	}
 	switch {
@@ -310,9 +310,9 @@ func (t *rowTable) creator(platform string) string {
 	switch l := readLink(text); {
 	case l.creator != "":
 		return l.creator
-	case l.kind != noLink, scientific.MatchString(text), t.inferred && !creatorIDOf(platform, text):
+	case l.kind != noLink, scientific().MatchString(text), t.inferred && !creatorIDOf(platform, text):
 		return ""
-	case zeroDecimal.MatchString(text):
+	case zeroDecimal().MatchString(text):
 		return text[:strings.IndexAny(text, ".,")]
 	}
 	return text

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,6 +18,8 @@ import (
 	"golang.org/x/text/encoding/korean"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/traditionalchinese"
+
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
 // sampled is how much of a table is looked at before the first row is read.
@@ -407,7 +408,7 @@ type headerRow struct {
 }
 
 // scaleNote says that all numbers of a table are in thousands or millions.
-var scaleNote = regexp.MustCompile(`(?i)\b(figures|numbers|values|counts|views|metrics|data|all|alle|angaben|zahlen|cifras|chiffres)\b.*\bin (thousands|millions|000s?|tausend|tsd|mio|millionen)\b|\b(cifras en|chiffres en|valores em) (miles|millones|milliers|millions|milhares|milhões)\b|\((in )?(thousands|millions|000s)\)`)
+var scaleNote = lazy.Pattern(`(?i)\b(figures|numbers|values|counts|views|metrics|data|all|alle|angaben|zahlen|cifras|chiffres)\b.*\bin (thousands|millions|000s?|tausend|tsd|mio|millionen)\b|\b(cifras en|chiffres en|valores em) (miles|millones|milliers|millions|milhares|milhões)\b|\((in )?(thousands|millions|000s)\)`)
 
 // maxColumns is how many columns a table may have.
 const maxColumns = 5000
@@ -516,7 +517,7 @@ func (r *tables) header(rows [][]string, lines []int, m *Map) *headerRow {
 		}
 	}
 	for _, row := range rows[:best.row] {
-		if text := strings.TrimSpace(strings.Join(row, " ")); m == nil && scaleNote.MatchString(text) {
+		if text := strings.TrimSpace(strings.Join(row, " ")); m == nil && scaleNote().MatchString(text) {
 			best.note = text
 		}
 	}

@@ -3,13 +3,14 @@ package formats
 import (
 	_ "embed"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
 // columnWords are the names of columns, by language and field. The language "" holds
@@ -133,7 +134,7 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 	if m, ok := v.ofWhole(name); ok {
 		return m, true
 	}
-	if parts := numberedName.FindStringSubmatch(name); parts != nil {
+	if parts := numberedName().FindStringSubmatch(name); parts != nil {
 		if m, ok := v.of(parts[1]); ok {
 			m.rank += 5
 			return m, true
@@ -197,16 +198,16 @@ func (v *vocabulary) ofWhole(name string) (meaning, bool) {
 }
 
 var (
-	zoneEnd = regexp.MustCompile(`^(.+?)[ _(\[]+([A-Z]{3,4})[)\]]?$`)
-	unitEnd = regexp.MustCompile(`^(.+?)\s*(?:[(\[](?:in )?([^)\]]+)[)\]]|[ _]in[ _](\pL+))$`)
+	zoneEnd = lazy.Pattern(`^(.+?)[ _(\[]+([A-Z]{3,4})[)\]]?$`)
+	unitEnd = lazy.Pattern(`^(.+?)\s*(?:[(\[](?:in )?([^)\]]+)[)\]]|[ _]in[ _](\pL+))$`)
 	// numberedName has the number of a variable before it, as codebooks and forms count them: V4_views, Q2. Likes,
 	// 3) Likes. A number alone before a blank or a dash may be one of seconds: 3-sec views.
-	numberedName = regexp.MustCompile(`(?i)^(?:(?:v|q|var|x)_?\d{1,3}[a-z]?[_.:) -]+|\d{1,2}[.:)][_ -]*)(\pL.*)$`)
+	numberedName = lazy.Pattern(`(?i)^(?:(?:v|q|var|x)_?\d{1,3}[a-z]?[_.:) -]+|\d{1,2}[.:)][_ -]*)(\pL.*)$`)
 )
 
 // nameZone is the zone at the end of the name of a column, as in `Date (EST)`; nil without one.
 func nameZone(name string) (rest string, zone *time.Location) {
-	parts := zoneEnd.FindStringSubmatch(strings.TrimSpace(name))
+	parts := zoneEnd().FindStringSubmatch(strings.TrimSpace(name))
 	if parts == nil {
 		return name, nil
 	}
@@ -219,7 +220,7 @@ func nameZone(name string) (rest string, zone *time.Location) {
 
 // nameUnit is the power of ten at the end of the name of a column, as in `Views (K)`; 0 without one.
 func nameUnit(name string) (rest string, factor float64) {
-	parts := unitEnd.FindStringSubmatch(strings.TrimSpace(name))
+	parts := unitEnd().FindStringSubmatch(strings.TrimSpace(name))
 	if parts == nil {
 		return name, 0
 	}

@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
 // isPage reports a web page by its start.
@@ -22,12 +23,12 @@ func isPage(in *bufio.Reader) bool {
 }
 
 // scripts are the scripts of a page, with their attributes.
-var scripts = regexp.MustCompile(`(?is)<script\b([^>]*)>(.*?)</script\s*>`)
+var scripts = lazy.Pattern(`(?is)<script\b([^>]*)>(.*?)</script\s*>`)
 
 // scriptID is the id of a script, and assigned the name of what a script sets to an object.
 var (
-	scriptID = regexp.MustCompile(`(?i)\bid=["']?([\w.:-]+)`)
-	assigned = regexp.MustCompile(`([\w$]+)(?:["']\])?\s*=\s*(\{)\s*"`)
+	scriptID = lazy.Pattern(`(?i)\bid=["']?([\w.:-]+)`)
+	assigned = lazy.Pattern(`([\w$]+)(?:["']\])?\s*=\s*(\{)\s*"`)
 )
 
 // maxScripts is how many scripts of a page are looked at, maxAssigned how many objects they may
@@ -52,9 +53,9 @@ func (r *reading) page(in io.Reader) error {
 		return errors.New("a web page of more than may be held at once")
 	}
 	states, line, counted, left := 0, 1, 0, tries{maxAssigned, maxTried}
-	for _, at := range scripts.FindAllSubmatchIndex(text, maxScripts) {
+	for _, at := range scripts().FindAllSubmatchIndex(text, maxScripts) {
 		name := "a script"
-		if id := scriptID.FindSubmatch(text[at[2]:at[3]]); id != nil {
+		if id := scriptID().FindSubmatch(text[at[2]:at[3]]); id != nil {
 			name = string(id[1])
 		}
 		line += bytes.Count(text[counted:at[4]], []byte("\n"))
@@ -93,7 +94,7 @@ func (r *reading) script(text []byte, name string, line int, left *tries) (state
 		return states, take(cleanJSON(body), name, line)
 	}
 	for from := 0; left.objects > 0 && left.bytes > 0; left.objects-- {
-		at := assigned.FindSubmatchIndex(text[from:])
+		at := assigned().FindSubmatchIndex(text[from:])
 		if at == nil {
 			break
 		}

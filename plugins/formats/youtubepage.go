@@ -1,9 +1,10 @@
 package formats
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
 // Videos as YouTube's own pages hold them (ytInitialData): the boxes of search results, of
@@ -123,7 +124,7 @@ func shown(o *object, members ...string) string {
 }
 
 // wholeCount is a count in full with words around it; its signs divide thousands.
-var wholeCount = regexp.MustCompile(`^(\D*?)(\d{1,3}(?:[., '](?:\d{3}|\d{2}))*|\d+)\s*(\D*)$`)
+var wholeCount = lazy.Pattern(`^(\D*?)(\d{1,3}(?:[., '](?:\d{3}|\d{2}))*|\d+)\s*(\D*)$`)
 
 // views reads the first of some texts that is a count of views by its words: how many are watching
 // or waiting is none. Counts in full have signs between thousands alone; a short one may have a
@@ -137,7 +138,7 @@ func (d *draft) views(texts ...string) {
 				style.languages[language] = true
 			}
 		}
-		parts := wholeCount.FindStringSubmatch(shown)
+		parts := wholeCount().FindStringSubmatch(shown)
 		if parts == nil || strings.TrimSpace(parts[1]+parts[3]) == "" {
 			parts = []string{"", "", "", "-"}
 		}

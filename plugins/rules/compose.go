@@ -1,16 +1,17 @@
 package rules
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
 var (
 	// judgement is a part that says what something is like: "X are noise", "X is too old".
-	judgement = regexp.MustCompile(`^(?:([^ir]*[BG@#PLIZHtwz][^ir]*)i[^BG@#PLIZQH]*[twz][^BG@#PLIZQH]*|([^ir]*[BG][^ir]*)i)$`)
+	judgement = lazy.Pattern(`^(?:([^ir]*[BG@#PLIZHtwz][^ir]*)i[^BG@#PLIZQH]*[twz][^BG@#PLIZQH]*|([^ir]*[BG][^ir]*)i)$`)
 	// peopled is a part about creators with a bound: "creators under 100k", unlike "2 per creator".
-	peopled = regexp.MustCompile(`p[^BG]*[BG]`)
+	peopled = lazy.Pattern(`p[^BG]*[BG]`)
 )
 
 // reading is how a clause is read.

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
 // tokenKind is what a token of a rule is.
@@ -44,16 +46,16 @@ const longestToken = 200
 // shapes are what tokens look like, the first that fits. A group is the text of the token.
 var shapes = []struct {
 	kind tokenKind
-	re   *regexp.Regexp
+	re   func() *regexp.Regexp
 }{
-	{date, regexp.MustCompile(`^(20\d\d-\d\d-\d\d)\b`)},
-	{length, regexp.MustCompile(`^(\d{1,4}:\d\d)\b`)},
-	{number, regexp.MustCompile(`^\$?(\d{1,3}(?: \d{3})+\b|\.?\d+(?:[.,]\d+)*)((?i:k|mn?|mio|mil|bn?)\b)?(\+?)(%?)`)},
-	{hashtag, regexp.MustCompile(`^[#＃]([\pL\pN\pM_]+)`)},
-	{handle, regexp.MustCompile(`^@([\pL\pN\pM_](?:[\pL\pN\pM_.-]*[\pL\pN\pM_])?)(?:['’]s)?`)},
-	{quoted, regexp.MustCompile(`^(?:"([^"”]*)["”]|“([^”"“]*)[”"“]|„([^“”"]*)[“”"]|«([^»]*)»|['‘` + "`" + `]((?:[^'’]|['’][\pL\pN])*)['’])`)},
-	{word, regexp.MustCompile(`^((?i:w/o\b|w/)|(?i:min|max|approx)\.|[\pL\pN\pM_][\pL\pN\pM_'’]*)`)},
-	{mark, regexp.MustCompile(`^(>=|<=|=>|=<|->|.)`)},
+	{date, lazy.Pattern(`^(20\d\d-\d\d-\d\d)\b`)},
+	{length, lazy.Pattern(`^(\d{1,4}:\d\d)\b`)},
+	{number, lazy.Pattern(`^\$?(\d{1,3}(?: \d{3})+\b|\.?\d+(?:[.,]\d+)*)((?i:k|mn?|mio|mil|bn?)\b)?(\+?)(%?)`)},
+	{hashtag, lazy.Pattern(`^[#＃]([\pL\pN\pM_]+)`)},
+	{handle, lazy.Pattern(`^@([\pL\pN\pM_](?:[\pL\pN\pM_.-]*[\pL\pN\pM_])?)(?:['’]s)?`)},
+	{quoted, lazy.Pattern(`^(?:"([^"”]*)["”]|“([^”"“]*)[”"“]|„([^“”"]*)[“”"]|«([^»]*)»|['‘` + "`" + `]((?:[^'’]|['’][\pL\pN])*)['’])`)},
+	{word, lazy.Pattern(`^((?i:w/o\b|w/)|(?i:min|max|approx)\.|[\pL\pN\pM_][\pL\pN\pM_'’]*)`)},
+	{mark, lazy.Pattern(`^(>=|<=|=>|=<|->|.)`)},
 }
 
 // signs are other forms of marks, and words that are written as marks.
@@ -97,7 +99,7 @@ func shaped(s string) token {
 		if shape.kind != quoted {
 			head = s[:min(len(s), longestToken)]
 		}
-		found := shape.re.FindStringSubmatch(head)
+		found := shape.re().FindStringSubmatch(head)
 		if found == nil {
 			continue
 		}
@@ -148,7 +150,7 @@ func decimal(s string) float64 {
 	parts := strings.FieldsFunc(strings.ReplaceAll(s, " ", ""), func(r rune) bool { return r == ',' || r == '.' })
 	last := len(parts) - 1
 	whole, rest := strings.Join(parts[:last], ""), parts[last]
-	if last > 0 && len(parts[0]) <= 3 && parts[0] != "0" && thousands.MatchString(s) || last == 0 && s[0] != '.' {
+	if last > 0 && len(parts[0]) <= 3 && parts[0] != "0" && thousands().MatchString(s) || last == 0 && s[0] != '.' {
 		whole, rest = whole+rest, ""
 	}
 	value, err := strconv.ParseFloat(whole+"."+rest, 64)
@@ -158,4 +160,4 @@ func decimal(s string) float64 {
 	return value
 }
 
-var thousands = regexp.MustCompile(`^\d+(?:[.,]\d{3})+$`)
+var thousands = lazy.Pattern(`^\d+(?:[.,]\d{3})+$`)

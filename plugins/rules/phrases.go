@@ -113,7 +113,7 @@ func (x *listed) part(n node) (out part) {
 	in := x.in
 	texts := slices.IndexFunc(n.cells, func(c cell) bool { return strings.IndexByte("twz", c.class) >= 0 })
 	letters := letters(n.cells)
-	out.people, out.noun, out.relative, out.both = peopled.MatchString(letters), strings.Contains(letters, "o"), strings.ContainsAny(letters, "rC"), strings.Contains(letters, "b")
+	out.people, out.noun, out.relative, out.both = peopled().MatchString(letters), strings.Contains(letters, "o"), strings.ContainsAny(letters, "rC"), strings.Contains(letters, "b")
 	for i, c := range n.cells {
 		if len(c.found) > 0 {
 			out.last = c.found[0]

@@ -155,7 +155,7 @@ func parted(cells []cell) node {
 	all := letters(cells)
 	has := func(classes string) bool { return strings.ContainsAny(all, classes) }
 	bounds, names := has("BG"), has("@#PLIZQtw")
-	if m := judgement.FindStringSubmatchIndex(all); m != nil {
+	if m := judgement().FindStringSubmatchIndex(all); m != nil {
 		return node{'y', cells[:max(m[3], m[5])]}
 	}
 	switch {
