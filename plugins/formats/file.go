@@ -89,7 +89,6 @@ func otherKind(in *bufio.Reader) string {
 	start = bytes.ToLower(bytes.TrimLeft(start, " \t\r\n"))
 	for lead, words := range map[string]string{
 		"%pdf-": "a PDF: export the table as CSV", "par1": "a Parquet file: write its table as CSV", "sqlite format 3": "a database of SQLite: write its table as CSV",
-		"<table":     "a table of a web page: save it as CSV",
 		"pk\x03\x04": "a spreadsheet or a zip in gzip: unpack it first",
 		"<?xml":      "XML: save the table as CSV",
 	} {

@@ -288,7 +288,7 @@ func (r *reading) content(file io.Reader, name string) error {
 	form := misnamed(formOf(name), in)
 	switch {
 	case isPage(in):
-		return r.page(in)
+		return r.page(in, name)
 	case r.options.Format == CSV:
 		form = tableForm
 	case r.options.Format != "" && form == tableForm, form == "", form == packedForm, form == pageForm:

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,7 +20,7 @@ func isPage(in *bufio.Reader) bool {
 		_, rest, _ := bytes.Cut(start, []byte("-->"))
 		start = bytes.TrimLeft(rest, " \t\r\n")
 	}
-	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html")) || bytes.HasPrefix(start, []byte("<head"))
+	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html")) || bytes.HasPrefix(start, []byte("<head")) || bytes.HasPrefix(start, []byte("<table"))
 }
 
 // scripts are the scripts of a page, with their attributes.
@@ -43,8 +44,8 @@ const (
 type tries struct{ objects, bytes int }
 
 // page reads a saved web page: videos are looked for in the state that its scripts have, as JSON
-// or as what they assign to a name.
-func (r *reading) page(in io.Reader) error {
+// or as what they assign to a name, and else in its tables.
+func (r *reading) page(in io.Reader, name string) error {
 	text, err := io.ReadAll(io.LimitReader(in, documentLimit+1))
 	if err != nil {
 		return err
@@ -66,9 +67,22 @@ func (r *reading) page(in io.Reader) error {
 		}
 		states += found
 	}
-	const without = "a web page without the state of TikTok, YouTube or Instagram"
+	const without = "a web page without the state of TikTok, YouTube or Instagram, and without a table of videos"
+	var table io.Reader
+	others := 0
+	if states == 0 {
+		if table, others, err = r.tables.csvOf(text); err != nil {
+			return err
+		}
+	}
 	switch {
 	case states > 0:
+	case table != nil:
+		r.out.report.form("a table of a web page")
+		if others > 0 {
+			r.out.skip(OtherFile, 0, fmt.Sprintf("%d other tables of the web page are not read", others))
+		}
+		return r.tables.csv(bufio.NewReader(table), name)
 	case r.inZip || r.options.Found:
 		r.out.skip(OtherFile, 0, without)
 	default:
