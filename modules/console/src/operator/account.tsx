@@ -28,8 +28,8 @@ function Changes({ of, busy, act }: { of: Account; busy: boolean; act: Act }) {
   const [move, setMove] = useState("grant");
   const [credits, setCredits] = useState("");
   const [reference, setReference] = useState("");
-  const [sure, setSure] = useState(false);
-  useEffect(() => setSure(false), [of]);
+  // What a first press asked about: after a change of the account it asks again.
+  const [asked, setAsked] = useState<Account | null>(null);
   const send = (event: Event, todo: string, values: string[]) => {
     event.preventDefault();
     act(todo, values);
@@ -56,7 +56,7 @@ function Changes({ of, busy, act }: { of: Account; busy: boolean; act: Act }) {
       </form>
       <p class="muted">{say("blockText")}</p>
       {of.blockedAt ? <Button disabled={busy} onClick={() => act("lift")}>{say("lift")}</Button>
-        : <Button kind="danger" disabled={busy} onClick={() => (sure ? act("block") : setSure(true))}>{say(sure ? "blockSure" : "block", { id: of.id })}</Button>}
+        : <Button kind="danger" disabled={busy} onClick={() => (asked === of ? act("block") : setAsked(of))}>{say(asked === of ? "blockSure" : "block", { id: of.id })}</Button>}
     </>
   );
 }
