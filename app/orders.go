@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/scrollery/scrollery/modules/billing/credits"
 	"github.com/scrollery/scrollery/modules/console"
@@ -16,9 +15,6 @@ import (
 
 // orderWithin bounds an order of the operator's page, which goes on where its reader leaves.
 const orderWithin = 30 * time.Second
-
-// maxReference bounds what an operator calls a movement of credits, in characters.
-const maxReference = 100
 
 // orders does what the page of the operator has done with an account, as the commands do.
 type orders struct{ accounts *operator.Service }
@@ -87,9 +83,6 @@ func (o orders) move(ctx context.Context, order console.AccountOrder) error {
 	amount, err := strconv.ParseInt(order.Values[0], 10, 64)
 	if err != nil || amount < 1 || amount > credits.MaxMovement {
 		return fmt.Errorf("%.20q is no number of credits from 1 to %d", order.Values[0], credits.MaxMovement)
-	}
-	if reference := order.Values[1]; utf8.RuneCountInString(reference) > maxReference {
-		return fmt.Errorf("the reference has %d characters, and may have %d", utf8.RuneCountInString(reference), maxReference)
 	}
 	change := o.accounts.GrantCredits
 	if order.Do == "take" {

@@ -45,6 +45,7 @@ func TestAccountsOfOperators(t *testing.T) {
 			{"credits grant " + who + " --credits 100 --reference march", exitDone, "100\n"},
 			{"credits grant " + who + " --credits 100 --reference march", exitDone, "100\n"},
 			{"credits grant " + who + " --credits 101 --reference march", exitFailed, "the reference moved +100 credits before"},
+			{"credits grant " + who + " --credits 100 --reference " + strings.Repeat("x", 101), exitFailed, "the reference has 101 characters, and may have 100"},
 			{"credits take " + who + " --credits 30", exitWrongUse, "--reference is needed"},
 			{"credits take " + who + " --credits 30 --reference march", exitDone, "70\n"},
 			{"credits take " + who + " --credits 30 --reference march", exitDone, "70\n"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/scrollery/scrollery/modules/kernel/audit"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
@@ -136,9 +137,16 @@ func (s *Service) named(ctx context.Context, name string) (int64, error) {
 	return accounts[0], nil
 }
 
-// movement is the reference of a movement of the account's credits.
-func (a AccountRow) movement(kind, reference string) string {
-	return kind + ":" + publicid.Format(publicid.Account, a.ID) + ":" + reference
+// maxReference bounds what an operator calls a movement of credits, in characters.
+const maxReference = 100
+
+// movement is the reference of a movement of the account's credits, within the bound of an
+// operator's own.
+func (a AccountRow) movement(kind, reference string) (string, error) {
+	if n := utf8.RuneCountInString(reference); n > maxReference {
+		return "", fmt.Errorf("the reference has %d characters, and may have %d", n, maxReference)
+	}
+	return kind + ":" + publicid.Format(publicid.Account, a.ID) + ":" + reference, nil
 }
 
 // GrantCredits gives an account credits and returns its balance. A reference grants
@@ -151,7 +159,11 @@ func (s *Service) GrantCredits(ctx context.Context, name string, amount int64, r
 	if reference == "" {
 		reference = fmt.Sprint(s.db.NewID())
 	}
-	return s.needs.Credits.Grant(asOperator(ctx), account.ID, amount, account.movement("grant", reference))
+	movement, err := account.movement("grant", reference)
+	if err != nil {
+		return Balance{}, err
+	}
+	return s.needs.Credits.Grant(asOperator(ctx), account.ID, amount, movement)
 }
 
 // TakeCredits takes credits from an account and returns its balance: what it does not have, or
@@ -161,7 +173,11 @@ func (s *Service) TakeCredits(ctx context.Context, name string, amount int64, re
 	if err != nil {
 		return Balance{}, err
 	}
-	return s.needs.Credits.Take(asOperator(ctx), account.ID, amount, account.movement("take", reference))
+	movement, err := account.movement("take", reference)
+	if err != nil {
+		return Balance{}, err
+	}
+	return s.needs.Credits.Take(asOperator(ctx), account.ID, amount, movement)
 }
 
 // NoPlan ends the plan of an account.

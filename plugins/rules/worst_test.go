@@ -26,8 +26,8 @@ func TestLongRulesCompileInTime(t *testing.T) {
 	}
 }
 
-// TestAnyOrderOfWordsIsRead takes words that the grammar knows, in any order: nobody's rule
-// may end the process.
+// TestAnyOrderOfWordsIsRead takes words that the grammar knows, in any order: no rule may end
+// the process.
 func TestAnyOrderOfWordsIsRead(t *testing.T) {
 	t.Parallel()
 	known := strings.Fields("no only skip question hooks or and hook that asks a question starting with questions captions unless except over 10k views English German TikTok Reels Shorts @a @b #x , . ads is not must under 30 seconds year old creators with followers from like food vegan in on the hashtag 5 to")

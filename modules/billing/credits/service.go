@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/audit"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
@@ -111,7 +112,7 @@ func (s *Service) onWord(ctx context.Context, accountID, credits int64, referenc
 		return nil
 	})
 	if err != nil {
-		return Balance{}, fmt.Errorf("move credits of %d: %w", accountID, err)
+		return Balance{}, fmt.Errorf("move credits of %s: %w", publicid.Format(publicid.Account, accountID), err)
 	}
 	return s.Balance(ctx, accountID)
 }
