@@ -2,8 +2,10 @@ package app_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -95,10 +97,19 @@ func datedFeed(t *testing.T) func(*app.Config) {
 	dir, day := t.TempDir(), time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1)
 	for run := range 3 {
 		name := filepath.Join(strconv.Itoa(run+1), "videos.jsonl")
-		sample, err := os.ReadFile(filepath.Join("../plugins/feed/sample", name))
+		packed, err := os.Open(filepath.Join("../plugins/feed/sample", name+".gz"))
 		if err != nil {
 			t.Fatal(err)
 		}
+		unzip, err := gzip.NewReader(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sample, err := io.ReadAll(unzip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = packed.Close() // only read
 		var dated bytes.Buffer
 		to := json.NewEncoder(&dated)
 		for line := range bytes.Lines(sample) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -135,13 +136,22 @@ func asFault(err error, to **stage.Error) bool {
 }
 
 func BenchmarkJSONLines(b *testing.B) {
-	text, err := sampleLibrary.ReadFile("sample/3/videos.jsonl")
+	packed, err := sampleLibrary.Open("sample/3/videos.jsonl.gz")
 	if err != nil {
 		b.Fatal(err)
 	}
+	unzip, err := gzip.NewReader(packed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text, err := io.ReadAll(unzip)
+	if err != nil {
+		b.Fatal(err)
+	}
+	files := fstest.MapFS{"videos.jsonl": {Data: text}}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, err := formats.Read(context.Background(), sampleFiles(), []string{"3/videos.jsonl"}, formats.Options{Now: now}, func(stage.Record) error { return nil }); err != nil {
+		if _, err := formats.Read(context.Background(), files, []string{"videos.jsonl"}, formats.Options{Now: now}, func(stage.Record) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

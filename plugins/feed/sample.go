@@ -13,7 +13,7 @@ import (
 // counted back from the day of the run.
 const Sample = "sample"
 
-//go:embed sample/1/*.jsonl sample/2/*.jsonl sample/3/*.jsonl
+//go:embed sample/1/*.gz sample/2/*.gz sample/3/*.gz
 var sampleLibrary embed.FS
 
 func sampleFiles() fs.FS {

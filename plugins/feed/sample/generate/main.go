@@ -3,7 +3,9 @@
 package main
 
 import (
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
 	"math"
@@ -47,11 +49,15 @@ func write(run int, videos []*made, random *rand.Rand) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	out, err := os.Create(filepath.Join(dir, "videos.jsonl"))
+	out, err := os.Create(filepath.Join(dir, "videos.jsonl.gz"))
 	if err != nil {
 		return err
 	}
-	lines := json.NewEncoder(out)
+	packed, err := gzip.NewWriterLevel(out, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	lines := json.NewEncoder(packed)
 	lines.SetEscapeHTML(false)
 	for _, v := range videos {
 		if run > v.first {
@@ -65,7 +71,7 @@ func write(run int, videos []*made, random *rand.Rand) error {
 			return err
 		}
 	}
-	return out.Close()
+	return errors.Join(packed.Close(), out.Close())
 }
 
 func (l library) invent(random *rand.Rand) []*made {
