@@ -98,6 +98,8 @@ type bundle struct {
 	db      *store.DB
 	ctx     context.Context
 	runs    *runs
+	// retention is what the policy says of sources.
+	retention []videos.Retention
 }
 
 const account = int64(7)
@@ -110,7 +112,7 @@ var thinning = videos.Thinning{All: 90 * 24 * time.Hour, Daily: 365 * 24 * time.
 
 func setup(t testing.TB, db *store.DB) *bundle {
 	t.Helper()
-	b := &bundle{t: t, db: db, ctx: viewer.As(t.Context(), account), runs: &runs{subject: "website:a.com", subjects: map[int64]string{}}}
+	b := &bundle{t: t, db: db, ctx: viewer.As(t.Context(), account), runs: &runs{subject: "website:a.com", subjects: map[int64]string{}}, retention: retention}
 	b.open(Defaults())
 	return b
 }
@@ -118,7 +120,7 @@ func setup(t testing.TB, db *store.DB) *bundle {
 // open makes the parts of the library anew.
 func (b *bundle) open(cfg Config) {
 	b.t.Helper()
-	l, err := New(cfg, b.db, b.runs, b.runs, b.runs, b.runs, b.kept(), retention, thinning)
+	l, err := New(cfg, b.db, b.runs, b.runs, b.runs, b.runs, b.kept(), b.retention, thinning)
 	if err != nil {
 		b.t.Fatal(err)
 	}

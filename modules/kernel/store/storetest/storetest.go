@@ -9,8 +9,10 @@ package storetest
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -76,6 +78,28 @@ func Open(t testing.TB, cfg store.Config) *store.DB {
 		}
 	})
 	return db
+}
+
+// Copy returns where a copy of a database lies that nothing has open. A copy in SQLite has its
+// folder without what else is in it; one in PostgreSQL is dropped after the test.
+func Copy(t testing.TB, cfg store.Config) store.Config {
+	t.Helper()
+	if cfg.DatabaseURL == "" {
+		file, err := os.ReadFile(filepath.Join(cfg.DataDir, "scrollery.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.DataDir = t.TempDir()
+		if err := os.WriteFile(filepath.Join(cfg.DataDir, "scrollery.db"), file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return cfg
+	}
+	address, err := url.Parse(cfg.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return postgresCopy(t, postgresServer(t), strings.TrimPrefix(address.Path, "/"))
 }
 
 // Log returns a logger that says nothing unless SCROLLERY_TEST_LOG is set.
