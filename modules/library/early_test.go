@@ -65,6 +65,7 @@ func TestEarlyViewsAreRecounted(t *testing.T) {
 				of[creator][id], marked[creator] = v, true
 				one := followed(id, creator, "c"+creator, at, followers[creator])
 				one.PostedAt, one.Metrics.Views = &v.posted, &v.views
+				one.Evidence = &stage.Evidence{Spoken: ptr("said in " + id)}
 				records = append(records, one)
 			}
 			b.scroll(scroll+1, at, records...)
@@ -107,6 +108,38 @@ func TestEarlyViewsAreRecounted(t *testing.T) {
 					if listed != want[o.Video.ExternalID] {
 						t.Errorf("scroll %d: %s in list %v: got %+v, want %+v", scroll+1, o.Video.ExternalID, list, listed, want[o.Video.ExternalID])
 					}
+				}
+			}
+			shows := func(where string, hooks []shownHook) {
+				t.Helper()
+				for _, h := range hooks {
+					var listed early
+					if h.Early != nil {
+						listed = *h.Early
+					}
+					if listed != want[h.Video.ExternalID] {
+						t.Errorf("scroll %d: %s in %s: got %+v, want %+v", scroll+1, h.Video.ExternalID, where, listed, want[h.Video.ExternalID])
+					}
+				}
+			}
+			shows("listHooks", b.all(lists.Page{List: lists.Hooks, Paged: true}).Hooks)
+			shows("listHooks by score", b.all(lists.Page{List: lists.BestHooks, Paged: true}).Hooks)
+			var ids []string
+			for _, one := range records {
+				ids = append(ids, b.idOf(one.ExternalID))
+			}
+			body, err := b.explainer.Videos(b.ctx, ids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var many struct{ Videos []shownHook }
+			if err := json.Unmarshal(body, &many); err != nil || len(many.Videos) != len(ids) {
+				t.Fatalf("got %d videos of %d, error %v", len(many.Videos), len(ids), err)
+			}
+			shows("getVideos", many.Videos)
+			for _, h := range b.all(lists.Page{List: lists.Hooks}).Hooks {
+				if h.Early != nil {
+					t.Errorf("the contract's hooks: got %+v of %s, want their members alone", *h.Early, h.Video.ExternalID)
 				}
 			}
 			for _, o := range b.all(lists.Page{List: lists.Outliers}).Outliers {

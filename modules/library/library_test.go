@@ -203,17 +203,21 @@ type shown struct {
 	Metrics       map[string]json.RawMessage `json:"metrics"`
 }
 
+type shownHook struct {
+	Video        shown           `json:"video"`
+	Visual       json.RawMessage `json:"visual"`
+	Spoken       *string         `json:"spoken"`
+	OnScreenText *string         `json:"onScreenText"`
+	Version      int             `json:"version"`
+	// Of our lists alone.
+	HookText *string  `json:"hookText"`
+	Score    *float64 `json:"score"`
+	Baseline *float64 `json:"baselineViews"`
+	Early    *early   `json:"early"`
+}
+
 type answer struct {
-	Hooks []struct {
-		Video        shown           `json:"video"`
-		Visual       json.RawMessage `json:"visual"`
-		Spoken       *string         `json:"spoken"`
-		OnScreenText *string         `json:"onScreenText"`
-		Version      int             `json:"version"`
-		HookText     *string         `json:"hookText"`
-		Score        *float64        `json:"score"`
-		Baseline     *float64        `json:"baselineViews"`
-	} `json:"hooks"`
+	Hooks    []shownHook `json:"hooks"`
 	Outliers []struct {
 		Video         shown   `json:"video"`
 		Score         float64 `json:"score"`

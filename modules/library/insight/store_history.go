@@ -50,7 +50,7 @@ func (s *Service) Video(ctx context.Context, id string) ([]byte, error) {
 		b = append(b, "null"...)
 	} else {
 		b = append(append(b, `{"video":`...), texts.Doc...)
-		b = videos.ShowHook(b, texts.Hook, texts.HookText, row.Score, row.TwiceBaseline)
+		b = videos.ShowHook(b, &videos.Item{Hook: texts.Hook, HookText: texts.HookText, Score: row.Score, TwiceBaseline: row.TwiceBaseline})
 	}
 	if b = append(b, `,"early":`...); row.Early == 0 {
 		return append(b, "null}"...), nil
@@ -68,7 +68,8 @@ func (s *Service) Videos(ctx context.Context, ids []string) ([]byte, error) {
 		}
 	}
 	numbers := slices.Sorted(maps.Keys(asked))
-	rows, err := s.DB.Ent().Video.Query().Where(video.IDIn(numbers...)).Select(video.FieldScore, video.FieldTwiceBaseline).All(viewer.ByIDs(ctx))
+	rows, err := s.DB.Ent().Video.Query().Where(video.IDIn(numbers...)).
+		Select(video.FieldScore, video.FieldTwiceBaseline, video.FieldEarly, video.FieldAlike, video.FieldPeers, video.FieldAlikeCreators).All(viewer.ByIDs(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("read %d videos: %w", len(numbers), err)
 	}
@@ -102,7 +103,10 @@ func (s *Service) Videos(ctx context.Context, ids []string) ([]byte, error) {
 		}
 		row := scored[doc.ID]
 		b = append(append(next(b), `{"video":`...), doc.Doc...)
-		b = videos.ShowHook(b, doc.Hook, doc.HookText, row.Score, row.TwiceBaseline)
+		b = videos.ShowHook(b, &videos.Item{
+			Hook: doc.Hook, HookText: doc.HookText, Score: row.Score, TwiceBaseline: row.TwiceBaseline,
+			Early: row.Early, Alike: row.Alike, Peers: row.Peers, AlikeCreators: row.AlikeCreators,
+		})
 	}
 	return append(append(b, missing...), "]}"...), nil
 }

@@ -73,7 +73,7 @@ func (s *Service) appendItem(b []byte, p Page, item *videos.Item) ([]byte, error
 	if !p.Paged {
 		return append(b, *item.Hook...), nil
 	}
-	return videos.ShowHook(b, item.Hook, item.HookText, item.Score, item.TwiceBaseline), nil
+	return videos.ShowHook(b, item), nil
 }
 
 // Newest is the newest usable reading of the completed scrolls of the library; 0 without one.

@@ -84,20 +84,23 @@ func (h *Hook) append(b []byte) []byte {
 }
 
 // ShowHook appends what a hook has after its video, as our lists show it: the evidence with
-// the text of the hook, and the score of the video with its baseline if it has one. A video without
-// evidence, nil, has version 0.
-func ShowHook(b []byte, evidence *string, text *string, score float64, twiceBaseline int64) []byte {
-	if evidence != nil {
-		b = append(b, (*evidence)[:len(*evidence)-1]...)
+// the text of the hook, the score of the video with its baseline if it has one, and its early views
+// likewise. A video without evidence has version 0.
+func ShowHook(b []byte, v *Item) []byte {
+	if v.Hook != nil {
+		b = append(b, (*v.Hook)[:len(*v.Hook)-1]...)
 	} else {
 		b = append(b, `,"visual":null,"spoken":null,"onScreenText":null,"version":0`...)
 	}
-	if text != nil {
-		b = AppendString(append(b, `,"hookText":`...), *text)
+	if v.HookText != nil {
+		b = AppendString(append(b, `,"hookText":`...), *v.HookText)
 	}
-	if twiceBaseline > 0 {
-		b = jsontext.AppendFloat(append(b, `,"score":`...), score, 64)
-		b = jsontext.AppendFloat(append(b, `,"baselineViews":`...), float64(twiceBaseline)/2, 64)
+	if v.TwiceBaseline > 0 {
+		b = jsontext.AppendFloat(append(b, `,"score":`...), v.Score, 64)
+		b = jsontext.AppendFloat(append(b, `,"baselineViews":`...), float64(v.TwiceBaseline)/2, 64)
+	}
+	if v.Early > 0 {
+		b = ShowEarly(append(b, `,"early":`...), v.Early, v.Alike, v.Peers, v.AlikeCreators)
 	}
 	return append(b, '}')
 }

@@ -491,6 +491,8 @@ type Hook struct {
 	Score *float64 `protobuf:"fixed64,7,opt,name=score" json:"score,omitempty"`
 	// The baseline of the video; absent if there is none.
 	BaselineViews *float64 `protobuf:"fixed64,8,opt,name=baseline_views,json=baselineViews" json:"baseline_views,omitempty"`
+	// What the video would usually have, as in `listOutliers`; absent likewise. Only in `listHooks` and `getVideos`.
+	Early         *Early `protobuf:"bytes,10,opt,name=early" json:"early,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -579,6 +581,13 @@ func (x *Hook) GetBaselineViews() float64 {
 		return *x.BaselineViews
 	}
 	return 0
+}
+
+func (x *Hook) GetEarly() *Early {
+	if x != nil {
+		return x.Early
+	}
+	return nil
 }
 
 // Outlier is a video far above its baseline.
@@ -1004,7 +1013,7 @@ const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\x06shares\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x06shares\x12\x1b\n" +
 	"\x05saves\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05saves\x12&\n" +
 	"\vobserved_at\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x01R\n" +
-	"observedAt\"\xde\x02\n" +
+	"observedAt\"\x8f\x03\n" +
 	"\x04Hook\x121\n" +
 	"\x05video\x18\x01 \x01(\v2\x13.scrollery.v1.VideoB\x06\xbaH\x03\xc8\x01\x01R\x05video\x12B\n" +
 	"\x06visual\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x12\x82\xdb\x18\x0eVisualEvidenceR\x06visual\x12\x1d\n" +
@@ -1013,7 +1022,9 @@ const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\aversion\x18\x05 \x01(\x05R\aversion\x12&\n" +
 	"\thook_text\x18\x06 \x01(\tB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\bhookText\x12\x1f\n" +
 	"\x05score\x18\a \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x05score\x120\n" +
-	"\x0ebaseline_views\x18\b \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\rbaselineViews\"\xb0\x03\n" +
+	"\x0ebaseline_views\x18\b \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\rbaselineViews\x12/\n" +
+	"\x05early\x18\n" +
+	" \x01(\v2\x13.scrollery.v1.EarlyB\x04\xd0\xda\x18\x01R\x05early\"\xb0\x03\n" +
 	"\aOutlier\x121\n" +
 	"\x05video\x18\x01 \x01(\v2\x13.scrollery.v1.VideoB\x06\xbaH\x03\xc8\x01\x01R\x05video\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x12,\n" +
@@ -1083,15 +1094,16 @@ var file_scrollery_v1_library_proto_depIdxs = []int32{
 	4,  // 3: scrollery.v1.Video.metrics:type_name -> scrollery.v1.Metrics
 	0,  // 4: scrollery.v1.Hook.video:type_name -> scrollery.v1.Video
 	11, // 5: scrollery.v1.Hook.visual:type_name -> google.protobuf.Value
-	0,  // 6: scrollery.v1.Outlier.video:type_name -> scrollery.v1.Video
-	7,  // 7: scrollery.v1.Outlier.early:type_name -> scrollery.v1.Early
-	9,  // 8: scrollery.v1.Trend.metrics:type_name -> scrollery.v1.TrendMetrics
-	0,  // 9: scrollery.v1.Trend.examples:type_name -> scrollery.v1.Video
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	7,  // 6: scrollery.v1.Hook.early:type_name -> scrollery.v1.Early
+	0,  // 7: scrollery.v1.Outlier.video:type_name -> scrollery.v1.Video
+	7,  // 8: scrollery.v1.Outlier.early:type_name -> scrollery.v1.Early
+	9,  // 9: scrollery.v1.Trend.metrics:type_name -> scrollery.v1.TrendMetrics
+	0,  // 10: scrollery.v1.Trend.examples:type_name -> scrollery.v1.Video
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_library_proto_init() }
