@@ -31,6 +31,7 @@ func (r *tables) excel(at io.ReaderAt, size int64, name string) (err error) {
 	if err != nil {
 		return err
 	}
+	r.linked = func(sheet string) cellLinks { return linkedCells(at, size, sheet) }
 	book, err := excelize.OpenReader(io.NewSectionReader(at, 0, size), excelize.Options{UnzipSizeLimit: maxSheet, UnzipXMLSizeLimit: maxSheetHeld, RawCellValue: true})
 	if err != nil {
 		return fmt.Errorf("a spreadsheet that cannot be read: %w", err)
@@ -179,7 +180,58 @@ func (r *tables) sheet(book *excelize.File, name string, m *Map) (*sheetRows, *h
 		return nil, nil, nil, nil
 	}
 	again, err := openSheet(book, name)
-	return again, header, all[header.row+1:], err
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	sample := all[header.row+1:]
+	if !anyLink(sample) {
+		again.lead(header, sample, lines[header.row+1:], r.linked(name))
+	}
+	return again, header, sample, nil
+}
+
+// anyLink reports whether a cell of a table has the address of a video.
+func anyLink(rows [][]string) bool {
+	return slices.ContainsFunc(rows, func(row []string) bool {
+		return slices.ContainsFunc(row, func(cell string) bool { return readLink(cell).kind == videoLink })
+	})
+}
+
+// lead gives a table without addresses a column more for each column whose cells lead to videos.
+func (s *sheetRows) lead(header *headerRow, sample [][]string, lines []int, links cellLinks) {
+	if s.linked = links.columns(lines); len(s.linked) == 0 {
+		return
+	}
+	s.links, s.before = links, len(header.names)
+	for _, row := range sample {
+		s.before = max(s.before, len(row))
+	}
+	for len(header.names) < s.before {
+		header.names = append(header.names, "")
+	}
+	for _, column := range s.linked {
+		name := "link"
+		if column < s.before && header.names[column] != "" {
+			name = "link of " + header.names[column]
+		}
+		header.names = append(header.names, name)
+	}
+	for i, row := range sample {
+		sample[i] = s.leads(row, lines[i])
+	}
+}
+
+// leads is a row with the addresses that its cells lead to.
+func (s *sheetRows) leads(row []string, line int) []string {
+	if len(s.linked) == 0 || len(row) == 0 {
+		return row
+	}
+	out := make([]string, s.before, s.before+len(s.linked))
+	copy(out, row)
+	for _, column := range s.linked {
+		out = append(out, s.links[line][column])
+	}
+	return out
 }
 
 // sheetRows are the rows of a sheet.
@@ -189,6 +241,11 @@ type sheetRows struct {
 	// width is how many columns the table has: cells that are not stored are empty.
 	width int
 	cells [][]byte
+	// linked are the columns whose cells lead to the videos of links: these follow in columns of
+	// their own, behind so many others.
+	linked []int
+	links  cellLinks
+	before int
 }
 
 func openSheet(book *excelize.File, name string) (*sheetRows, error) {
@@ -236,7 +293,7 @@ func (s *sheetRows) next() ([][]byte, error) {
 			continue
 		}
 		s.cells = s.cells[:0]
-		for _, text := range row {
+		for _, text := range s.leads(row, s.line) {
 			s.cells = append(s.cells, []byte(cleanText(text)))
 		}
 		for len(s.cells) < s.width {

@@ -108,6 +108,8 @@ type tables struct {
 	mapFault error
 	// since1904 says that the days of the present spreadsheet count from 1904.
 	since1904 bool
+	// linked reads where the cells of a sheet of the present spreadsheet lead.
+	linked func(sheet string) cellLinks
 	// marked says that a byte order mark names the encoding of the file.
 	marked bool
 

@@ -338,6 +338,52 @@ func TestSpreadsheets(t *testing.T) {
 	}
 }
 
+// TestCellsThatLeadToVideos: a title that one clicks on, by a hyperlink of the cell or by a formula.
+func TestCellsThatLeadToVideos(t *testing.T) {
+	t.Parallel()
+	for name, link := range map[string]func(book *excelize.File, cell, address string) error{
+		"hyperlinks": func(book *excelize.File, cell, address string) error {
+			return book.SetCellHyperLink("Data", cell, address, "External")
+		},
+		"formulas": func(book *excelize.File, cell, address string) error {
+			return book.SetCellFormula("Data", cell, `HYPERLINK("`+address+`","a title & more")`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			book := excelize.NewFile()
+			if _, err := book.NewSheet("Data"); err != nil {
+				t.Fatal(err)
+			}
+			rows := [][]any{{"Best of July"}, {"Watch", "Caption", "Views", "Profile"}, {"here", "Pour slower", 1200, "@moka"}, {"here", "Grind finer", "1.2M", "@moka"}, {"here", "Warm cups", 77}, {"", "No link", 5}}
+			for i, row := range rows {
+				if err := book.SetSheetRow("Data", fmt.Sprintf("A%d", i+1), &row); err != nil {
+					t.Fatal(err)
+				}
+				if i >= 2 && i < 5 {
+					if err := link(book, fmt.Sprintf("A%d", i+1), fmt.Sprintf("https://www.tiktok.com/@moka/video/729000000000000480%d?lang=en&x=1", i)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			path := filepath.Join(t.TempDir(), "a.xlsx")
+			if err := book.SaveAs(path); err != nil {
+				t.Fatal(err)
+			}
+			recs, report := readPath(t, path, Options{})
+			if got, want := idsOf(recs), "7290000000000004802 7290000000000004803 7290000000000004804"; got != want {
+				t.Fatalf("got %q, want %q: %+v", got, want, report)
+			}
+			if got := *recs[1].Metrics.Views; got != 1200000 || !strings.Contains(string(recs[1].Metadata), "Grind finer") {
+				t.Errorf("got %d views of %s, want 1200000 of its caption", got, recs[1].Metadata)
+			}
+			if n := report.Count(NoID); n != 1 {
+				t.Errorf("got %d rows without a link, want 1: %+v", n, report.Skips)
+			}
+		})
+	}
+}
+
 func TestDaysOfASpreadsheetSince1904(t *testing.T) {
 	t.Parallel()
 	book := excelize.NewFile()
