@@ -50,6 +50,18 @@ func TestCollections(t *testing.T) {
 	b.press("Done")
 	b.until(`document.activeElement.closest('.ranked li')`) // the focus is where it was
 
+	// Two cards of the grid are saved together.
+	b.open("/console/outliers?view=grid")
+	for n := range 2 {
+		b.act(".grid .choose-one", n)
+	}
+	b.check("select")
+	b.press("Save 2 to a collection")
+	b.act(".choose button", 0)
+	b.until(`document.querySelector('dialog [role=status]')?.innerText.includes('Saved findings')`)
+	b.press("Done")
+	b.until(`!document.querySelector('.choose-one:checked')`)
+
 	b.press("Library")
 	for n := range 3 {
 		b.act("tbody input[type=checkbox]", n)

@@ -20,7 +20,7 @@ import (
 )
 
 // firstPage is the bound of what the first page transfers, in bytes.
-const firstPage = 90_000
+const firstPage = 87_000
 
 func assets() fs.FS {
 	return fstest.MapFS{

@@ -3,8 +3,7 @@
 import type { FunctionComponent } from "preact";
 import type { Key } from "../i18n/t";
 import type { Lazy } from "../ui/lazy";
-import { Account, BriefPage, Collections, Compare, Creators, Hooks, Outliers, Report, RulesPage, ScrollPage, Trends } from "./later";
-import { Library } from "./library";
+import { Account, BriefPage, Collections, Compare, Creators, Hooks, Library, Outliers, Report, RulesPage, ScrollPage, Trends } from "./later";
 import { Start } from "./start";
 
 export type PageProps = {

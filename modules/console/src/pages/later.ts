@@ -6,9 +6,9 @@ const setup = () => import("../setup");
 
 export const Creators = lazy(async () => (await results()).Creators, { title: "table.creator" });
 export const Hooks = lazy(async () => (await results()).Hooks, { title: "nav.hooks" });
+export const Library = lazy(async () => (await results()).Library, { title: "nav.library" });
 export const Outliers = lazy(async () => (await results()).Outliers, { title: "nav.outliers" });
 export const Trends = lazy(async () => (await results()).Trends, { title: "nav.trends" });
-export const VideoPage = lazy(async () => (await results()).VideoPage, { title: "table.video" });
 
 export const BriefPage = lazy(async () => (await setup()).BriefPage, { title: "nav.brief" });
 export const Claim = lazy(async () => (await setup()).Claim, { title: "claim.title" });

@@ -1,5 +1,5 @@
 // Library: all videos in a table, with search, filters, archive, notes and a CSV file.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Deletion } from "../../gen/scrollery/v1/library_deletion_pb";
 import type { Video } from "../../gen/scrollery/v1/library_pb";
 import { usePages } from "../api/query";
@@ -10,13 +10,15 @@ import { CheckFilter, ChoiceFilter, Filters, InputFilter, dayFilter, filter, kin
 import { Grid, ViewSwitch, asGrid } from "../ui/card";
 import { Badge, Button, Card, Link, PageHead } from "../ui/parts";
 import { Save } from "../ui/save";
+import { Choose, Chosen, useSelection } from "../ui/select";
 import { Empty, ProblemView, ShowPages } from "../ui/states";
 import { Table } from "../ui/table";
 import { Byline, Name, nameOf } from "../ui/video";
 import type { PageProps } from "./index";
-import { ImportFile, VideoPage } from "./later";
+import { ImportFile } from "./later";
 import { saveCsv } from "./library-csv";
 import { readVideos, type Entry } from "./library-read";
+import { VideoPage } from "./video";
 import { Delete, Deleted } from "./video-delete";
 import { Annotate, useArchive } from "./video-actions";
 
@@ -46,17 +48,10 @@ function Overview() {
   const [deleting, setDeleting] = useState<Video | null>(null);
   const [deletion, setDeletion] = useState<Deletion | null>(null);
   const archive = useArchive((video, archived) => setMoved((before) => new Map(before).set(video.id, archived)));
-  const [selected, setSelected] = useState(new Set<string>());
-  useEffect(() => setSelected(new Set()), inputs); // what is not shown is not saved
-  const select = (id: string, yes: boolean) => setSelected((before) => {
-    const next = new Set(before);
-    if (yes) next.add(id);
-    else next.delete(id);
-    return next;
-  });
+  const selection = useSelection(inputs);
   const archived = (entry: Entry) => moved.get(entry.video.id) ?? entry.archived;
   const columns = [
-    { title: t("select.title"), cell: ({ video }: Entry) => <input type="checkbox" checked={selected.has(video.id)} onChange={(event) => select(video.id, event.currentTarget.checked)} aria-label={t("select.one", { name: nameOf(video).slice(0, 60) })} /> },
+    { title: t("select.title"), cell: ({ video }: Entry) => <Choose video={video} of={selection} /> },
     { title: t("table.video"), head: true, cell: ({ video }: Entry) => <div class="video-cell"><Link class="name" href={to("library", video.id)}><Name video={video} /></Link><Byline video={video} /></div> },
     { title: t("count.views"), number: true, cell: ({ video }: Entry) => count(video, "views") },
     { title: t("count.likes"), number: true, cell: ({ video }: Entry) => count(video, "likes") },
@@ -103,13 +98,8 @@ function Overview() {
                 <ViewSwitch />
                 <Button onClick={() => saveCsv(entries.map((entry) => ({ video: changed.get(entry.video.id) ?? entry.video, archived: archived(entry) })), "scrollery-library.csv")}>{t("library.csv")}</Button>
               </div>
-              {selected.size > 0 && (
-                <div class="row" role="group" aria-label={t("select.title")}>
-                  <Save videos={[...selected]} label={t("select.many", { n: selected.size })} done={() => setSelected(new Set())} />
-                  <Button kind="quiet" onClick={() => setSelected(new Set())}>{t("select.none")}</Button>
-                </div>
-              )}
-              {asGrid() ? <Grid items={entries.map(({ video }) => ({ video, page: "library" as const }))} /> : <Table caption={t("nav.library")} rows={entries} id={(entry) => entry.video.id} columns={columns} />}
+              <Chosen of={selection} />
+              {asGrid() ? <Grid items={entries.map(({ video }) => ({ video, page: "library" as const }))} selection={selection} /> : <Table caption={t("nav.library")} rows={entries} id={(entry) => entry.video.id} columns={columns} />}
             </>
           )}
         </ShowPages>

@@ -5,11 +5,12 @@ import { t } from "../i18n/t";
 import { to } from "../shell/router";
 import { Link } from "../ui/parts";
 import { Save } from "../ui/save";
+import { Choose, type Selection } from "../ui/select";
 import { Byline, Name, nameOf } from "../ui/video";
 
 const count = (value: number | undefined) => (value === undefined ? "–" : compact(value));
 
-export function Row({ outlier }: { outlier: Outlier }) {
+export function Row({ outlier, selection }: { outlier: Outlier; selection?: Selection }) {
   const { video } = outlier;
   if (!video) return null;
   return (
@@ -20,7 +21,7 @@ export function Row({ outlier }: { outlier: Outlier }) {
         <Byline video={video} />
         <p class="muted">{t("outliers.point", { score: number(outlier.score, 1), views: count(video.metrics?.views), baseline: count(outlier.baselineViews), n: outlier.sampleCount })}</p>
         {outlier.early && <p class="muted">{t("outliers.early", { n: outlier.early.ownVideos, low: count(outlier.early.low), high: count(outlier.early.high) })}</p>}
-        <Save videos={[video.id]} name={nameOf(video)} />
+        <div class="row tight"><Save videos={[video.id]} name={nameOf(video)} />{selection && <Choose video={video} of={selection} />}</div>
       </div>
     </li>
   );

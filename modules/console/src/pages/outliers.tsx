@@ -10,6 +10,7 @@ import { CheckFilter, ChoiceFilter, Filters, InputFilter, dayFilter, filter, kin
 import { Grid, ViewSwitch, asGrid } from "../ui/card";
 import { Button, Card, Link, PageHead } from "../ui/parts";
 import { Empty, Show, ShowPages } from "../ui/states";
+import { Chosen, useSelection } from "../ui/select";
 import { preparePlots } from "../ui/plot";
 import { Twin } from "../ui/twin";
 import { nameOf, nameless } from "../ui/video";
@@ -36,6 +37,7 @@ function Overview() {
     const page = await api.library.listOutliers({ ...wanted, limit: 25, pageToken }, { signal });
     return { items: page.outliers, next: page.nextPageToken };
   }, Object.values(wanted));
+  const selection = useSelection(Object.values(wanted));
   const [area, setArea] = useState<Area | null>(null);
   useEffect(preparePlots, []);
   const points = useMemo(() => (scores.data ? pointsOf(scores.data) : []), [scores.data]);
@@ -73,7 +75,14 @@ function Overview() {
       </Card>
       <Card title={t("outliers.list")} aside={<ViewSwitch />}>
         <ShowPages of={list} lines={6} empty={<Empty title={t("outliers.none")} text={none} />}>
-          {(items) => asGrid() ? <Grid items={items.flatMap(({ video, score }) => (video ? [{ video, score, page: "outliers" as const }] : []))} /> : <ol class="ranked">{items.map((item) => <Row key={item.video?.id} outlier={item} />)}</ol>}
+          {(items) => (
+            <>
+              <Chosen of={selection} />
+              {asGrid()
+                ? <Grid items={items.flatMap(({ video, score }) => (video ? [{ video, score, page: "outliers" as const }] : []))} selection={selection} />
+                : <ol class="ranked">{items.map((item) => <Row key={item.video?.id} outlier={item} selection={selection} />)}</ol>}
+            </>
+          )}
         </ShowPages>
       </Card>
     </>

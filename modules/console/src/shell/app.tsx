@@ -3,8 +3,7 @@ import { Component, type ComponentChildren } from "preact";
 import { signedIn } from "../api/session";
 import { t } from "../i18n/t";
 import { pages } from "../pages/index";
-import { Claim, Subscribe, VideoPage } from "../pages/later";
-import { Library } from "../pages/library";
+import { Claim, Subscribe } from "../pages/later";
 import { Welcome } from "../pages/welcome";
 import { Empty } from "../ui/states";
 import { Button, Link, PageHead } from "../ui/parts";
@@ -40,11 +39,8 @@ function skip(event: MouseEvent) {
 
 /** Loads the script of the page at the address, if it has one of its own. */
 export async function preparePage(): Promise<void> {
-  const [first = "", rest] = segments.value;
-  const page = pages.find(({ path }) => path === first)?.view;
-  if (!signedIn.value) return;
-  if (rest && page === Library) await VideoPage.prepare();
-  else if (page && "prepare" in page) await page.prepare();
+  const page = pages.find(({ path }) => path === (segments.value[0] ?? ""))?.view;
+  if (signedIn.value && page && "prepare" in page) await page.prepare();
 }
 
 function CurrentPage() {

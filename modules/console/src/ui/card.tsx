@@ -5,6 +5,7 @@ import { t, word } from "../i18n/t";
 import { query, setQuery, to } from "../shell/router";
 import { Button, Link } from "./parts";
 import { Save } from "./save";
+import { Choose, type Selection } from "./select";
 import { nameOf, textOf } from "./video";
 
 /** Whether a list is shown as a grid of cards: it is in the address, as filters are. */
@@ -39,8 +40,8 @@ export type Carded = {
   page: "outliers" | "library";
 };
 
-export function Grid({ items }: { items: Carded[] }) {
-  return <ul class="grid">{items.map((item) => <li key={item.video.id}><VideoCard {...item} /><Save small videos={[item.video.id]} name={nameOf(item.video)} /></li>)}</ul>;
+export function Grid({ items, selection }: { items: Carded[]; selection: Selection }) {
+  return <ul class="grid">{items.map((item) => <li key={item.video.id}><VideoCard {...item} /><Choose video={item.video} of={selection} /><Save small videos={[item.video.id]} name={nameOf(item.video)} /></li>)}</ul>;
 }
 
 function VideoCard({ video, score, onScreen, page }: Carded) {
