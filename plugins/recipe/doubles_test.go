@@ -183,12 +183,29 @@ func scrapeCreators() double {
 	}
 }
 
-// apify is run-sync-get-dataset-items as its reference has it, with two actors; see the head of the recipe.
+// apify is run-sync-get-dataset-items as its reference has it, with five actors; see the head of the recipe.
 func apify() double {
 	options := []string{"timeout", "memory", "maxItems", "maxTotalChargeUsd", "build", "format", "clean", "limit", "offset"}
 	most := func(body map[string]any, name string) int {
 		n, _ := body[name].(float64)
 		return min(int(n), 30)
+	}
+	reels := func(body map[string]any, page int) any {
+		return list(page, most(body, "resultsLimit"), func(n int) map[string]any {
+			return map[string]any{
+				"id": fmt.Sprint(3869167893477101612 + n), "type": "Video", "shortCode": fmt.Sprintf("DWyC7MLD%d", n), "caption": "Tea", "url": fmt.Sprintf("https://www.instagram.com/p/DWyC7MLD%d/", n),
+				"likesCount": 4, "commentsCount": 1, "videoPlayCount": 100 + n, "videoViewCount": 50, "ownerUsername": "ada", "ownerId": "7", "timestamp": "2026-04-06T10:00:00.000Z", "productType": "clips",
+			}
+		})
+	}
+	shorts := func(body map[string]any, page int) any {
+		return list(page, most(body, "maxResultsShorts"), func(n int) map[string]any {
+			id := fmt.Sprintf("VREVC0w%04d", n)
+			return map[string]any{
+				"type": "shorts", "id": id, "url": "https://www.youtube.com/shorts/" + id, "title": "A kettle", "text": "Tea #kettle", "viewCount": 100 + n, "likes": 9, "commentsCount": 1, "date": "2026-04-06T10:00:00.000Z",
+				"duration": "00:00:37", "channelName": "Ada", "channelUsername": "ada", "channelUrl": "https://www.youtube.com/@ada", "channelId": "UCada00000000000000000ad", "numberOfSubscribers": 5,
+			}
+		})
 	}
 	return double{
 		key: func(r *http.Request) string { return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") },
@@ -212,14 +229,25 @@ func apify() double {
 			},
 			"POST /v2/acts/apify~instagram-reel-scraper/run-sync-get-dataset-items": {
 				params: options, needed: []string{"maxItems", "maxTotalChargeUsd", "resultsLimit", "username"}, members: []string{"username", "resultsLimit", "onlyPostsNewerThan", "skipPinnedPosts", "skipTrialReels"},
+				answer: func(_ *http.Request, body map[string]any, page int) any { return reels(body, page) },
+			},
+			"POST /v2/acts/apify~instagram-hashtag-scraper/run-sync-get-dataset-items": {
+				params: options, needed: []string{"maxItems", "maxTotalChargeUsd", "resultsLimit", "hashtags"}, members: []string{"hashtags", "keywordSearch", "resultsType", "resultsLimit"},
 				answer: func(_ *http.Request, body map[string]any, page int) any {
-					return list(page, most(body, "resultsLimit"), func(n int) map[string]any {
-						return map[string]any{
-							"id": fmt.Sprint(3869167893477101612 + n), "type": "Video", "shortCode": fmt.Sprintf("DWyC7MLD%d", n), "caption": "Tea", "url": fmt.Sprintf("https://www.instagram.com/p/DWyC7MLD%d/", n),
-							"likesCount": 4, "commentsCount": 1, "videoPlayCount": 100 + n, "videoViewCount": 50, "ownerUsername": "ada", "ownerId": "7", "timestamp": "2026-04-06T10:00:00.000Z", "productType": "clips",
-						}
-					})
+					if body["resultsType"] != "reels" || body["keywordSearch"] != true { // posts without views, or a tag with a space
+						return []any{}
+					}
+					return reels(body, page)
 				},
+			},
+			"POST /v2/acts/streamers~youtube-shorts-scraper/run-sync-get-dataset-items": {
+				params: options, needed: []string{"maxItems", "maxTotalChargeUsd", "channels", "maxResultsShorts"}, members: []string{"channels", "maxResultsShorts", "oldestPostDate"},
+				answer: func(_ *http.Request, body map[string]any, page int) any { return shorts(body, page) },
+			},
+			"POST /v2/acts/streamers~youtube-scraper/run-sync-get-dataset-items": {
+				params: options, needed: []string{"maxItems", "maxTotalChargeUsd", "searchQueries", "maxResults", "maxResultsShorts", "maxResultStreams"},
+				members: []string{"searchQueries", "startUrls", "maxResults", "maxResultsShorts", "maxResultStreams", "sortingOrder", "sortVideosBy", "downloadSubtitles"},
+				answer:  func(_ *http.Request, body map[string]any, page int) any { return shorts(body, page) },
 			},
 		},
 	}
@@ -449,6 +477,9 @@ func TestShippedRecipesAgainstTheirPages(t *testing.T) {
 		"apify, TikTok handle":             {"apify", apify(), handle("tiktok"), 30, true, 160_000},
 		"apify, TikTok term":               {"apify", apify(), stage.Seed{Platform: "tiktok", Term: "tea"}, 30, true, 160_000},
 		"apify, Instagram handle":          {"apify", apify(), handle("instagram"), 30, true, 160_000},
+		"apify, Instagram term":            {"apify", apify(), stage.Seed{Platform: "instagram", Term: "latte art"}, 30, true, 160_000},
+		"apify, YouTube handle":            {"apify", apify(), handle("youtube"), 30, true, 160_000},
+		"apify, YouTube term":              {"apify", apify(), stage.Seed{Platform: "youtube", Term: "latte art"}, 30, true, 160_000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
