@@ -21,7 +21,7 @@ type stream = grpc.BidiStreamingClient[stagev1.CallRequest, stagev1.CallResponse
 // verb is what differs between the kinds of calls. Its functions are called
 // from one goroutine, so that next and take may share what they like.
 type verb struct {
-	kind stage.Kind
+	kind stage.Kind // empty for any
 	name string
 	open func(stagev1.StageServiceClient, context.Context, ...grpc.CallOption) (stream, error)
 	// most is what the call may emit; 0 leaves it to spec and config.
@@ -180,10 +180,12 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 
 // has reports whether the stage answers the verb.
 func (e *entry) has(v verb) bool {
-	if e.spec.Kind != v.kind {
+	if v.kind != "" && e.spec.Kind != v.kind {
 		return false
 	}
 	switch v.name {
+	case "Check":
+		return e.checks || e.spec.Check != nil
 	case "Refresh":
 		return e.refreshes || e.spec.Refresh != nil
 	case "Media":

@@ -78,8 +78,8 @@ func Plausible(spec stage.Spec, id string) error {
 	return probe.Validate()
 }
 
-// extras are the verbs that a source may have.
-type extras struct{ refreshes, fetches bool }
+// extras are the verbs that a stage may have: the first two for sources.
+type extras struct{ refreshes, fetches, checks bool }
 
 func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 	limits := m.GetLimits()
@@ -107,7 +107,7 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 	}
 	spec.Requests = costOf(m.GetRequests())
 	source := spec.Kind == stage.SourceKind
-	return spec, extras{refreshes: source && m.GetRefreshes(), fetches: source && m.GetFetchesMedia()}
+	return spec, extras{refreshes: source && m.GetRefreshes(), fetches: source && m.GetFetchesMedia(), checks: m.GetChecks()}
 }
 
 func costOf(m *stagev1.Cost) stage.Cost { return stage.Cost{Handle: m.GetHandle(), Term: m.GetTerm()} }

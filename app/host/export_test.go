@@ -1,5 +1,7 @@
 package host
 
+import "time"
+
 // PID is the process of the session, 0 without one.
 func (s *Session) PID() int {
 	s.mu.Lock()
@@ -12,3 +14,6 @@ func (s *Session) PID() int {
 
 // SessionIdle is how long a session keeps a process that no call uses.
 const SessionIdle = sessionIdle
+
+// ShortChecks bounds checks by less than [stage.CheckWithin].
+func (h *Host) ShortChecks(within time.Duration) { h.checkWithin = within }

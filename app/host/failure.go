@@ -21,6 +21,7 @@ var (
 	errStall    = errors.New("gave no sign of life for too long")
 	errDeadline = errors.New("took longer than a call may")
 	errStart    = errors.New("took too long to start")
+	errCheck    = errors.New("the check took longer than it may, or waited too long for other calls of the stage")
 	errGarbage  = errors.New("sent nothing but records that had to be refused")
 )
 

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/app/host/box"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // Host keeps the plugins. It is safe for concurrent use.
@@ -36,6 +37,8 @@ type Host struct {
 	log     *slog.Logger
 	grants  *grants
 	plugins *plugins
+	// checkWithin bounds a Check; a test may shorten it.
+	checkWithin time.Duration
 
 	learning sync.WaitGroup
 	ends     context.Context // with the host
@@ -54,7 +57,7 @@ func New(config Config, log *slog.Logger) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{
-		Processes: processes, config: &config, log: log, grants: newGrants(&config),
+		Processes: processes, config: &config, log: log, grants: newGrants(&config), checkWithin: stage.CheckWithin,
 	}
 	if h.plugins, err = find(&config, log); err != nil {
 		return nil, err

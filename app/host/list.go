@@ -42,6 +42,8 @@ type Plugin struct {
 	// FetchesMedia reports whether a source can fetch videos themselves, NeedsMedia
 	// whether an evidence stage looks at them.
 	FetchesMedia, NeedsMedia bool
+	// Checks reports whether [Host.Check] can ask it if settings and connection work.
+	Checks bool
 	// Requests are the requests that a seed of a source usually takes.
 	Requests stage.Cost
 	// After and Fallback order a source behind others.
@@ -227,6 +229,7 @@ func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 		ID: e.id, Kind: e.spec.Kind, Version: e.spec.Version, Summary: e.spec.Summary,
 		Platforms: slices.Clone(e.spec.Platforms), Builtin: e.builtin, State: Ready,
 		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
+		Checks:     e.checks || e.spec.Check != nil,
 		NeedsMedia: e.spec.NeedsMedia, Requests: e.spec.Requests, After: e.spec.After, Fallback: e.spec.Fallback,
 	}
 	given, unset := h.grants.give(e, e.spec, stage.Run{}, own)

@@ -202,6 +202,7 @@ func (o *output) redactDone(done *stagev1.Done) {
 	for i, note := range done.GetNotes() {
 		done.Notes[i] = o.clean([]byte(note))
 	}
+	done.Checked = o.clean([]byte(done.GetChecked()))
 }
 
 // cleanedError is an error with text of the plugin, cleaned.

@@ -54,7 +54,7 @@ func external(id string) {
 		ID: id, Version: "2.1.0", Kind: stage.SourceKind, Platforms: []string{"acmetok"}, Summary: "A test's stage",
 		Settings: []stage.Setting{{Name: "region"}, {Name: "dir", Path: true}, {Name: "days", Type: stage.Number, Min: "1", Max: "9"}}, Secrets: []string{"token", "ungranted"},
 		Hosts:   []string{"localhost:9"},
-		Collect: probe, Refresh: refresh,
+		Collect: probe, Refresh: refresh, Check: signIn,
 	})
 }
 
@@ -70,8 +70,10 @@ func specs() []stage.Spec {
 	fetcher.Media = fetchMedia
 	keyed := named("keyed")
 	keyed.Secrets, keyed.RequiredSecrets = []string{"token", "extra"}, []string{"token"}
+	keyed.Check = signIn
 	secretive := named("hostile")
 	secretive.Secrets = []string{"token"}
+	secretive.Check = signIn // its process has another one
 	renewing := named("renewing")
 	renewing.Secrets, renewing.Tokens = []string{"token", "fixed"}, []string{"token"}
 	curious := named("curious")
@@ -94,7 +96,7 @@ func specs() []stage.Spec {
 		{ID: "guide", Version: "1", Kind: stage.PlanKind, Plan: guide},
 		{ID: "unread", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
 		{ID: "watcher", Version: "1", Kind: stage.EvidenceKind, NeedsMedia: true, Evidence: watch},
-		{ID: "judge", Version: "1", Kind: stage.ScreenKind, Screen: judge},
+		{ID: "judge", Version: "1", Kind: stage.ScreenKind, Screen: judge, Check: func(context.Context, *stage.Call) (string, error) { return "judges", nil }},
 		{ID: "listener", Version: "1", Kind: stage.EvidenceKind, Evidence: listen},
 		{ID: "framer", Version: "1", Kind: stage.EvidenceKind, Evidence: frameAll},
 	}

@@ -29,11 +29,10 @@ type Trial struct {
 	Description
 }
 
-// Description is a plugin's spec without its functions, and the optional verbs of a
-// source.
+// Description is a plugin's spec without its functions, and the optional verbs that it has.
 type Description struct {
 	stage.Spec
-	Refreshes, FetchesMedia bool
+	Refreshes, FetchesMedia, Checks bool
 }
 
 // Trial returns nil for an unknown id.
@@ -173,7 +172,7 @@ func (a *Attempt) Describe(ctx context.Context) (Description, error) {
 		return Description{}, err
 	}
 	spec, also := decodeSpec(answer.GetDescription())
-	return Description{spec, also.refreshes, also.fetches}, nil
+	return Description{spec, also.refreshes, also.fetches, also.checks}, nil
 }
 
 // Cause is the reason of an error of a call, such as the end of the process.
@@ -196,7 +195,7 @@ func (a *Attempt) Killed() bool { return a.process.runner.killedByHost() }
 
 // Conversation is a whole call under the host's rules.
 type Conversation struct {
-	// Verb is Refresh or Media; empty is the verb of the stage's kind.
+	// Verb is Refresh, Media or Check; empty is the verb of the stage's kind.
 	Verb string
 	// Records are the input of a screen or evidence stage.
 	Records []stage.Record
@@ -285,6 +284,8 @@ func (a *Attempt) verb(name string, asked *asked, next func() (*stagev1.Input, e
 		v.open, v.take = stagev1.StageServiceClient.Refresh, unwanted
 	case "Media":
 		v.open, v.take = stagev1.StageServiceClient.Media, unwanted
+	case "Check":
+		v.open, v.take = stagev1.StageServiceClient.Check, takeNothing
 	default:
 		v.take = takeRecords(count[stage.Record](answers))
 	}

@@ -1,9 +1,12 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
+	"time"
 
 	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
@@ -131,6 +134,41 @@ func (h *Host) evidence(ctx context.Context, s *Session, id string, run stage.Ru
 		take: takeFindings(asked, emit),
 	})
 	return err
+}
+
+// Check has a stage of any kind say whether its settings, secrets and connection work, with
+// those that a call for the tenant of the context would have. line is for people, in the
+// stage's words, without secrets and of at most [stage.MaxChecked] characters. The error is a
+// *stage.CallError, or the end of ctx. A check has [stage.CheckWithin] from here on, in which
+// it waits for its turn too, and a process of its own; what it spends of quotas is spent.
+func (h *Host) Check(ctx context.Context, id string) (line string, err error) {
+	inner, cancel := context.WithTimeoutCause(ctx, h.checkWithin, errCheck)
+	defer cancel()
+	done, err := h.call(inner, h.alone(), id, stage.Run{Number: 1, Now: time.Now().UnixMilli()}, verb{
+		name: "Check", open: stagev1.StageServiceClient.Check,
+		unasked: []*stagev1.Input{{Last: true}}, take: takeNothing,
+	})
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(inner), errCheck) {
+		err = &stage.CallError{Stage: id, Failure: stage.StageTimeout, Retry: true, Cause: errCheck}
+	}
+	if err != nil {
+		return "", err
+	}
+	return checked(done), nil
+}
+
+// checked is the line of a check for people.
+func checked(done *stagev1.Done) string {
+	line := []rune(Printable(strings.Join(strings.Fields(done.GetChecked()), " ")))
+	if len(line) > stage.MaxChecked {
+		line = append(line[:stage.MaxChecked-1], '…')
+	}
+	return cmp.Or(string(line), "works")
+}
+
+// takeNothing ends a call whose whole answer is its end.
+func takeNothing(message *stagev1.CallResponse) (tally, error) {
+	return tally{}, protocol("sent %T in a check, whose whole answer is Done", message.GetMessage())
 }
 
 // chunks cuts a source's input into messages, the last of them marked.

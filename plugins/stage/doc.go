@@ -29,6 +29,12 @@
 // files that its settings name, write only in Call.Scratch, and reach its Hosts only
 // through [Call.HTTP]. The kernel enforces this where the system can.
 //
+// # A check of the connection
+//
+// A stage of any kind may have a Check: one cheap request that says whether settings,
+// secrets and the connection work. `scrollery plugins try`, `scrollery doctor` and the
+// accounts that set keys of their own run it before the first scroll.
+//
 // # Errors
 //
 // An error says whose fault it is: [Busyf], [Quotaf], [Refusedf], [NotFoundf] and

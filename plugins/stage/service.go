@@ -78,6 +78,7 @@ func (s *several) Media(stream stream) error    { return s.pass(stream, (*servic
 func (s *several) Screen(stream stream) error   { return s.pass(stream, (*service).Screen) }
 func (s *several) Evidence(stream stream) error { return s.pass(stream, (*service).Evidence) }
 func (s *several) Brief(stream stream) error    { return s.pass(stream, (*service).Brief) }
+func (s *several) Check(stream stream) error    { return s.pass(stream, (*service).Check) }
 
 func (s *service) Describe(context.Context, *stagev1.DescribeRequest) (*stagev1.DescribeResponse, error) {
 	return &stagev1.DescribeResponse{Description: describe(s.spec)}, nil
@@ -178,6 +179,19 @@ func (s *service) Brief(stream stream) error {
 		}
 		emit := func(one Sentence) error { return w.sentences.emit(EncodeSentence(one)) }
 		return &stagev1.Done{}, s.spec.Brief(ctx, w.call, facts, emit)
+	})
+}
+
+func (s *service) Check(stream stream) error {
+	if s.spec.Check == nil {
+		return missing("Check")
+	}
+	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
+		checked, err := s.spec.Check(ctx, w.call)
+		if err != nil {
+			checked = "" // it is one or the other
+		}
+		return &stagev1.Done{Checked: checked}, err
 	})
 }
 

@@ -95,7 +95,21 @@ type Spec struct {
 	// tenant wants it to be about. The host drops a sentence that cites no fact, or any id
 	// that is not among the facts.
 	Brief func(ctx context.Context, call *Call, facts []Fact, emit func(Sentence) error) error
+	// Check makes one cheap request and says whether settings, secrets and the connection
+	// work; it is optional for every kind. It returns what works, in one line for people such
+	// as `signed in as @acme, 9,000 of 10,000 units left`: 1 to [MaxChecked] characters
+	// without a secret. Its error is one that another verb would end with: [Misconfiguredf],
+	// [Refusedf], [Quotaf], [Busyf]. It has [CheckWithin], and changes nothing anywhere.
+	// People run it before the first scroll, and again when something fails.
+	Check func(ctx context.Context, call *Call) (string, error)
 }
+
+// The bounds of Spec.Check: how long it may take, its start included, and how many characters
+// of its line people see.
+const (
+	CheckWithin = 30 * time.Second
+	MaxChecked  = 200
+)
 
 // Setting is a value that the operator sets.
 type Setting struct {

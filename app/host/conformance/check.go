@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -62,7 +65,7 @@ func check(ctx context.Context, trial *host.Trial, limits stage.Limits) Report {
 	}
 	report.Plugin = host.Plugin{
 		ID: c.ID, Kind: c.Kind, Version: c.Version, Summary: c.Summary, Platforms: c.Platforms,
-		Refreshes: c.Refreshes, FetchesMedia: c.FetchesMedia, NeedsMedia: c.NeedsMedia,
+		Refreshes: c.Refreshes, FetchesMedia: c.FetchesMedia, NeedsMedia: c.NeedsMedia, Checks: c.Checks,
 		Builtin: c.Builtin(), State: host.Ready,
 	}
 	try("serves its own host only", c.otherProtocol)
@@ -72,6 +75,7 @@ func check(ctx context.Context, trial *host.Trial, limits stage.Limits) Report {
 	try("answers an empty call", func(ctx context.Context) error { return c.converse(ctx, nil) })
 	try("answers "+c.input(), c.records)
 	try("has the other verbs that it declares", c.others)
+	try("ends its check in time", c.checkEnds)
 	try("keeps its secrets to itself", c.keepsSecrets)
 	try("refuses a call that does not open", c.unopened)
 	try("lets go of a cancelled call", c.cancelled)
@@ -85,7 +89,11 @@ type checker struct {
 
 // with runs do against a fresh process, and looks at what the process wrote to stdout.
 func (c *checker) with(ctx context.Context, do func(context.Context, *host.Attempt) error) error {
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout())
+	return c.within(ctx, c.Timeout(), do)
+}
+
+func (c *checker) within(ctx context.Context, most time.Duration, do func(context.Context, *host.Attempt) error) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	a, err := c.Start(ctx)
 	if err != nil {
@@ -182,6 +190,40 @@ func (c *checker) others(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", one.verb, err)
 		}
+	}
+	return nil
+}
+
+// checkEnds has the plugin check itself without settings and secrets. That it says what is
+// missing is an answer.
+func (c *checker) checkEnds(ctx context.Context) error {
+	if !c.Checks {
+		return nil
+	}
+	return c.within(ctx, stage.CheckWithin, func(ctx context.Context, a *host.Attempt) error {
+		var done *stagev1.Done
+		_, failed, err := a.Converse(ctx, host.Conversation{Verb: "Check", Hear: func(message *stagev1.CallResponse) {
+			if message.GetDone() != nil {
+				done = message.GetDone()
+			}
+		}})
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("gives no answer within %v", stage.CheckWithin)
+		case err != nil || failed:
+			return err
+		}
+		return lineOf(done)
+	})
+}
+
+// lineOf is what is wrong with what a check says that has no error.
+func lineOf(done *stagev1.Done) error {
+	switch n := utf8.RuneCountInString(done.GetChecked()); {
+	case n == 0:
+		return errors.New("says neither what works nor what does not")
+	case n > stage.MaxChecked || strings.ContainsFunc(done.GetChecked(), unicode.IsControl):
+		return fmt.Errorf("says %d characters, want one line of at most %d", n, stage.MaxChecked)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		stage.Main(external(name))
 	case "noise":
 		fmt.Println("hello, I am a plugin")
-	case "acme", "leaky", "idler":
+	case "acme", "leaky", "idler", "vague", "telltale":
 		stage.Main(external(name))
 	default:
 		if !host.Dispatch(os.Args, builtins()) {
@@ -49,6 +49,17 @@ func external(id string) stage.Spec {
 				return nil, emit(stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: "unasked"}})
 			}
 			return nil, nil
+		},
+		Check: func(_ context.Context, call *stage.Call) (string, error) {
+			switch token := call.Secrets["token"]; {
+			case id == "vague":
+				return "", nil
+			case id == "telltale" && token != "":
+				return "signed in with " + token, nil
+			case token == "":
+				return "", stage.Misconfiguredf("the token is not set")
+			}
+			return "signed in", nil
 		},
 	}
 }
@@ -116,11 +127,13 @@ func TestCheckBinary(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][]string{
-		"acme":  nil,
-		"noise": {"starts and shakes hands"},
-		"eager": {"serves its own host only"},
-		"leaky": {"keeps its secrets to itself"},
-		"idler": {"has the other verbs that it declares"},
+		"acme":     nil,
+		"noise":    {"starts and shakes hands"},
+		"eager":    {"serves its own host only"},
+		"leaky":    {"keeps its secrets to itself"},
+		"idler":    {"has the other verbs that it declares"},
+		"vague":    {"ends its check in time"},
+		"telltale": {"keeps its secrets to itself"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -49,6 +49,11 @@ func Rehearse(ctx context.Context, path string, r Rehearsal, out io.Writer) erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
+	if trial.Checks {
+		if err := r.check(ctx, trial, out); err != nil {
+			return err
+		}
+	}
 	attempt, err := trial.StartWith(ctx, r.Settings, r.Secrets)
 	if err != nil {
 		return err
@@ -69,6 +74,21 @@ func Rehearse(ctx context.Context, path string, r Rehearsal, out io.Writer) erro
 		return errors.New("the plugin reports an error")
 	}
 	return nil
+}
+
+// check prints what the plugin says of the settings and secrets.
+func (r Rehearsal) check(ctx context.Context, trial *host.Trial, out io.Writer) error {
+	attempt, err := trial.StartWith(ctx, r.Settings, r.Secrets)
+	if err != nil {
+		return err
+	}
+	defer attempt.Stop()
+	p := &printer{out: out}
+	_, failed, err := attempt.Converse(ctx, host.Conversation{Verb: "Check", Hear: p.hear})
+	if err == nil && failed {
+		err = errors.New("the check of the plugin fails")
+	}
+	return err
 }
 
 // read reads the input for a kind.
@@ -128,6 +148,9 @@ func (p *printer) hear(message *stagev1.CallResponse) {
 	case *stagev1.CallResponse_Sentences:
 		shown(p, "sentence", m.Sentences.GetSentences(), stage.DecodeSentence, p.judge.sentence)
 	case *stagev1.CallResponse_Done:
+		if checked := m.Done.GetChecked(); checked != "" {
+			p.line("check", checked)
+		}
 		for _, outcome := range stage.DecodeOutcomes(m.Done.GetOutcomes()) {
 			p.line("outcome", outcome)
 		}

@@ -31,17 +31,22 @@ func (c *checker) keepsSecrets(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout())
 	defer cancel()
 	seen := &seeker{secret: secret}
+	hear := func(message *stagev1.CallResponse) {
+		raw, _ := proto.Marshal(message)
+		_, _ = seen.Write(raw)
+	}
+	if c.Checks {
+		if err := c.checksQuietly(ctx, seen, secrets, hear); err != nil {
+			return err
+		}
+	}
 	a, err := c.StartLogged(ctx, slog.New(slog.NewTextHandler(seen, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		return err
 	}
 	defer a.Stop()
 	err = c.complete(ctx, a, host.Conversation{
-		Records: samples(), Facts: sampleFacts(), Secrets: secrets,
-		Hear: func(message *stagev1.CallResponse) {
-			raw, _ := proto.Marshal(message)
-			_, _ = seen.Write(raw)
-		},
+		Records: samples(), Facts: sampleFacts(), Secrets: secrets, Hear: hear,
 	})
 	a.Stop()
 	<-a.Exited() // its last lines are read
@@ -49,6 +54,22 @@ func (c *checker) keepsSecrets(ctx context.Context) error {
 		return errors.New("says a secret in its log or its answers")
 	}
 	return err
+}
+
+// checksQuietly has the plugin check the secrets, without network.
+func (c *checker) checksQuietly(ctx context.Context, seen *seeker, secrets map[string]string, hear func(*stagev1.CallResponse)) error {
+	a, err := c.StartLogged(ctx, slog.New(slog.NewTextHandler(seen, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	if err != nil {
+		return err
+	}
+	defer a.Stop()
+	_, _, err = a.Converse(ctx, host.Conversation{Verb: "Check", Secrets: secrets, Hear: hear})
+	a.Stop()
+	<-a.Exited()
+	if seen.found() || err != nil && strings.Contains(err.Error(), seen.secret) {
+		return errors.New("says a secret in its check")
+	}
+	return nil // how the check ends is judged with the network
 }
 
 // seeker searches what is written for a secret, across the borders of writes.

@@ -6,6 +6,7 @@
 package stagetest
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
@@ -102,6 +105,31 @@ func Media(t testing.TB, spec stage.Spec, call stage.Call, refs []stage.Ref) ([]
 		return nil
 	})
 	return files, clean(t, outcomes), err
+}
+
+// Check runs the spec's Check, of any kind. A line that people would not see as it is fails
+// the test.
+func Check(t testing.TB, spec stage.Spec, call stage.Call) (string, error) {
+	t.Helper()
+	prepare(t, spec, spec.Kind, &call)
+	if spec.Check == nil {
+		t.Fatalf("%s has no Check", spec.ID)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), stage.CheckWithin)
+	defer cancel()
+	line, err := spec.Check(ctx, &call)
+	if err != nil {
+		return line, err
+	}
+	if n := utf8.RuneCountInString(line); n < 1 || n > stage.MaxChecked || strings.ContainsFunc(line, unicode.IsControl) {
+		t.Errorf("the check says %q: want one line of 1 to %d characters", line, stage.MaxChecked)
+	}
+	for name, secret := range call.Secrets {
+		if len(secret) >= 6 && strings.Contains(line, secret) {
+			t.Errorf("the check says the secret %s", name)
+		}
+	}
+	return line, nil
 }
 
 // Screen runs the spec's Screen. A record without a verdict, or with two, fails the test.

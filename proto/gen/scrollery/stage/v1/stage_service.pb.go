@@ -1271,7 +1271,10 @@ type Done struct {
 	// Screen: remarks for the tenant on how the records were screened.
 	Notes []string `protobuf:"bytes,4,rep,name=notes" json:"notes,omitempty"`
 	// Screen: the rules that checks were made of, in their order. Optional.
-	Readings      []*Reading `protobuf:"bytes,5,rep,name=readings" json:"readings,omitempty"`
+	Readings []*Reading `protobuf:"bytes,5,rep,name=readings" json:"readings,omitempty"`
+	// Check: what works, in one line for people, such as `signed in as @acme`; 1 to 200
+	// characters, and never a secret.
+	Checked       string `protobuf:"bytes,6,opt,name=checked" json:"checked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1339,6 +1342,13 @@ func (x *Done) GetReadings() []*Reading {
 		return x.Readings
 	}
 	return nil
+}
+
+func (x *Done) GetChecked() string {
+	if x != nil {
+		return x.Checked
+	}
+	return ""
 }
 
 // Reading is how a screen reads one rule.
@@ -1476,16 +1486,17 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x04back\x18\x04 \x01(\bR\x04back\"2\n" +
 	"\bProgress\x12\x12\n" +
 	"\x04note\x18\x01 \x01(\tR\x04note\x12\x12\n" +
-	"\x04want\x18\x02 \x01(\x05R\x04want\"\xe4\x01\n" +
+	"\x04want\x18\x02 \x01(\x05R\x04want\"\xfe\x01\n" +
 	"\x04Done\x127\n" +
 	"\boutcomes\x18\x01 \x03(\v2\x1b.scrollery.stage.v1.OutcomeR\boutcomes\x12#\n" +
 	"\runclear_rules\x18\x02 \x03(\tR\funclearRules\x12/\n" +
 	"\x05error\x18\x03 \x01(\v2\x19.scrollery.stage.v1.ErrorR\x05error\x12\x14\n" +
 	"\x05notes\x18\x04 \x03(\tR\x05notes\x127\n" +
-	"\breadings\x18\x05 \x03(\v2\x1b.scrollery.stage.v1.ReadingR\breadings\"1\n" +
+	"\breadings\x18\x05 \x03(\v2\x1b.scrollery.stage.v1.ReadingR\breadings\x12\x18\n" +
+	"\achecked\x18\x06 \x01(\tR\achecked\"1\n" +
 	"\aReading\x12\x12\n" +
 	"\x04rule\x18\x01 \x01(\tR\x04rule\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text2\x9c\x05\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text2\xec\x05\n" +
 	"\fStageService\x12U\n" +
 	"\bDescribe\x12#.scrollery.stage.v1.DescribeRequest\x1a$.scrollery.stage.v1.DescribeResponse\x12M\n" +
 	"\x04Plan\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12P\n" +
@@ -1494,7 +1505,8 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x05Media\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12O\n" +
 	"\x06Screen\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12Q\n" +
 	"\bEvidence\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12N\n" +
-	"\x05Brief\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01BLZCgithub.com/scrollery/scrollery/proto/gen/scrollery/stage/v1;stagev1\x92\x03\x04\b\x02 \x03b\beditionsp\xe8\a"
+	"\x05Brief\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01\x12N\n" +
+	"\x05Check\x12\x1f.scrollery.stage.v1.CallRequest\x1a .scrollery.stage.v1.CallResponse(\x010\x01BLZCgithub.com/scrollery/scrollery/proto/gen/scrollery/stage/v1;stagev1\x92\x03\x04\b\x02 \x03b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_stage_v1_stage_service_proto_rawDescOnce sync.Once
@@ -1586,16 +1598,18 @@ var file_scrollery_stage_v1_stage_service_proto_depIdxs = []int32{
 	2,  // 37: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
 	2,  // 38: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
 	2,  // 39: scrollery.stage.v1.StageService.Brief:input_type -> scrollery.stage.v1.CallRequest
-	1,  // 40: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
-	6,  // 41: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 42: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 43: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 44: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 45: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 46: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 47: scrollery.stage.v1.StageService.Brief:output_type -> scrollery.stage.v1.CallResponse
-	40, // [40:48] is the sub-list for method output_type
-	32, // [32:40] is the sub-list for method input_type
+	2,  // 40: scrollery.stage.v1.StageService.Check:input_type -> scrollery.stage.v1.CallRequest
+	1,  // 41: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
+	6,  // 42: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 43: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 44: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 45: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 46: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 47: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 48: scrollery.stage.v1.StageService.Brief:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 49: scrollery.stage.v1.StageService.Check:output_type -> scrollery.stage.v1.CallResponse
+	41, // [41:50] is the sub-list for method output_type
+	32, // [32:41] is the sub-list for method input_type
 	32, // [32:32] is the sub-list for extension type_name
 	32, // [32:32] is the sub-list for extension extendee
 	0,  // [0:32] is the sub-list for field type_name

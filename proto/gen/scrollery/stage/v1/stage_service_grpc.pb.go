@@ -48,6 +48,7 @@ const (
 	StageService_Screen_FullMethodName   = "/scrollery.stage.v1.StageService/Screen"
 	StageService_Evidence_FullMethodName = "/scrollery.stage.v1.StageService/Evidence"
 	StageService_Brief_FullMethodName    = "/scrollery.stage.v1.StageService/Brief"
+	StageService_Check_FullMethodName    = "/scrollery.stage.v1.StageService/Check"
 )
 
 // StageServiceClient is the client API for StageService service.
@@ -83,6 +84,10 @@ type StageServiceClient interface {
 	// Brief returns the sentences of a creative brief. Its input is what is known of the
 	// tenant's library; the host drops a sentence that cites anything else, or nothing.
 	Brief(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
+	// Check makes one cheap request, and says whether settings, secrets and the connection
+	// work. It has no input, and sends nothing but Progress and questions until Done, whose
+	// `checked` or `error` is the answer. Optional, for every kind of stage.
+	Check(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error)
 }
 
 type stageServiceClient struct {
@@ -194,6 +199,19 @@ func (c *stageServiceClient) Brief(ctx context.Context, opts ...grpc.CallOption)
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type StageService_BriefClient = grpc.BidiStreamingClient[CallRequest, CallResponse]
 
+func (c *stageServiceClient) Check(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallRequest, CallResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &StageService_ServiceDesc.Streams[7], StageService_Check_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[CallRequest, CallResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type StageService_CheckClient = grpc.BidiStreamingClient[CallRequest, CallResponse]
+
 // StageServiceServer is the server API for StageService service.
 // All implementations must embed UnimplementedStageServiceServer
 // for forward compatibility.
@@ -227,6 +245,10 @@ type StageServiceServer interface {
 	// Brief returns the sentences of a creative brief. Its input is what is known of the
 	// tenant's library; the host drops a sentence that cites anything else, or nothing.
 	Brief(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
+	// Check makes one cheap request, and says whether settings, secrets and the connection
+	// work. It has no input, and sends nothing but Progress and questions until Done, whose
+	// `checked` or `error` is the answer. Optional, for every kind of stage.
+	Check(grpc.BidiStreamingServer[CallRequest, CallResponse]) error
 	mustEmbedUnimplementedStageServiceServer()
 }
 
@@ -260,6 +282,9 @@ func (UnimplementedStageServiceServer) Evidence(grpc.BidiStreamingServer[CallReq
 }
 func (UnimplementedStageServiceServer) Brief(grpc.BidiStreamingServer[CallRequest, CallResponse]) error {
 	return status.Error(codes.Unimplemented, "method Brief not implemented")
+}
+func (UnimplementedStageServiceServer) Check(grpc.BidiStreamingServer[CallRequest, CallResponse]) error {
+	return status.Error(codes.Unimplemented, "method Check not implemented")
 }
 func (UnimplementedStageServiceServer) mustEmbedUnimplementedStageServiceServer() {}
 func (UnimplementedStageServiceServer) testEmbeddedByValue()                      {}
@@ -349,6 +374,13 @@ func _StageService_Brief_Handler(srv interface{}, stream grpc.ServerStream) erro
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type StageService_BriefServer = grpc.BidiStreamingServer[CallRequest, CallResponse]
 
+func _StageService_Check_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(StageServiceServer).Check(&grpc.GenericServerStream[CallRequest, CallResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type StageService_CheckServer = grpc.BidiStreamingServer[CallRequest, CallResponse]
+
 // StageService_ServiceDesc is the grpc.ServiceDesc for StageService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -401,6 +433,12 @@ var StageService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Brief",
 			Handler:       _StageService_Brief_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Check",
+			Handler:       _StageService_Check_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},
