@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -182,11 +183,17 @@ func (s *service) Brief(stream stream) error {
 	})
 }
 
+// checkRequests is how long the requests of a check may take: a little less than the host
+// waits, so that the stage says itself that a site hangs.
+const checkRequests = CheckWithin - 5*time.Second
+
 func (s *service) Check(stream stream) error {
 	if s.spec.Check == nil {
 		return missing("Check")
 	}
 	return s.serve(stream, func(ctx context.Context, w *work) (*stagev1.Done, error) {
+		ctx, cancel := context.WithTimeout(ctx, checkRequests)
+		defer cancel()
 		checked, err := s.spec.Check(ctx, w.call)
 		if err != nil {
 			checked = "" // it is one or the other

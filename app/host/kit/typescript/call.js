@@ -54,6 +54,7 @@ export class Call {
     this.scratch = open.scratch;
     this.proxy = open.proxy;
     this.maxRecords = open.maxRecords;
+    this.timeout = 30_000; // of a request; less in a check, which has 30 seconds itself
     this.#send = send;
   }
 
@@ -121,7 +122,7 @@ export class Call {
     }
   }
 
-  async #ask(url, { headers = {}, timeout = 30_000, most = 8 << 20 }) {
+  async #ask(url, { headers = {}, timeout = this.timeout, most = 8 << 20 }) {
     const secure = url.protocol === "https:";
     const target = `${url.hostname}:${url.port || (secure ? 443 : 80)}`;
     const socket = this.proxy ? await tunnel(new URL(this.proxy), target, timeout) : undefined;

@@ -31,7 +31,7 @@ export type Emit<T> = (item: T) => Promise<void>;
 /** Ids of rules that a screen could not check, and remarks for the tenant. */
 export interface Summary { unclear?: string[]; notes?: string[] }
 
-/** The verbs: one of a kind, but for sources, whose last two are optional. */
+/** The verbs: one of a kind. refresh and media are for sources, check for any stage; they are optional. */
 export interface Verbs {
   plan?(call: Call, seeds: Seed[], emit: Emit<Seed>): Promise<void>;
   collect?(call: Call, seeds: Seed[], emit: Emit<Record>): Promise<Outcome[]>;
@@ -40,6 +40,11 @@ export interface Verbs {
   screen?(call: Call, records: AsyncIterable<Record>, emit: Emit<Verdict>): Promise<Summary | void>;
   evidence?(call: Call, records: AsyncIterable<Record>, emit: Emit<Finding>): Promise<void>;
   brief?(call: Call, facts: Fact[], emit: Emit<Sentence>): Promise<void>;
+  /**
+   * Makes one cheap request, and says in one line of at most 200 characters what works, such as
+   * "signed in as @acme". A Fault says what does not. It has 30 seconds.
+   */
+  check?(call: Call): Promise<string>;
 }
 
 /** Serves the stage until the host ends it. It must be the last call of the program. */

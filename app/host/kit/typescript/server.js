@@ -19,7 +19,10 @@ const known = {
   screen: ["Screen", null, "verdicts", "Verdict"],
   evidence: ["Evidence", null, "findings", "Finding"],
   brief: ["Brief", "facts", "sentences", "Sentence"],
+  check: ["Check"],
 };
+// The verbs that a stage may have beside the one of its kind; the others are for sources.
+const forAny = ["check"];
 const needed = { plan: "plan", source: "collect", screen: "screen", evidence: "evidence", brief: "brief" };
 
 /** Splits what is received into messages. */
@@ -108,6 +111,11 @@ async function perform(call, verb, run) {
   const done = {};
   try {
     const emit = (item) => sink.emit(item);
+    if (verb === "check") {
+      call.timeout = 20_000; // so that the stage says itself that the site hangs
+      await call.send({ done: { checked: (await run(call)) ?? "" } });
+      return;
+    }
     const answer = await run(call, source === null ? call.records() : await call.everything(source), emit);
     if (verb === "screen") Object.assign(done, { unclearRules: answer?.unclear ?? [], notes: answer?.notes ?? [] });
     else if (["collect", "refresh", "media"].includes(verb)) done.outcomes = answer ?? [];
@@ -134,14 +142,14 @@ function keys() {
 
 export function serve(description, verbs) {
   const need = needed[description.kind], names = Object.keys(verbs);
-  if (!names.includes(need) || names.some((name) => !known[name]) || (description.kind !== "source" && names.length > 1)) {
+  if (!names.includes(need) || names.some((name) => !known[name]) || (description.kind !== "source" && names.some((name) => name !== need && !forAny.includes(name)))) {
     throw new Error(`a stage of the kind ${description.kind} is served with ${need ?? "one of " + Object.keys(needed)}`);
   }
   if (process.env.SCROLLERY_STAGE !== "research-stage-1") {
     process.stderr.write("This is a plugin of Scrollery: put it into the plugin folder, it is not started by hand.\n");
     process.exit(1);
   }
-  const described = encode("DescribeResponse", { description: { ...description, refreshes: "refresh" in verbs, fetchesMedia: "media" in verbs } });
+  const described = encode("DescribeResponse", { description: { ...description, refreshes: "refresh" in verbs, fetchesMedia: "media" in verbs, checks: "check" in verbs } });
   const defaults = {};
   for (const setting of description.settings ?? []) if (setting.default) defaults[setting.name] = setting.default;
   const methods = new Map(names.map((name) => [service + known[name][0], name]));

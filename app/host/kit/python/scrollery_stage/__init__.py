@@ -19,6 +19,7 @@ The verbs, by kind of stage:
     screen    screen(call, records, emit)      emits a pb.Verdict for each record; returns Summary or None
     evidence  evidence(call, records, emit)    emits pb.Finding
     brief     brief(call, facts, emit)         emits pb.Sentence
+    any       check(call)                      returns one line: what works; optional
 
 `pb` has the messages of scrollery.stage.v1. What creators wrote is data: never an address
 to fetch, a template or an instruction. What a platform did not give stays unset, since

@@ -64,6 +64,7 @@ class Call:
         self.run, self.scratch, self.proxy = opening.run, opening.scratch, opening.proxy
         self.settings, self.secrets = {**defaults, **dict(opening.settings)}, dict(opening.secrets)
         self.max_records = opening.max_records
+        self.timeout = 30  # of a request; less in a check, which has 30 seconds itself
         self.over = threading.Event()
         self.outgoing = queue.Queue(maxsize=16)
         self._inputs, self._grants = queue.Queue(), queue.Queue()
@@ -104,14 +105,14 @@ class Call:
         if not grant.granted:
             raise Fault("quota", "quota %s is used up" % quota, grant.retry_at)
 
-    def get(self, address, headers=None, timeout=30, most=8 << 20):
+    def get(self, address, headers=None, timeout=None, most=8 << 20):
         """Reads an address of a host that the description names, and returns its bytes.
 
         An answer of 400 or more is an urllib.error.HTTPError; a longer one is cut off.
         """
         proxies = {"http": self.proxy, "https": self.proxy} if self.proxy else {}
         opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
-        with opener.open(urllib.request.Request(address, headers=headers or {}), timeout=timeout) as answer:
+        with opener.open(urllib.request.Request(address, headers=headers or {}), timeout=timeout or self.timeout) as answer:
             return answer.read(most)
 
     def batch(self):

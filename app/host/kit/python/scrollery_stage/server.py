@@ -16,6 +16,7 @@ from .messages import PACKAGE, pb
 
 SERVICE = PACKAGE + ".StageService"
 MAX_MESSAGE = 8 << 20
+CHECK_TIMEOUT = 20  # seconds of a request in a check, so that it says itself that the site hangs
 
 # Of each verb: its name, its input (None: records that it asks for), and the field of what it emits.
 VERBS = {
@@ -26,7 +27,10 @@ VERBS = {
     "screen": ("Screen", None, "verdicts"),
     "evidence": ("Evidence", None, "findings"),
     "brief": ("Brief", "facts", "sentences"),
+    "check": ("Check", "nothing", None),
 }
+# The verbs that a stage may have beside the one of its kind; the others are for sources.
+FOR_ANY = {"check"}
 NEEDED = {"plan": "plan", "source": "collect", "screen": "screen", "evidence": "evidence", "brief": "brief"}
 
 
@@ -40,13 +44,15 @@ def _work(call, verb, function):
     _, source, field = VERBS[verb]
     # Only these are bounded by the host's number of records.
     most = 0 if field in ("verdicts", "findings", "files") else call.max_records
-    sink, done = Batcher(call, _wrap(field), most), pb.Done()
+    sink, done = Batcher(call, _wrap(field) if field else None, most), pb.Done()
     try:
         try:
-            answer = function(call, call.records() if source is None else call.everything(source), sink.emit)
+            answer = function(call) if field is None else function(call, call.records() if source is None else call.everything(source), sink.emit)
         except Enough:
             answer = None
-        if verb == "screen" and answer is not None:
+        if verb == "check":
+            done.checked = answer or ""
+        elif verb == "screen" and answer is not None:
             answer = Summary(*answer)
             done.unclear_rules.extend(answer.unclear)
             done.notes.extend(answer.notes)
@@ -72,6 +78,8 @@ def _handler(verb, function, defaults):
         if opening is None or not opening.HasField("open"):
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be Open")
         call = Call(opening.open, defaults, requests)
+        if verb == "check":
+            call.timeout = CHECK_TIMEOUT
         context.add_callback(call.over.set)
         threading.Thread(target=_work, args=(call, verb, function), daemon=True).start()
         while not call.over.is_set():
@@ -102,12 +110,12 @@ def _credentials():
 def serve(description, **verbs):
     """Serves the stage until the host ends it. It must be the last call of the program."""
     needed = NEEDED.get(description.kind)
-    if needed not in verbs or not set(verbs) <= set(VERBS) or description.kind != "source" and len(verbs) > 1:
+    if needed not in verbs or not set(verbs) <= set(VERBS) or description.kind != "source" and set(verbs) - FOR_ANY != {needed}:
         raise SystemExit("a stage of the kind %r is served with %s" % (description.kind, needed or "one of " + ", ".join(NEEDED)))
     if os.environ.get("SCROLLERY_STAGE") != "research-stage-1":
         print("This is a plugin of Scrollery: put it into the plugin folder, it is not started by hand.", file=sys.stderr)
         sys.exit(1)
-    description.refreshes, description.fetches_media = "refresh" in verbs, "media" in verbs
+    description.refreshes, description.fetches_media, description.checks = "refresh" in verbs, "media" in verbs, "check" in verbs
     defaults = {setting.name: setting.default for setting in description.settings if setting.default}
     over = threading.Event()
 

@@ -19,7 +19,7 @@ class FakeCall:
     def spend(self, quota, units, item=""):
         pass
 
-    def get(self, address, headers=None, timeout=30, most=8 << 20):
+    def get(self, address, headers=None, timeout=None, most=8 << 20):
         answer = self.answers[address]
         if isinstance(answer, int):
             raise urllib.error.HTTPError(address, answer, "answers %d" % answer, {}, io.BytesIO())
