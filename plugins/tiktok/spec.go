@@ -52,6 +52,7 @@ func (s source) spec() stage.Spec {
 		Limits:   stage.Limits{Calls: 2},
 		Collect:  s.collect,
 		Refresh:  s.refresh,
+		Check:    s.check,
 	}
 }
 

@@ -15,11 +15,18 @@ import (
 //     updated 2026-06-22: view_count is there through business discovery alone.
 //   - "IG Hashtag Recent Media" and "Top Media", https://developers.facebook.com/documentation/instagram-platform/instagram-graph-api/reference/ig-hashtag/recent-media,
 //     read 2026-11-26: at most 50 a page, 30 hashtags in 7 days, no username, only an after cursor.
+//   - "IG User", https://developers.facebook.com/documentation/instagram-platform/instagram-graph-api/reference/ig-user,
+//     updated 2026-04-22: fields of the account itself.
 //   - ?: shortcode through business discovery; no page that could be read lists it apart.
 
 // AccountFields are those of an account that business discovery expands.
 func AccountFields() []string {
 	return strings.Fields("id username name biography website followers_count follows_count media_count profile_picture_url")
+}
+
+// UserFields are those of the account that requests are made for.
+func UserFields() []string {
+	return strings.Fields("biography followers_count follows_count id media_count name profile_picture_url username website")
 }
 
 // MediaFields are those of a post in business discovery.

@@ -25,6 +25,7 @@ const (
 	Token   = "EAAGtoken/of+the=double"
 	User    = "17841406338772941"
 	Version = "v25.0"
+	Name    = "the.double"
 )
 
 // Post is a post's fields, as they are sent.
@@ -117,7 +118,24 @@ func Reel(n int, posted time.Time) Post {
 
 var discoveryForm = regexp.MustCompile(`^business_discovery\.username\(([A-Za-z0-9_.]+)\)\{([a-z_,]+),media(?:\.after\(([^)]*)\))?\.limit\((\d+)\)\{([a-z_,]+)\}\}$`)
 
+var fieldsForm = regexp.MustCompile(`^[a-z_]+(,[a-z_]+)*$`)
+
+// user answers for the account that requests are made for.
+func (s *Server) user(w http.ResponseWriter, fields []string) {
+	if message := s.refused(UserFields(), fields); message != "" {
+		Fail(w, 400, 100, message)
+		return
+	}
+	account := map[string]any{"id": User, "username": Name}
+	maps.DeleteFunc(account, func(name string, _ any) bool { return name != "id" && !slices.Contains(fields, name) })
+	send(w, account)
+}
+
 func (s *Server) discovery(w http.ResponseWriter, r *http.Request) {
+	if fields := r.URL.Query().Get("fields"); fieldsForm.MatchString(fields) {
+		s.user(w, strings.Split(fields, ","))
+		return
+	}
 	parts := discoveryForm.FindStringSubmatch(r.URL.Query().Get("fields"))
 	if parts == nil {
 		Fail(w, 400, 100, "(#100) Tried accessing nonexisting field")

@@ -13,6 +13,8 @@ import (
 //     updated 2026-09-01. The English page in the same store is older, and still names
 //     favourites_count, which the interface has refused since 2024.
 //   - "Codebook", https://developers.tiktok.com/docs/zh-Hans/research-api-codebook, updated 2026-09-10.
+//   - "Client Access Token Management", https://developers.tiktok.com/doc/client-access-token-management,
+//     read 2026-11-29: the form, the members of the answer and of a refusal.
 //   - Limits: https://developers.tiktok.com/docs/zh-Hans/research-api-faq, updated 2026-09-01.
 //   - ?: which words the message of an unknown field has. The double sends both forms that
 //     were seen, see Server.Silent.
