@@ -63,7 +63,7 @@ func found(check, detail string, err error) finding {
 
 // Doctor tries what a server with this configuration needs, and prints a line a check, or
 // one JSON object. It fails if a check does. It sends no mail, changes nothing at Stripe
-// and asks no model a question.
+// and asks no model a question; a plugin makes the one request of its own check.
 func Doctor(ctx context.Context, cfg Config, out io.Writer, asJSON bool) error {
 	parts := []func(context.Context, Config) []finding{
 		checkFolders, checkDatabase, checkServer, checkAddress, checkProxies, checkMail, checkPayments, checkEndpoints, checkPlugins,
@@ -104,7 +104,7 @@ func printFindings(out io.Writer, findings []finding, ok, asJSON bool) error {
 		}{ok, findings})
 	}
 	for _, one := range findings {
-		if _, err := fmt.Fprintf(out, "%-8s%-13s%s\n", one.Status, one.Check, one.Detail); err != nil {
+		if _, err := fmt.Fprintf(out, "%-8s%-12s %s\n", one.Status, one.Check, one.Detail); err != nil {
 			return err
 		}
 	}

@@ -9,12 +9,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/app/ops"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/plugins/feed"
+	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/ytdlp"
 )
 
@@ -131,18 +134,40 @@ func checkPlugins(ctx context.Context, cfg Config) []finding {
 	if cfg.Plugins.Settings[ytdlp.Spec().ID]["enabled"] == "yes" {
 		all = append(all, checkYTDLP(ytdlp.CheckSetup(ctx)))
 	}
-	host, err := host.New(cfg.Plugins, quiet)
+	cfg.Plugins.Quotas, cfg.Plugins.Tokens = &tryQuota{}, newStageTokens(cfg)
+	h, err := host.New(cfg.Plugins, quiet)
 	missing, bound := err, "a cgroup bounds each call"
 	if err == nil {
-		missing = host.Processes.Missing()
-		if why := host.Processes.Ungrouped(); why != nil {
+		missing = h.Processes.Missing()
+		if why := h.Processes.Ungrouped(); why != nil {
 			bound = "no cgroup bounds the memory of a call, so the server checks its processes four times a second, and misses short peaks and the kernel's own memory: " + why.Error()
 		}
-		err = errors.Join(host.Usable(templates(cfg)), host.Close())
+		all = append(all, checkThemselves(ctx, h, plugins)...)
+		err = errors.Join(h.Usable(templates(cfg)), h.Close())
 	}
 	all = append(all, found("templates", fmt.Sprintf("%d known", len(cfg.Scrolls.Templates)), err))
 	if missing != nil {
 		missing = fmt.Errorf("no box for plugins, external ones are refused: %w", missing)
 	}
 	return append(all, found("confinement", "plugins reach what they declare, and no more; "+bound, missing))
+}
+
+// checkThemselves has each plugin that is set up, and can, make one cheap request with its settings
+// and secrets. A quota that is used up is no fault of the configuration.
+func checkThemselves(ctx context.Context, h *host.Host, plugins []host.Plugin) []finding {
+	plugins = slices.DeleteFunc(slices.Clone(plugins), func(p host.Plugin) bool { return !p.Checks || p.State != host.Ready })
+	all := make([]finding, len(plugins))
+	var running sync.WaitGroup
+	for i, p := range plugins {
+		running.Go(func() {
+			line, err := h.Check(ctx, p.ID)
+			all[i] = found("plugin "+p.ID, line, err)
+			var failure *stage.CallError
+			if errors.As(err, &failure) && failure.Failure == stage.SourceQuota {
+				all[i].Status = gap
+			}
+		})
+	}
+	running.Wait()
+	return all
 }

@@ -23,6 +23,8 @@ import (
 type Tried struct {
 	Source  string `json:"source"`
 	Version string `json:"version"`
+	// Check is what the source's check of the connection says; empty for a source without one.
+	Check string `json:"check,omitempty"`
 	// Seed that was asked for; Platform is empty if the source chose.
 	Seed     string   `json:"seed"`
 	Platform string   `json:"platform,omitempty"`
@@ -49,12 +51,47 @@ func tryFields() []string {
 	return []string{"sourceUrl", "postedAt", "creatorId", "metrics.views", "metrics.likes", "metrics.comments", "metrics.shares", "metrics.saves", "metrics.followers", "metadata.caption"}
 }
 
-// TryPlugin asks a source for one seed, with the operator's settings and secrets, and returns what
-// came. The request is not in the ledger of quotas, which a running server keeps. The error says
-// why nothing could be asked.
+// Checked is what a plugin says of its settings and connection.
+type Checked struct {
+	Plugin  string `json:"plugin"`
+	Version string `json:"version"`
+	// Check is the plugin's own line.
+	Check   string  `json:"check"`
+	Seconds float64 `json:"seconds"`
+}
+
+// CheckConnection has a plugin of any kind check the operator's settings, secrets and connection by
+// one cheap request, which is not in the ledger of quotas. The error says what does not work.
+func CheckConnection(ctx context.Context, cfg Config, id string, log *slog.Logger) (checked Checked, err error) {
+	cfg.Plugins.Quotas, cfg.Plugins.Tokens = &tryQuota{}, newStageTokens(cfg)
+	h, err := host.New(cfg.Plugins, log)
+	if err != nil {
+		return Checked{}, err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	plugin, ok := h.Find(id)
+	switch {
+	case !ok:
+		return Checked{}, fmt.Errorf("there is no plugin %q; see `scrollery plugins list`", id)
+	case plugin.State != host.Ready:
+		return Checked{}, fmt.Errorf("%s is %s: %s", id, plugin.State, plugin.Reason)
+	case !plugin.Checks && plugin.Kind == stage.SourceKind:
+		return Checked{}, fmt.Errorf("%s cannot check its connection: ask it for something by --seed, a handle such as @name or a term", id)
+	case !plugin.Checks:
+		return Checked{}, fmt.Errorf("%s cannot check its connection", id)
+	}
+	began := time.Now()
+	line, err := h.Check(ctx, id)
+	return Checked{id, plugin.Version, line, time.Since(began).Seconds()}, err
+}
+
+// TryPlugin has a source check its connection, if it can, and then asks it for one seed, with the
+// operator's settings and secrets, and returns what came. The requests are not in the ledger of
+// quotas, which a running server keeps. The error says why nothing could be asked; a check that
+// fails is in Failure, and the seed is not asked for.
 func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log *slog.Logger) (tried Tried, err error) {
 	quota := &tryQuota{}
-	cfg.Plugins.Quotas = quota
+	cfg.Plugins.Quotas, cfg.Plugins.Tokens = quota, newStageTokens(cfg)
 	h, err := host.New(cfg.Plugins, log)
 	if err != nil {
 		return Tried{}, err
@@ -71,7 +108,16 @@ func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log 
 	case seed.Platform != "" && len(plugin.Platforms) > 0 && !slices.Contains(plugin.Platforms, seed.Platform):
 		return Tried{}, fmt.Errorf("source %s serves %s, not %s", id, strings.Join(plugin.Platforms, ", "), seed.Platform)
 	}
+	var line string
+	if plugin.Checks {
+		if line, err = h.Check(ctx, id); err != nil {
+			tried = triedOf(h, plugin, seed)
+			tried.Failure = host.Printable(err.Error())
+			return tried, nil
+		}
+	}
 	tried, _ = try(ctx, h, plugin, seed)
+	tried.Check = line
 	spec, _ := h.Spec(id)
 	if slices.ContainsFunc(spec.Quotas, func(a stage.Allowance) bool { return a.Money }) {
 		cost := float64(quota.spent) / stage.Dollar
@@ -83,14 +129,7 @@ func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log 
 // try makes one request of a source that is ready. The error is why the call broke off, which
 // Failure has in words.
 func try(ctx context.Context, h *host.Host, plugin host.Plugin, seed stage.Seed) (tried Tried, err error) {
-	spec, _ := h.Spec(plugin.ID)
-	tried = Tried{Source: plugin.ID, Version: plugin.Version, Seed: seed.Text(), Platform: seed.Platform, Hosts: orEmpty(spec.Hosts), Fields: map[string]int{}}
-	if seed.Handle != "" {
-		tried.Seed = "@" + seed.Handle
-	}
-	for _, name := range tryFields() {
-		tried.Fields[name] = 0
-	}
+	tried = triedOf(h, plugin, seed)
 	began := time.Now()
 	tried.Outcomes, err = h.Collect(ctx, plugin.ID, stage.Run{Number: 1, Now: began.UnixMilli()}, []stage.Seed{seed}, func(records []stage.Record) error {
 		tried.Returned += len(records)
@@ -108,6 +147,22 @@ func try(ctx context.Context, h *host.Host, plugin host.Plugin, seed stage.Seed)
 		tried.Status, tried.Asked, tried.Detail = first.Status, first.Asked, host.Printable(first.Detail)
 	}
 	return tried, err
+}
+
+// triedOf is a request that has brought nothing yet.
+func triedOf(h *host.Host, plugin host.Plugin, seed stage.Seed) Tried {
+	spec, _ := h.Spec(plugin.ID)
+	tried := Tried{
+		Source: plugin.ID, Version: plugin.Version, Seed: seed.Text(), Platform: seed.Platform,
+		Hosts: orEmpty(spec.Hosts), Outcomes: []stage.Outcome{}, Fields: map[string]int{},
+	}
+	if seed.Handle != "" {
+		tried.Seed = "@" + seed.Handle
+	}
+	for _, name := range tryFields() {
+		tried.Fields[name] = 0
+	}
+	return tried
 }
 
 // tryQuota grants what one call asks for, up to the allowance of a day, and counts the money.
@@ -164,6 +219,9 @@ func (t Tried) OK() bool { return t.Failure == "" && t.Returned > 0 }
 func (t Tried) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "source\t%s %s\nseed\t%s %s\nhosts\t%s\ntook\t%.1f s\n", t.Source, t.Version, host.Printable(t.Seed), t.Platform, strings.Join(t.Hosts, " "), t.Seconds)
+	if t.Check != "" {
+		fmt.Fprintf(w, "check\t%s\n", t.Check)
+	}
 	if t.Cost != nil {
 		fmt.Fprintf(w, "cost\t%s USD\n", stage.FormatMoney(int64(math.Round(*t.Cost*stage.Dollar))))
 	}

@@ -135,7 +135,7 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 		leave = func(bool) { p.stop() }
 	}
 	if err != nil {
-		return nil, h.notStarted(ctx, e, err)
+		return nil, notStarted(ctx, e, err)
 	}
 	clean := false
 	defer func() { leave(clean) }()
@@ -195,7 +195,7 @@ func (e *entry) has(v verb) bool {
 }
 
 // notStarted names the error, and refuses a binary that changed since it was pinned.
-func (h *Host) notStarted(ctx context.Context, e *entry, err error) error {
+func notStarted(ctx context.Context, e *entry, err error) error {
 	failure := failureOf(ctx, e, failedProcess(err), err)
 	if errors.Is(failure, launch.ErrHash) {
 		e.refuse(launch.ErrHash)

@@ -18,20 +18,21 @@ func pluginsTry() *cobra.Command {
 	var limit int
 	var asJSON bool
 	command := &cobra.Command{
-		Use:   "try SOURCE --seed @NAME",
-		Short: "Make one real request of a source with your settings, and print what came",
-		Long: "Asks a source for one handle (@name) or term, with the settings and secrets of the server, and prints the outcome, what the\n" +
-			"platform refused, and how many videos have each field. It stores nothing. The request costs what it costs at the platform,\n" +
-			"and is not in the ledger of quotas. Without a video the exit code is 1.",
-		Example: "  scrollery plugins try youtube-feed --seed @mkbhd\n  scrollery plugins try youtube --seed \"espresso\" --limit 50 --json",
-		Args:    oneArg("the id of a source"),
+		Use:   "try PLUGIN [--seed @NAME]",
+		Short: "Check the connection of a plugin with your settings, or make one real request of a source",
+		Long: "Without --seed, has a plugin of any kind check settings, secrets and connection by one cheap request, and prints what it says.\n" +
+			"With --seed, asks a source for one handle (@name) or term after its check, with the settings and secrets of the server, and\n" +
+			"prints the outcome, what the platform refused, and how many videos have each field. It stores nothing. Requests cost what\n" +
+			"they cost at the platform, and are not in the ledger of quotas. Without a video, or if the check fails, the exit code is 1.",
+		Example: "  scrollery plugins try instagram\n  scrollery plugins try youtube-feed --seed @mkbhd\n  scrollery plugins try youtube --seed \"espresso\" --limit 50 --json",
+		Args:    oneArg("the id of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if seed == "" {
-				return fmt.Errorf("%w: --seed is missing: a handle such as @name, or a term", errUse)
-			}
 			cfg, err := load(cmd)
 			if err != nil {
 				return err
+			}
+			if seed == "" {
+				return checkConnection(cmd, cfg, args[0], asJSON)
 			}
 			asked := stage.Seed{Kind: "niche", Platform: platform, Term: seed, Limit: limit}
 			if handle, is := strings.CutPrefix(seed, "@"); is {
@@ -42,10 +43,7 @@ func pluginsTry() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				out := json.NewEncoder(os.Stdout)
-				out.SetEscapeHTML(false)
-				out.SetIndent("", "  ")
-				err = out.Encode(tried)
+				err = encode(tried)
 			} else {
 				err = tried.Print(os.Stdout)
 			}
@@ -56,9 +54,30 @@ func pluginsTry() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&seed, "seed", "", "`@NAME` of a creator, or a term")
+	flags.StringVar(&seed, "seed", "", "`@NAME` of a creator, or a term, to ask a source for")
 	flags.StringVar(&platform, "platform", "", "`NAME` of the platform, for a source of several")
 	flags.IntVar(&limit, "limit", 5, "`N` videos to ask for")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return command
+}
+
+// checkConnection prints what the check of a plugin says.
+func checkConnection(cmd *cobra.Command, cfg app.Config, id string, asJSON bool) error {
+	checked, err := app.CheckConnection(cmd.Context(), cfg, id, app.NewLog(os.Stderr, cfg.LogLevel))
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return encode(checked)
+	}
+	_, err = fmt.Printf("%s %s: %s (%.1f s)\n", checked.Plugin, checked.Version, checked.Check, checked.Seconds)
+	return err
+}
+
+// encode prints indented JSON.
+func encode(value any) error {
+	out := json.NewEncoder(os.Stdout)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return out.Encode(value)
 }

@@ -1,0 +1,111 @@
+package app_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/plugins/instagram/instagramtest"
+	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/youtube/youtubetest"
+)
+
+// platformsConfig leads a server that does not run to the doubles.
+func platformsConfig(t *testing.T, change func(*app.Config)) (*platforms, app.Config) {
+	t.Helper()
+	p, cfg := newPlatforms(t), app.Defaults()
+	cfg.DataDir = t.TempDir()
+	p.configure(&cfg)
+	if change != nil {
+		change(&cfg)
+	}
+	if err := cfg.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	return p, cfg
+}
+
+// TestPluginsCheckTheirConnection by the command and by the doctor, without a seed.
+func TestPluginsCheckTheirConnection(t *testing.T) {
+	t.Parallel()
+	quiet := slog.New(slog.DiscardHandler)
+	t.Run("a plugin says what works", func(t *testing.T) {
+		t.Parallel()
+		p, cfg := platformsConfig(t, nil)
+		checked, err := app.CheckConnection(t.Context(), cfg, "instagram", quiet)
+		if want := "signed in as @" + instagramtest.Name; err != nil || checked.Check != want {
+			t.Errorf("got %q and error %v, want %q", checked.Check, err, want)
+		}
+		if asked := p.instagram.Asked(); len(asked) != 1 {
+			t.Errorf("got the requests %q, want one", asked)
+		}
+	})
+	for id, want := range map[string]string{
+		"tiktok":       "TikTok gives no token",
+		"youtube-feed": "ask it for something by --seed",
+		"feed":         "feed is unset",
+		"captions":     "captions cannot check its connection",
+		"nothing":      `there is no plugin "nothing"`,
+	} {
+		t.Run("no check of "+id, func(t *testing.T) {
+			t.Parallel()
+			_, cfg := platformsConfig(t, func(cfg *app.Config) { cfg.SetStage("TIKTOK_CLIENT_SECRET", "another-secret") })
+			if _, err := app.CheckConnection(t.Context(), cfg, id, quiet); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		})
+	}
+	t.Run("a request comes after the check", func(t *testing.T) {
+		t.Parallel()
+		p, cfg := platformsConfig(t, nil)
+		seed := stage.Seed{Kind: "competitor", Handle: "kettle.co", Limit: 2}
+		tried, err := app.TryPlugin(t.Context(), cfg, "instagram", seed, quiet)
+		if err != nil || tried.Check != "signed in as @"+instagramtest.Name || tried.Returned != 2 {
+			t.Errorf("got %+v and error %v, want the check and 2 videos", tried, err)
+		}
+		var out bytes.Buffer
+		if err := tried.Print(&out); err != nil || !strings.Contains(out.String(), "signed in as @") {
+			t.Errorf("printed %q with error %v, want what the check says", out.String(), err)
+		}
+		if asked := p.instagram.Asked(); len(asked) != 2 {
+			t.Errorf("got the requests %q, want two", asked)
+		}
+	})
+	t.Run("a check that fails asks for nothing else", func(t *testing.T) {
+		t.Parallel()
+		p, cfg := platformsConfig(t, func(cfg *app.Config) { cfg.SetStage("YOUTUBE_API_KEY", "another-key") })
+		tried, err := app.TryPlugin(t.Context(), cfg, "youtube", stage.Seed{Kind: "competitor", Handle: "kettle.co"}, quiet)
+		if err != nil || tried.OK() || !strings.Contains(tried.Failure, "API key not valid") {
+			t.Errorf("got %+v and error %v, want that the key is not valid", tried, err)
+		}
+		if n := len(p.youtube.Asked()); n != 1 {
+			t.Errorf("got %d requests, want the one of the check", n)
+		}
+	})
+}
+
+// TestDoctorChecksConnections of the plugins that are set up.
+func TestDoctorChecksConnections(t *testing.T) {
+	t.Parallel()
+	p, cfg := platformsConfig(t, func(cfg *app.Config) { cfg.SetStage("TIKTOK_CLIENT_SECRET", "another-secret") })
+	p.youtube.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+		youtubetest.Fail(w, http.StatusForbidden, "quotaExceeded", "You have exceeded your quota.")
+		return true
+	}
+	got := diagnose(t, cfg)
+	for name, want := range map[string]finding{
+		"plugin instagram": {Status: "ok", Detail: "signed in as @" + instagramtest.Name},
+		"plugin tiktok":    {Status: "FAIL", Detail: "TikTok gives no token"},
+		"plugin youtube":   {Status: "gap", Detail: "quotaExceeded"},
+	} {
+		if one := got[name]; one.Status != want.Status || !strings.Contains(one.Detail, want.Detail) {
+			t.Errorf("%s: got %+v, want %+v", name, one, want)
+		}
+	}
+	if strings.Contains(got["plugin tiktok"].Detail, "another-secret") || strings.Contains(got["plugin youtube"].Detail, youtubetest.Key) {
+		t.Errorf("got %+v, want no secret", got)
+	}
+}
