@@ -64,7 +64,7 @@ func (p sourcePlugins) Describe(id string) (sources.Source, bool) {
 // described is what does not depend on a tenant.
 func (p sourcePlugins) described(plugin host.Plugin) sources.Source {
 	spec, _ := p.host.Spec(plugin.ID)
-	source := sources.Source{ID: plugin.ID, Summary: plugin.Summary, Platforms: plugin.Platforms, Requests: plugin.Requests}
+	source := sources.Source{ID: plugin.ID, Summary: plugin.Summary, Platforms: plugin.Platforms, Requests: plugin.Requests, Checks: plugin.Checks}
 	for _, name := range spec.Secrets {
 		source.Secrets = append(source.Secrets, sources.Secret{Name: name, Required: slices.Contains(spec.RequiredSecrets, name)})
 	}
@@ -102,7 +102,8 @@ func (p sourcePlugins) Sources(ctx context.Context) (all []sources.Source, err e
 	return all, nil
 }
 
-// Try asks a source for one seed, with the keys that a scroll of the tenant would have.
+// Try asks a source for one seed, or has it check itself for an empty one, with the keys that a
+// scroll of the tenant would have.
 func (p sourcePlugins) Try(ctx context.Context, id string, seed stage.Seed) (sources.Tried, error) {
 	owned, err := p.host.Owned(ctx)
 	if err != nil {
@@ -113,9 +114,26 @@ func (p sourcePlugins) Try(ctx context.Context, id string, seed stage.Seed) (sou
 	if out.State, out.Reason = stateOf(plugin, p.described(plugin), owned[id]); out.State != sources.Ready {
 		return out, nil
 	}
+	if seed == (stage.Seed{}) {
+		began := time.Now()
+		out.Checked, err = p.host.Check(ctx, id)
+		out.Hosts, out.Took = orEmpty(p.hosts(id)), time.Since(began)
+		return failedTry(ctx, out, err)
+	}
 	tried, err := try(ctx, p.host, plugin, seed)
 	out.Status, out.Detail, out.Asked, out.Returned = string(tried.Status), tried.Detail, tried.Asked, tried.Returned
 	out.Hosts, out.Fields, out.Took = tried.Hosts, tried.Fields, time.Duration(tried.Seconds*float64(time.Second))
+	return failedTry(ctx, out, err)
+}
+
+// hosts are those that a source may ask.
+func (p sourcePlugins) hosts(id string) []string {
+	spec, _ := p.host.Spec(id)
+	return spec.Hosts
+}
+
+// failedTry says in a try why its call failed, as far as that is for the tenant; nil is no failure.
+func failedTry(ctx context.Context, out sources.Tried, err error) (sources.Tried, error) {
 	var failed *stage.CallError
 	var said *stage.Error
 	switch {

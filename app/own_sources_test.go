@@ -311,3 +311,82 @@ func TestATryCountsWhatCame(t *testing.T) {
 		t.Errorf("got %d videos, and a field of %d, want as many", tried.Returned, most)
 	}
 }
+
+// TestAccountsCheckTheirKeys without a seed: a source that can says whether they work, by one
+// request that costs little.
+func TestAccountsCheckTheirKeys(t *testing.T) {
+	t.Parallel()
+	p, keys := newPlatforms(t), &keyring{asked: map[string]int{}}
+	p.youtube.Intercept = keys.intercept
+	running := apptest.Start(t, p.configure, func(cfg *app.Config) { cfg.SetStage("YOUTUBE_API_KEY", operatorsKey) })
+	owner, refused, without := running.Account(t, "pro"), running.Account(t, "pro"), running.Account(t, "pro")
+	setKey(t, owner, tenantsKey, "100")
+	setKey(t, refused, refusedKey, "100")
+	type checked struct {
+		State                    string
+		Own                      bool
+		Checked, Failure, Detail *string
+		Status                   *string
+		Asked, Returned          int
+	}
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	for name, c := range map[string]struct {
+		account      *apptest.Caller
+		key          string
+		line, failed string
+	}{
+		"the account's own keys": {owner, tenantsKey, "YouTube accepts the API key", ""},
+		"the operator's keys":    {without, operatorsKey, "YouTube accepts the API key", ""},
+		"keys that are refused":  {refused, refusedKey, "", "source_unavailable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got checked
+			c.account.Get(t, `POST /v1/sources/try {"source":"youtube"}`, &got)
+			if got.State != "ready" || got.Own != (c.key != operatorsKey) || text(got.Checked) != c.line || text(got.Failure) != c.failed {
+				t.Errorf("got %+v with %q, %q, want %q, %q", got, text(got.Checked), text(got.Failure), c.line, c.failed)
+			}
+			if got.Status != nil || got.Asked != 0 || got.Returned != 0 {
+				t.Errorf("got %+v, want no outcome of a check", got)
+			}
+			if said := text(got.Detail); (said != "") != (c.failed != "") || strings.Contains(said, c.key) {
+				t.Errorf("got the detail %q, want a reason without the key exactly where the check fails", said)
+			}
+			if asked := keys.since(); len(asked) != 1 || asked[c.key] != 1 {
+				t.Errorf("got the requests %v, want one with %s", asked, c.key)
+			}
+		})
+	}
+	t.Run("a check spends the account's own quota", func(t *testing.T) {
+		for _, quota := range youtubeOf(t, owner).Quotas {
+			if quota.Name == "units" && quota.Left != 99 {
+				t.Errorf("got %v units left, want 99 of 100", quota.Left)
+			}
+		}
+	})
+	t.Run("a source without a check needs a seed", func(t *testing.T) {
+		for _, request := range []string{`{"source":"youtube-feed"}`, `{"source":"youtube","seed":""}`} {
+			if answer := without.Do(t, "POST /v1/sources/try "+request, ""); answer.Status != 400 || !strings.Contains(string(answer.Body), `"seed"`) {
+				t.Errorf("%s: got %d %s, want a fault of the seed", request, answer.Status, answer.Body)
+			}
+		}
+	})
+	t.Run("the list says who can check", func(t *testing.T) {
+		var got struct {
+			Sources []struct {
+				Source string
+				Checks bool
+			}
+		}
+		without.Get(t, "GET /v1/sources/list", &got)
+		for _, one := range got.Sources {
+			if want := one.Source == "youtube" || one.Source == "tiktok" || one.Source == "instagram"; one.Checks != want {
+				t.Errorf("%s: checks %t, want %t", one.Source, one.Checks, want)
+			}
+		}
+	})
+}

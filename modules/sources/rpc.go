@@ -92,10 +92,10 @@ func (r *rpc) remove(ctx context.Context, req *pb.RemoveSourceRequest) (*pb.Remo
 }
 
 func (r *rpc) checkTry(ctx context.Context, req *pb.TrySourceRequest) error {
-	if api.Faulty(ctx, "source", "platform") {
+	if api.Faulty(ctx, "source", "seed", "platform") {
 		return nil
 	}
-	return refuse(r.service.tryFaults(req.GetSource(), req.GetPlatform()))
+	return refuse(r.service.tryFaults(req.GetSource(), req.GetSeed(), req.GetPlatform()))
 }
 
 func (r *rpc) try(ctx context.Context, req *pb.TrySourceRequest) (resp *pb.TrySourceResponse, err error) {
@@ -107,7 +107,7 @@ func (r *rpc) try(ctx context.Context, req *pb.TrySourceRequest) (resp *pb.TrySo
 		tried, err := r.service.Try(ctx, req.GetSource(), seed)
 		resp = &pb.TrySourceResponse{
 			State: tried.State, Own: tried.Own, Hosts: tried.Hosts, Asked: int32(tried.Asked), Returned: int32(tried.Returned), TookMs: float64(tried.Took.Milliseconds()),
-			Reason: orNull(tried.Reason), Status: orNull(tried.Status), Failure: orNull(tried.Failure), Detail: orNull(tried.Detail),
+			Reason: orNull(tried.Reason), Status: orNull(tried.Status), Failure: orNull(tried.Failure), Detail: orNull(tried.Detail), Checked: orNull(tried.Checked),
 		}
 		for _, name := range slices.Sorted(maps.Keys(tried.Fields)) {
 			resp.Fields = append(resp.Fields, &pb.SourceField{Name: name, Videos: int32(tried.Fields[name])})
@@ -126,7 +126,7 @@ func orNull(text string) *string {
 }
 
 func message(s *Shown) *pb.SourceState {
-	out := &pb.SourceState{Source: s.ID, Summary: s.Summary, Platforms: s.Platforms, State: s.State, Reason: orNull(s.Reason), Own: s.Own != nil}
+	out := &pb.SourceState{Source: s.ID, Summary: s.Summary, Platforms: s.Platforms, State: s.State, Reason: orNull(s.Reason), Own: s.Own != nil, Checks: s.Checks}
 	own := Own{}
 	if s.Own != nil {
 		own, out.UpdatedAt = *s.Own, proto.Float64(float64(s.Own.UpdatedAt))

@@ -21,7 +21,8 @@ type Plugins interface {
 	// Sources describes all sources, by id, as the tenant of the context can ask them.
 	Sources(ctx context.Context) ([]Source, error)
 	// Try asks one of them for a seed, as a scroll of the tenant would, and keeps nothing of what
-	// comes. A source that is not ready is not asked.
+	// comes. An empty seed has the source check its keys and connection instead. A source that is
+	// not ready is not asked.
 	Try(ctx context.Context, id string, seed stage.Seed) (Tried, error)
 	// Describe is what does not depend on a tenant of one of them; ok is false for an unknown id.
 	Describe(id string) (source Source, ok bool)
@@ -40,6 +41,8 @@ type Source struct {
 	Quotas   []Quota
 	// Requests are those that a seed usually takes.
 	Requests stage.Cost
+	// Checks: it can be tried without a seed.
+	Checks bool
 }
 
 // The states of a source.
@@ -81,6 +84,8 @@ type Tried struct {
 	Own bool
 	// Hosts are those that the source may ask.
 	Hosts []string
+	// Checked is what a check says that works, in the source's words, without secrets.
+	Checked string
 	// Status is that of the outcome, empty if Failure says why there is none. Detail is in the
 	// source's words, without secrets.
 	Status, Failure, Detail string
@@ -169,7 +174,8 @@ func (s *Service) Remove(ctx context.Context, source string) (found bool, err er
 	return s.accounts.rows.remove(ctx, source)
 }
 
-// Try makes one real request of a source, for a few videos. It spends what a scroll would.
+// Try makes one real request of a source, for a few videos, or one that checks its keys and
+// connection for an empty seed. It spends what the request costs.
 func (s *Service) Try(ctx context.Context, source string, seed stage.Seed) (Tried, error) {
 	account, _, _ := viewer.Tenant(ctx)
 	if !s.running.Enter(account, 1) {
@@ -183,7 +189,9 @@ func (s *Service) Try(ctx context.Context, source string, seed stage.Seed) (Trie
 		return Tried{}, &apierr.Error{Kind: apierr.TemporaryServiceError, Message: "The server tries requests of others. Try again later.", RetryAfter: 10 * time.Second}
 	}
 	defer leave()
-	seed.Kind, seed.Limit = "niche", tryLimit
+	if seed.Text() != "" {
+		seed.Kind, seed.Limit = "niche", tryLimit
+	}
 	tried, err := s.needs.Plugins.Try(ctx, source, seed)
 	if err != nil {
 		return Tried{}, fmt.Errorf("try source %s: %w", source, err)
@@ -192,11 +200,13 @@ func (s *Service) Try(ctx context.Context, source string, seed stage.Seed) (Trie
 }
 
 // tryFaults are what is wrong with a request of a source.
-func (s *Service) tryFaults(source, platform string) (issues []apierr.Issue) {
+func (s *Service) tryFaults(source, seed, platform string) (issues []apierr.Issue) {
 	known, ok := s.needs.Plugins.Describe(source)
 	switch {
 	case !ok:
 		issues = append(issues, apierr.Issue{Path: "source", Message: "is not the id of a source"})
+	case seed == "" && !known.Checks:
+		issues = append(issues, apierr.Issue{Path: "seed", Message: "is needed: the source has no check of its own"})
 	case platform != "" && len(known.Platforms) > 0 && !slices.Contains(known.Platforms, platform):
 		issues = append(issues, apierr.Issue{Path: "platform", Message: "is none of " + strings.Join(known.Platforms, ", ")})
 	}

@@ -158,17 +158,21 @@ func readSecrets(c *call, source string, piped bool) (*structpb.Value, error) {
 func (p sourceKeys) try() *cobra.Command {
 	var platform string
 	command := p.program.command(spec{
-		use: "try SOURCE @HANDLE|TERM", short: "Make one real request of a source", answer: &pb.TrySourceResponse{},
+		use: "try SOURCE [@HANDLE|TERM]", short: "Check your keys of a source, or make one real request", answer: &pb.TrySourceResponse{},
 		args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return wrongUse("%s takes the id of a source, and a handle or a term", cmd.CommandPath())
+			if len(args) != 1 && len(args) != 2 {
+				return wrongUse("%s takes the id of a source, and a handle or a term unless the source can check itself", cmd.CommandPath())
 			}
 			return nil
 		},
-		long:    "Asks a source for five videos, as a scroll would, and says what came. Nothing is stored. It costs 10 units.",
-		example: "  scrollery source try youtube-feed @mkbhd\n  scrollery source try tiktok \"hand grinder\" --json all",
+		long: "Asks a source for five videos, as a scroll would, and says what came. Without a handle or a term, a source that can (`list\n" +
+			"--json all` has `checks`) only checks keys and connection. Nothing is stored. It costs 10 units.",
+		example: "  scrollery source try youtube\n  scrollery source try youtube-feed @mkbhd\n  scrollery source try tiktok \"hand grinder\" --json all",
 		run: func(c *call, args []string) error {
-			request := &pb.TrySourceRequest{Source: &args[0], Seed: &args[1]}
+			request := &pb.TrySourceRequest{Source: &args[0]}
+			if len(args) == 2 {
+				request.Seed = &args[1]
+			}
 			if platform != "" {
 				request.Platform = &platform
 			}
@@ -179,6 +183,7 @@ func (p sourceKeys) try() *cobra.Command {
 			return c.show(got, func() error {
 				return errors.Join(
 					c.out.Pairs("source", args[0], "state", got.GetState(), "why", got.GetReason(), "own keys", got.GetOwn(), "hosts", strings.Join(got.GetHosts(), " "),
+						"check", got.GetChecked(),
 						"outcome", got.GetStatus(), "failure", got.GetFailure(), "detail", got.GetDetail(), "videos", float64(got.GetReturned())),
 					table(c, got.GetFields(), []show.Column[*pb.SourceField]{
 						{Name: "field", Cell: func(f *pb.SourceField) any { return f.GetName() }},

@@ -483,6 +483,8 @@ export const messages = {
   "sources.seed": { en: "A creator (@name) or a term for {source}", de: "Ein Creator (@name) oder ein Begriff für {source}" },
   "sources.try": { en: "Make one real request", de: "Eine echte Anfrage stellen" },
   "sources.tryOne": { en: "Make one real request of {source}", de: "Eine echte Anfrage an {source} stellen" },
+  "sources.check": { en: "Check keys and connection", de: "Schlüssel und Verbindung prüfen" },
+  "sources.checkOne": { en: "Check keys and connection of {source}", de: "Schlüssel und Verbindung von {source} prüfen" },
   "sources.came": { en: { one: "{n} video came", other: "{n} videos came" }, de: { one: "{n} Video kam", other: "{n} Videos kamen" } },
   "webhooks.title": { en: "Webhooks", de: "Webhooks" },
   "webhooks.one": { en: "Webhook", de: "Webhook" },

@@ -124,23 +124,28 @@ function Remove({ of, close }: { of: SourceState; close: (changed: boolean) => v
 function Try({ of, changed }: { of: SourceState; changed: () => void }) {
   const [seed, setSeed] = useState("");
   const [tried, setTried] = useState<TrySourceResponse | null>(null);
-  const ask = useAction(async () => {
+  const make = async (request: { source: string; seed?: string }) => {
     if (!(await allow(accountScopes))) return;
     setTried(null);
-    const answer = await more.sources.trySource({ source: of.source, seed: seed.trim() });
+    const answer = await more.sources.trySource(request);
     setTried(answer);
     changed();
-  });
+  };
+  const ask = useAction(() => make({ source: of.source, seed: seed.trim() }));
+  const check = useAction(() => make({ source: of.source }));
   return (
     <form onSubmit={(event) => { event.preventDefault(); void ask.run(); }}>
       <Field label={t("sources.seed", { source: of.source })}>
         {(ids) => <Input required value={seed} maxLength={200} placeholder="@name" spellcheck={false} onText={setSeed} {...ids} />}
       </Field>
-      <Button type="submit" busy={ask.busy} aria-label={t("sources.tryOne", { source: of.source })}>{t("sources.try")}</Button>
-      {ask.problem && <ProblemView problem={ask.problem} />}
+      <div class="row">
+        <Button type="submit" busy={ask.busy} disabled={check.busy} aria-label={t("sources.tryOne", { source: of.source })}>{t("sources.try")}</Button>
+        {of.checks && <Button busy={check.busy} disabled={ask.busy} onClick={() => void check.run()} aria-label={t("sources.checkOne", { source: of.source })}>{t("sources.check")}</Button>}
+      </div>
+      {(ask.problem ?? check.problem) && <ProblemView problem={(ask.problem ?? check.problem)!} />}
       {tried && (
         <div class="notice" role="status">
-          <p class="strong">{tried.status ? `${word("outcome", tried.status)}: ${t("sources.came", { n: tried.returned })}` : (tried.failure ?? tried.reason ?? tried.state)}</p>
+          <p class="strong">{tried.status ? `${word("outcome", tried.status)}: ${t("sources.came", { n: tried.returned })}` : tried.checked ? <bdi>{tried.checked}</bdi> : (tried.failure ?? tried.reason ?? tried.state)}</p>
           {tried.detail && <p><bdi>{tried.detail}</bdi></p>}
           {tried.returned > 0 && <p class="hint">{tried.fields.map((field) => `${field.name} ${field.videos}`).join(", ")}</p>}
         </div>

@@ -49,7 +49,9 @@ type SourceState struct {
 	// Requests that a search usually takes; null if unknown.
 	RequestsPerTerm *float64 `protobuf:"fixed64,11,opt,name=requests_per_term,json=requestsPerTerm" json:"requests_per_term,omitempty"`
 	// When the account's keys were last set, Unix milliseconds; null without any.
-	UpdatedAt     *float64 `protobuf:"fixed64,12,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
+	UpdatedAt *float64 `protobuf:"fixed64,12,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
+	// Whether it can check its keys and connection by trySource without a seed.
+	Checks        bool `protobuf:"varint,13,opt,name=checks" json:"checks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -166,6 +168,13 @@ func (x *SourceState) GetUpdatedAt() float64 {
 		return *x.UpdatedAt
 	}
 	return 0
+}
+
+func (x *SourceState) GetChecks() bool {
+	if x != nil {
+		return x.Checks
+	}
+	return false
 }
 
 // SourceSecret is a secret of a source.
@@ -715,7 +724,7 @@ type TrySourceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of a source.
 	Source *string `protobuf:"bytes,1,opt,name=source" json:"source,omitempty"`
-	// A creator's `@handle`, or a term.
+	// A creator's `@handle`, or a term; may be absent for a source with `checks`.
 	Seed *string `protobuf:"bytes,2,opt,name=seed" json:"seed,omitempty"`
 	// One of the source's platforms; absent: the source chooses.
 	Platform      *string `protobuf:"bytes,3,opt,name=platform" json:"platform,omitempty"`
@@ -797,7 +806,9 @@ type TrySourceResponse struct {
 	// What the videos have.
 	Fields []*SourceField `protobuf:"bytes,10,rep,name=fields" json:"fields,omitempty"`
 	// Milliseconds until the answer.
-	TookMs        float64 `protobuf:"fixed64,11,opt,name=took_ms,json=tookMs" json:"took_ms,omitempty"`
+	TookMs float64 `protobuf:"fixed64,11,opt,name=took_ms,json=tookMs" json:"took_ms,omitempty"`
+	// What its check says that works, in its words; null with a seed, and with a failure.
+	Checked       *string `protobuf:"bytes,12,opt,name=checked" json:"checked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -909,6 +920,13 @@ func (x *TrySourceResponse) GetTookMs() float64 {
 	return 0
 }
 
+func (x *TrySourceResponse) GetChecked() string {
+	if x != nil && x.Checked != nil {
+		return *x.Checked
+	}
+	return ""
+}
+
 // SourceField is a field of videos.
 type SourceField struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -968,7 +986,7 @@ var File_scrollery_v1_sources_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_sources_service_proto_rawDesc = "" +
 	"\n" +
-	"\"scrollery/v1/sources_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1cscrollery/v1/operation.proto\"\x88\x04\n" +
+	"\"scrollery/v1/sources_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1cscrollery/v1/operation.proto\"\xa7\x04\n" +
 	"\vSourceState\x12\x1d\n" +
 	"\x06source\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06source\x12\x1f\n" +
 	"\asummary\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\asummary\x12\x1c\n" +
@@ -984,7 +1002,8 @@ const file_scrollery_v1_sources_service_proto_rawDesc = "" +
 	" \x01(\x01R\x11requestsPerHandle\x12*\n" +
 	"\x11requests_per_term\x18\v \x01(\x01R\x0frequestsPerTerm\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\f \x01(\x01R\tupdatedAt\"y\n" +
+	"updated_at\x18\f \x01(\x01R\tupdatedAt\x12\x1d\n" +
+	"\x06checks\x18\r \x01(\bB\x05\xaa\x01\x02\b\x02R\x06checks\"y\n" +
 	"\fSourceSecret\x12\x19\n" +
 	"\x04name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04name\x12!\n" +
 	"\brequired\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\brequired\x12\x17\n" +
@@ -1018,12 +1037,12 @@ const file_scrollery_v1_sources_service_proto_rawDesc = "" +
 	"\x13RemoveSourceRequest\x12$\n" +
 	"\x06source\x18\x01 \x01(\tB\f\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18(R\x06source\"3\n" +
 	"\x14RemoveSourceResponse\x12\x1b\n" +
-	"\x05found\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\x05found\"\x80\x01\n" +
+	"\x05found\x18\x01 \x01(\bB\x05\xaa\x01\x02\b\x02R\x05found\"}\n" +
 	"\x10TrySourceRequest\x12$\n" +
-	"\x06source\x18\x01 \x01(\tB\f\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18(R\x06source\x12!\n" +
-	"\x04seed\x18\x02 \x01(\tB\r\xbaH\n" +
-	"\xc8\x01\x01r\x05\x10\x02\x18\xc8\x01R\x04seed\x12#\n" +
-	"\bplatform\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18(R\bplatform\"\xd4\x02\n" +
+	"\x06source\x18\x01 \x01(\tB\f\xbaH\t\xc8\x01\x01r\x04\x10\x01\x18(R\x06source\x12\x1e\n" +
+	"\x04seed\x18\x02 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x02\x18\xc8\x01R\x04seed\x12#\n" +
+	"\bplatform\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18(R\bplatform\"\xee\x02\n" +
 	"\x11TrySourceResponse\x12\x1b\n" +
 	"\x05state\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x05state\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x17\n" +
@@ -1036,7 +1055,8 @@ const file_scrollery_v1_sources_service_proto_rawDesc = "" +
 	"\breturned\x18\t \x01(\x05B\x05\xaa\x01\x02\b\x02R\breturned\x121\n" +
 	"\x06fields\x18\n" +
 	" \x03(\v2\x19.scrollery.v1.SourceFieldR\x06fields\x12\x1e\n" +
-	"\atook_ms\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x02R\x06tookMs\"G\n" +
+	"\atook_ms\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x02R\x06tookMs\x12\x18\n" +
+	"\achecked\x18\f \x01(\tR\achecked\"G\n" +
 	"\vSourceField\x12\x19\n" +
 	"\x04name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04name\x12\x1d\n" +
 	"\x06videos\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x06videos2\xfd\x05\n" +

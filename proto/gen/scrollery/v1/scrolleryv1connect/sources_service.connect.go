@@ -57,7 +57,8 @@ type SourcesServiceClient interface {
 	// Deletes what the account set for a source. Works with a spent budget too.
 	RemoveSource(context.Context, *v1.RemoveSourceRequest) (*v1.RemoveSourceResponse, error)
 	// Makes one real request of a source, as a scroll would, for five videos; nothing is stored.
-	// It spends the account's own quota, or its share of the operator's.
+	// Without a seed, the source only checks its keys and connection, by a request that costs
+	// little. It spends the account's own quota, or its share of the operator's.
 	TrySource(context.Context, *v1.TrySourceRequest) (*v1.TrySourceResponse, error)
 }
 
@@ -154,7 +155,8 @@ type SourcesServiceHandler interface {
 	// Deletes what the account set for a source. Works with a spent budget too.
 	RemoveSource(context.Context, *v1.RemoveSourceRequest) (*v1.RemoveSourceResponse, error)
 	// Makes one real request of a source, as a scroll would, for five videos; nothing is stored.
-	// It spends the account's own quota, or its share of the operator's.
+	// Without a seed, the source only checks its keys and connection, by a request that costs
+	// little. It spends the account's own quota, or its share of the operator's.
 	TrySource(context.Context, *v1.TrySourceRequest) (*v1.TrySourceResponse, error)
 }
 
