@@ -34,6 +34,8 @@ type verb struct {
 	unasked []*stagev1.Input
 	// next is the input of the others, a batch at a time, nil after the last.
 	next func() (*stagev1.Input, error)
+	// keep takes a state of a seed, for Collect; nil refuses it.
+	keep func(ctx context.Context, seed stage.Seed, state []byte) error
 	// take judges a batch and hands it on. It answers how many of it were taken and refused.
 	take func(*stagev1.CallResponse) (tally, error)
 }
@@ -287,7 +289,7 @@ func (t *talk) run(ctx context.Context, run stage.Run, given given) (*stagev1.Do
 			}
 			continue
 		}
-		done, err := t.handle(message)
+		done, err := t.handle(ctx, message)
 		if done != nil || err != nil {
 			return done, err
 		}
@@ -295,7 +297,7 @@ func (t *talk) run(ctx context.Context, run stage.Run, given given) (*stagev1.Do
 }
 
 // handle takes one message; at the last one it answers Done.
-func (t *talk) handle(message *stagev1.CallResponse) (*stagev1.Done, error) {
+func (t *talk) handle(ctx context.Context, message *stagev1.CallResponse) (*stagev1.Done, error) {
 	switch m := message.GetMessage().(type) {
 	case *stagev1.CallResponse_Done:
 		t.process.output.redactDone(m.Done)
@@ -303,6 +305,8 @@ func (t *talk) handle(message *stagev1.CallResponse) (*stagev1.Done, error) {
 			return nil, errGarbage
 		}
 		return m.Done, nil
+	case *stagev1.CallResponse_Keep:
+		return nil, t.keep(ctx, m.Keep)
 	case *stagev1.CallResponse_Progress:
 		t.credit = min(t.credit+max(int(m.Progress.GetWant()), 0), maxCredit)
 		if note := m.Progress.GetNote(); note != "" {

@@ -13,7 +13,7 @@ const (
 	// burst is how many seconds of its rate a call may send at once.
 	burst = 4
 	// leastCost is what the smallest message counts for its rate, in bytes, and wishCost a
-	// wish for a quota or a token: the host asks the database, or writes, for each of these.
+	// wish for a quota, a token or a state: the host asks the database, or writes, for each of these.
 	leastCost = 256
 	wishCost  = 16 << 10
 )
@@ -40,7 +40,7 @@ func (f *flow) take(message *stagev1.CallResponse, now time.Time) (time.Duration
 		return 0, protocol("sent more bytes than a call may")
 	}
 	cost := max(size, leastCost)
-	if message.GetSpend() != nil || message.GetToken() != nil {
+	if message.GetSpend() != nil || message.GetToken() != nil || message.GetKeep() != nil {
 		cost = max(size, wishCost)
 	}
 	f.full = min(f.full+now.Sub(f.last).Seconds()*f.rate, burst*f.rate) - float64(cost)

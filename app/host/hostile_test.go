@@ -122,6 +122,12 @@ func (h *hostile) Collect(stream grpc.BidiStreamingServer[stagev1.CallRequest, s
 		return status.Error(codes.Unavailable, token)
 	case "telling quota":
 		return stream.Send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Spend{Spend: &stagev1.Spend{Quota: token, Units: 1}}})
+	case "keeps for another":
+		_ = stream.Send(kept("another", 1))
+		return stream.Send(over(nil))
+	case "keeps too much":
+		_ = stream.Send(kept(how, stage.MaxState+1))
+		return stream.Send(over(nil))
 	case "odd error":
 		return stream.Send(over(&stagev1.Done{Error: &stagev1.Error{
 			Fault: "the weather", Message: strings.Repeat("\xff", 1<<20), RetryAt: -1,
@@ -146,6 +152,12 @@ func (h *hostile) Evidence(stream grpc.BidiStreamingServer[stagev1.CallRequest, 
 	return io.EOF
 }
 
+func kept(term string, size int) *stagev1.CallResponse {
+	return &stagev1.CallResponse{Message: &stagev1.CallResponse_Keep{Keep: &stagev1.Keep{
+		Seed: &stagev1.Seed{Kind: "niche", Term: term}, State: make([]byte, size),
+	}}}
+}
+
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *host.Config) {
@@ -168,6 +180,8 @@ func TestHostile(t *testing.T) {
 		{"greedy", "", 0},
 		{"deadline", stage.StageProtocol, 0},
 		{"odd error", stage.StageCrashed, 0},
+		{"keeps for another", stage.StageProtocol, 0},
+		{"keeps too much", stage.StageProtocol, 0},
 	} {
 		t.Run(c.how, func(t *testing.T) {
 			records, err := b.probe(t.Context(), "hostile", c.how)

@@ -170,6 +170,17 @@ func probe(ctx context.Context, call *stage.Call, seeds []stage.Seed, emit func(
 		return nil, emit(one("1", map[string]any{
 			"settings": call.Settings, "secrets": call.Secrets, "run": call.Run, "env": os.Environ(), "seeds": len(seeds),
 		}))
+	case "note": // each seed: what was kept of it, and what to keep
+		for _, seed := range seeds {
+			_, next, _ := strings.Cut(seed.Term, ":")
+			if err := emit(one(seed.Term, string(call.State(seed)))); err != nil {
+				return nil, err
+			}
+			if err := call.KeepState(ctx, seed, []byte(next)); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
 	case "crash":
 		_ = many(120, emit)
 		os.Exit(3)

@@ -203,6 +203,8 @@ type Conversation struct {
 	Facts   []stage.Fact
 	Seeds   []stage.Seed
 	Secrets map[string]string
+	// States have and take what a source keeps of seeds; nil has none.
+	States stage.SeedStates
 	// Hear, if set, gets each message before the host cleans it.
 	Hear func(*stagev1.CallResponse)
 }
@@ -246,6 +248,9 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 	if len(c.Seeds) > 0 {
 		t.verb.unasked = seedInput(c.Seeds)
 	}
+	if t.verb.name == string(stage.SourceKind) {
+		t.verb.unasked, t.verb.keep = statedInput(c.Seeds, c.States), heardKeep(c)
+	}
 	done, err := t.run(inner, stage.Run{Number: 1, Now: time.Now().UnixMilli()}, own)
 	if err != nil {
 		return answers, false, a.Cause(err)
@@ -262,6 +267,17 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 		return answers, false, fmt.Errorf("%d of its answers would be refused", t.total.refused)
 	}
 	return answers, done.GetError() != nil, nil
+}
+
+// heardKeep takes states as a call does, and has them heard.
+func heardKeep(c Conversation) func(context.Context, stage.Seed, []byte) error {
+	keep := keepIn(c.Seeds, c.States)
+	return func(ctx context.Context, seed stage.Seed, state []byte) error {
+		if c.Hear != nil {
+			c.Hear(&stagev1.CallResponse{Message: &stagev1.CallResponse_Keep{Keep: &stagev1.Keep{Seed: stage.EncodeSeed(seed), State: state}}})
+		}
+		return keep(ctx, seed, state)
+	}
 }
 
 // verb counts answers instead of handing them on.

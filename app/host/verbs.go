@@ -72,12 +72,14 @@ func seedInput(seeds []stage.Seed) []*stagev1.Input {
 // Collect asks a source for videos. Emit gets clean records in batches, from this
 // goroutine, and the source waits while it works. What was emitted before an
 // error stays good. Errors are *record.CallError, but for emit's own and the end of ctx.
+// The states of run.States go with the seeds, and new ones come to it after the records
+// before them were emitted, from this goroutine.
 func (s *Session) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
 	return s.host.source(ctx, s, id, run, verb{
 		kind: stage.SourceKind, name: "Collect",
 		open:    stagev1.StageServiceClient.Collect,
-		unasked: seedInput(seeds),
-		take:    takeRecords(emit),
+		unasked: statedInput(seeds, run.States), keep: keepIn(seeds, run.States),
+		take: takeRecords(emit),
 	})
 }
 
@@ -173,7 +175,10 @@ func takeNothing(message *stagev1.CallResponse) (tally, error) {
 
 // chunks cuts a source's input into messages, the last of them marked.
 func chunks[M any](items []M, wrap func(batch []M, last bool) *stagev1.Input) []*stagev1.Input {
-	const most = 1000
+	return chunksOf(items, 1000, wrap)
+}
+
+func chunksOf[M any](items []M, most int, wrap func(batch []M, last bool) *stagev1.Input) []*stagev1.Input {
 	var inputs []*stagev1.Input
 	for len(items) > most {
 		inputs = append(inputs, wrap(items[:most], false))

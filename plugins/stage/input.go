@@ -23,6 +23,7 @@ type input struct {
 	current []*stagev1.Record
 	ended   bool
 	asked   bool
+	states  map[Seed][]byte // of the seeds, by Seed.Place
 }
 
 // read pumps the stream until its end. The channel holds all that was asked
@@ -86,7 +87,14 @@ func (in *input) everything() (seeds []Seed, refs []Ref, facts []Fact, err error
 			facts = append(facts, DecodeFact(fact))
 		}
 		for _, seed := range batch.GetSeeds() {
-			seeds = append(seeds, DecodeSeed(seed))
+			one := DecodeSeed(seed)
+			seeds = append(seeds, one)
+			if state := seed.GetState(); len(state) > 0 {
+				if in.states == nil {
+					in.states = map[Seed][]byte{}
+				}
+				in.states[one.Place()] = state
+			}
 		}
 		for _, ref := range batch.GetRefs() {
 			refs = append(refs, DecodeRef(ref))

@@ -50,6 +50,8 @@ type Run struct {
 	Now int64 `json:"now"`
 	// Frames says that the frames of findings are kept; if not, make none.
 	Frames bool `json:"frames,omitempty"`
+	// States answer Call.State and Call.KeepState; a test may set its own. Nil has and keeps none.
+	States SeedStates `json:"-"`
 }
 
 // Page is the text of a page on the web.

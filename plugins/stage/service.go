@@ -108,6 +108,7 @@ func (s *service) Collect(stream stream) error {
 		if err != nil {
 			return nil, err
 		}
+		w.call.States = &hostStates{of: w.input.states, work: w}
 		outcomes, err := s.spec.Collect(ctx, w.call, seeds, w.emitRecord)
 		return &stagev1.Done{Outcomes: EncodeOutcomes(outcomes)}, err
 	})

@@ -1,6 +1,7 @@
 package stage_test
 
 import (
+	"context"
 	"encoding/json"
 	"reflect"
 	"testing"
@@ -99,6 +100,11 @@ func TestAnswers(t *testing.T) {
 	same(t, stage.DecodeOutcomes([]*stagev1.Outcome{nil}), []stage.Outcome{{}})
 }
 
+type noStates struct{ _ bool }
+
+func (noStates) State(stage.Seed) []byte                        { return nil }
+func (noStates) Keep(context.Context, stage.Seed, []byte) error { return nil }
+
 func TestRun(t *testing.T) {
 	t.Parallel()
 	run := whole(t, stage.Run{
@@ -107,8 +113,9 @@ func TestRun(t *testing.T) {
 		Brief:    stage.Brief{Name: "n", Description: "d", Website: "w", AppStoreURL: "a", Competitors: []string{"c"}},
 		Rules:    []stage.Rule{{ID: "rule_1", Text: "t"}},
 		Settings: map[string]map[string]string{"feed": {"dir": "x"}},
+		States:   noStates{},
 	})
-	run.Settings = nil // the host's, and not a stage's business
+	run.Settings, run.States = nil, nil // the host's, and not a stage's business
 	same(t, stage.DecodeRun(through(t, stage.EncodeRun(run))), run)
 	same(t, stage.DecodeRun(nil), stage.Run{})
 	seed := whole(t, stage.Seed{Kind: "niche", Platform: "tiktok", Handle: "h", Term: "t", Limit: 5})

@@ -20,7 +20,7 @@ import (
 type Rehearsal struct {
 	Settings, Secrets map[string]string
 	// Input has a JSON object in each line: seeds of a source or a plan stage, facts of a
-	// brief, records of the others. Nil is no input.
+	// brief, records of the others. A seed of a source may have a text `state`. Nil is no input.
 	Input io.Reader
 	// Within bounds the call.
 	Within time.Duration
@@ -105,7 +105,7 @@ func (r Rehearsal) read(call *host.Conversation, kind stage.Kind) error {
 		var err error
 		switch kind {
 		case stage.SourceKind, stage.PlanKind:
-			err = add(lines.Bytes(), &call.Seeds, func(s *stage.Seed) error { _, err := s.Clean(); return err })
+			err = addSeed(lines.Bytes(), call)
 		case stage.BriefKind:
 			err = add(lines.Bytes(), &call.Facts, func(*stage.Fact) error { return nil })
 		default:
@@ -116,6 +116,31 @@ func (r Rehearsal) read(call *host.Conversation, kind stage.Kind) error {
 		}
 	}
 	return lines.Err()
+}
+
+// states are what a source keeps of seeds, by place.
+type states map[stage.Seed][]byte
+
+func (s states) State(seed stage.Seed) []byte { return s[seed.Place()] }
+
+func (s states) Keep(_ context.Context, seed stage.Seed, state []byte) error {
+	s[seed.Place()] = state
+	return nil
+}
+
+// addSeed reads a seed, with its state.
+func addSeed(line []byte, call *host.Conversation) error {
+	if err := add(line, &call.Seeds, func(s *stage.Seed) error { _, err := s.Clean(); return err }); err != nil {
+		return err
+	}
+	var kept struct{ State string }
+	if err := json.Unmarshal(line, &kept); err != nil || kept.State == "" {
+		return err
+	}
+	if call.States == nil {
+		call.States = states{}
+	}
+	return call.States.Keep(context.Background(), call.Seeds[len(call.Seeds)-1], []byte(kept.State))
 }
 
 func add[T any](line []byte, all *[]T, clean func(*T) error) error {
@@ -141,6 +166,8 @@ func (p *printer) hear(message *stagev1.CallResponse) {
 		shown(p, "seed", m.Seeds.GetSeeds(), stage.DecodeSeed, (*stage.Seed).Clean)
 	case *stagev1.CallResponse_Records:
 		shown(p, "record", m.Records.GetRecords(), stage.DecodeRecord, (*stage.Record).Clean)
+	case *stagev1.CallResponse_Keep:
+		p.line("state", map[string]any{"seed": stage.DecodeSeed(m.Keep.GetSeed()).Text(), "bytes": len(m.Keep.GetState()), "state": string(m.Keep.GetState())})
 	case *stagev1.CallResponse_Verdicts:
 		shown(p, "verdict", m.Verdicts.GetVerdicts(), stage.DecodeVerdict, p.judge.verdict)
 	case *stagev1.CallResponse_Findings:

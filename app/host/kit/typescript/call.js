@@ -5,7 +5,7 @@ import { connect as tlsConnect } from "node:tls";
 
 import { encode } from "./codec.js";
 
-const batchItems = 50, batchBytes = 1 << 20, maxRecord = 1 << 20;
+const batchItems = 50, batchBytes = 1 << 20, maxRecord = 1 << 20, maxState = 64 << 10;
 const ahead = 4; // batches of input that are asked for in advance
 
 export class Fault extends Error {
@@ -54,6 +54,7 @@ export class Call {
     this.scratch = open.scratch;
     this.proxy = open.proxy;
     this.maxRecords = open.maxRecords;
+    this.sink = undefined; // of what a collect emits
     this.timeout = 30_000; // of a request; less in a check, which has 30 seconds itself
     this.#send = send;
   }
@@ -84,6 +85,15 @@ export class Call {
     });
     this.#spending = next.catch(() => {});
     return next;
+  }
+
+  async keepState(seed, state) {
+    const bytes = typeof state === "string" ? Buffer.from(state) : state;
+    if (bytes.length > maxState) throw new RangeError(`${bytes.length} bytes are more than the ${maxState} that a state may have`);
+    if (!this.sink) throw new Error("only collect keeps states");
+    await this.sink.flush();
+    const { kind, platform, handle, term } = seed;
+    await this.send({ keep: { seed: { kind, platform, handle, term }, state: bytes } });
   }
 
   async batch() {

@@ -20,6 +20,12 @@ export interface Call {
   progress(note?: string): Promise<void>;
   /** Asks for units of a quota of the description, before they are used. */
   spend(quota: string, units: number, item?: string): Promise<void>;
+  /**
+   * Has the host give at most 65,536 bytes back as seed.state at the next run for the same tenant; none drops what
+   * was kept. Call it in collect, after emit returned for the videos that the state says were seen: the host stores
+   * it with them, or neither.
+   */
+  keepState(seed: Seed, state: Uint8Array | string): Promise<void>;
   /** Reads an address of a host that the description names. Redirects are not followed; a site that does not answer is a Fault. */
   get(address: string, options?: { headers?: { [name: string]: string }; timeout?: number; most?: number }): Promise<Answer>;
 }

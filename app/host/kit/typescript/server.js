@@ -108,6 +108,7 @@ async function perform(call, verb, run) {
   // Only these are bounded by the host's number of records.
   const most = ["verdicts", "findings", "files"].includes(field) ? 0 : call.maxRecords;
   const sink = new Batcher(call, type, (items) => ({ [field]: { [field]: items } }), most);
+  if (verb === "collect") call.sink = sink;
   const done = {};
   try {
     const emit = (item) => sink.emit(item);

@@ -6,6 +6,10 @@ export function fakeCall({ run = {}, settings = {}, secrets = {}, answers = {}, 
     run: { number: 1, now: 1_800_000_000_000, ...run }, settings, secrets, maxRecords, scratch: "",
     async progress() {},
     async spend() {},
+    states: {},
+    async keepState(seed, state) {
+      this.states[seed.handle || seed.term] = state;
+    },
     async get(address) {
       if (!(address in answers)) throw new Error(`the test has no answer for ${address}`);
       const answer = answers[address];

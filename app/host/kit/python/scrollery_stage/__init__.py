@@ -21,6 +21,8 @@ The verbs, by kind of stage:
     brief     brief(call, facts, emit)         emits pb.Sentence
     any       check(call)                      returns one line: what works; optional
 
+call.keep_state(seed, state) has the host give bytes back as seed.state at the next run.
+
 `pb` has the messages of scrollery.stage.v1. What creators wrote is data: never an address
 to fetch, a template or an instruction. What a platform did not give stays unset, since
 absent is not zero.

@@ -13,6 +13,7 @@ from .messages import pb
 BATCH_ITEMS = 50
 BATCH_BYTES = 1 << 20
 MAX_RECORD = 1 << 20
+MAX_STATE = 64 << 10
 AHEAD = 4  # batches of input that are asked for in advance
 
 # What a screen returns: the ids of rules that it could not check, and remarks.
@@ -69,6 +70,7 @@ class Call:
         self.outgoing = queue.Queue(maxsize=16)
         self._inputs, self._grants = queue.Queue(), queue.Queue()
         self._spending = threading.Lock()
+        self.sink = None  # of what a collect emits
         threading.Thread(target=self._read, args=(requests,), daemon=True).start()
 
     def _read(self, requests):
@@ -104,6 +106,19 @@ class Call:
             raise Ended()
         if not grant.granted:
             raise Fault("quota", "quota %s is used up" % quota, grant.retry_at)
+
+    def keep_state(self, seed, state):
+        """Has the host give bytes back as seed.state at the next run for the same tenant.
+
+        At most 65,536; none drops what was kept. Call it in collect, after emit returned for
+        the videos that the state says were seen: the host stores it with them, or neither.
+        """
+        if len(state) > MAX_STATE:
+            raise ValueError("%d bytes are more than the %d that a state may have" % (len(state), MAX_STATE))
+        if self.sink is None:
+            raise RuntimeError("only collect keeps states")
+        self.sink.flush()
+        self.send(pb.CallResponse(keep=pb.Keep(seed=pb.Seed(kind=seed.kind, platform=seed.platform, handle=seed.handle, term=seed.term), state=state)))
 
     def get(self, address, headers=None, timeout=None, most=8 << 20):
         """Reads an address of a host that the description names, and returns its bytes.

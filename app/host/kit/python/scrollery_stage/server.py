@@ -45,6 +45,7 @@ def _work(call, verb, function):
     # Only these are bounded by the host's number of records.
     most = 0 if field in ("verdicts", "findings", "files") else call.max_records
     sink, done = Batcher(call, _wrap(field) if field else None, most), pb.Done()
+    call.sink = sink if verb == "collect" else None
     try:
         try:
             answer = function(call) if field is None else function(call, call.records() if source is None else call.everything(source), sink.emit)

@@ -12,12 +12,16 @@ class FakeCall:
     def __init__(self, run=None, settings=None, secrets=None, answers=None, max_records=0):
         self.run, self.settings, self.secrets = run or pb.Run(number=1, now=1_800_000_000_000), settings or {}, secrets or {}
         self.answers, self.max_records, self.scratch, self.proxy = answers or {}, max_records, "", ""
+        self.states = {}  # what was kept, by the handle or term
 
     def progress(self, note=""):
         pass
 
     def spend(self, quota, units, item=""):
         pass
+
+    def keep_state(self, seed, state):
+        self.states[seed.handle or seed.term] = state
 
     def get(self, address, headers=None, timeout=None, most=8 << 20):
         answer = self.answers[address]

@@ -932,7 +932,10 @@ type Seed struct {
 	Handle string `protobuf:"bytes,3,opt,name=handle" json:"handle,omitempty"`
 	Term   string `protobuf:"bytes,4,opt,name=term" json:"term,omitempty"`
 	// Number of videos to return; 0: the source decides. The host sets it.
-	Limit         int64 `protobuf:"varint,5,opt,name=limit" json:"limit,omitempty"`
+	Limit int64 `protobuf:"varint,5,opt,name=limit" json:"limit,omitempty"`
+	// Collect: what the source kept of this seed by Keep, at the last run for the same tenant
+	// whose videos are archived; at most 65,536 bytes, empty if there is none. The host sets it.
+	State         []byte `protobuf:"bytes,6,opt,name=state" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1000,6 +1003,13 @@ func (x *Seed) GetLimit() int64 {
 		return x.Limit
 	}
 	return 0
+}
+
+func (x *Seed) GetState() []byte {
+	if x != nil {
+		return x.State
+	}
+	return nil
 }
 
 // Outcome is the result of one seed on one platform.
@@ -1179,13 +1189,14 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\vcompetitors\x18\x05 \x03(\tR\vcompetitors\"*\n" +
 	"\x04Rule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"x\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\x8e\x01\n" +
 	"\x04Seed\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x16\n" +
 	"\x06handle\x18\x03 \x01(\tR\x06handle\x12\x12\n" +
 	"\x04term\x18\x04 \x01(\tR\x04term\x12\x14\n" +
-	"\x05limit\x18\x05 \x01(\x03R\x05limit\"\xbd\x01\n" +
+	"\x05limit\x18\x05 \x01(\x03R\x05limit\x12\x14\n" +
+	"\x05state\x18\x06 \x01(\fR\x05state\"\xbd\x01\n" +
 	"\aOutcome\x12\x12\n" +
 	"\x04seed\x18\x01 \x01(\tR\x04seed\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x16\n" +

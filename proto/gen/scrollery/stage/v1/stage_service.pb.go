@@ -473,6 +473,7 @@ type CallResponse struct {
 	//	*CallResponse_Token
 	//	*CallResponse_Recall
 	//	*CallResponse_Remember
+	//	*CallResponse_Keep
 	Message       isCallResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -623,6 +624,15 @@ func (x *CallResponse) GetRemember() *Remember {
 	return nil
 }
 
+func (x *CallResponse) GetKeep() *Keep {
+	if x != nil {
+		if x, ok := x.Message.(*CallResponse_Keep); ok {
+			return x.Keep
+		}
+	}
+	return nil
+}
+
 type isCallResponse_Message interface {
 	isCallResponse_Message()
 }
@@ -675,6 +685,10 @@ type CallResponse_Remember struct {
 	Remember *Remember `protobuf:"bytes,12,opt,name=remember,oneof"`
 }
 
+type CallResponse_Keep struct {
+	Keep *Keep `protobuf:"bytes,13,opt,name=keep,oneof"`
+}
+
 func (*CallResponse_Records) isCallResponse_Message() {}
 
 func (*CallResponse_Verdicts) isCallResponse_Message() {}
@@ -699,6 +713,66 @@ func (*CallResponse_Recall) isCallResponse_Message() {}
 
 func (*CallResponse_Remember) isCallResponse_Message() {}
 
+func (*CallResponse_Keep) isCallResponse_Message() {}
+
+// Keep has the host give a state back with the seed at the next run for the same tenant, such
+// as a cursor or an ETag. Only Collect has it, and the host answers nothing. Send it after the
+// records that the state says were seen: the host stores it with the videos of the scroll, or
+// neither. A later Keep of the same seed replaces it.
+type Keep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A seed of the input: kind, platform, and handle or term.
+	Seed *Seed `protobuf:"bytes,1,opt,name=seed" json:"seed,omitempty"`
+	// At most 65,536 bytes; empty drops what was kept. Keep no texts of creators in it.
+	State         []byte `protobuf:"bytes,2,opt,name=state" json:"state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Keep) Reset() {
+	*x = Keep{}
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Keep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Keep) ProtoMessage() {}
+
+func (x *Keep) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Keep.ProtoReflect.Descriptor instead.
+func (*Keep) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Keep) GetSeed() *Seed {
+	if x != nil {
+		return x.Seed
+	}
+	return nil
+}
+
+func (x *Keep) GetState() []byte {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
 // Recall asks for a public page that a call for any account remembered. Stages that come with
 // the server alone have these pages.
 type Recall struct {
@@ -714,7 +788,7 @@ type Recall struct {
 
 func (x *Recall) Reset() {
 	*x = Recall{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -726,7 +800,7 @@ func (x *Recall) String() string {
 func (*Recall) ProtoMessage() {}
 
 func (x *Recall) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -739,7 +813,7 @@ func (x *Recall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Recall.ProtoReflect.Descriptor instead.
 func (*Recall) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Recall) GetName() string {
@@ -768,7 +842,7 @@ type Remember struct {
 
 func (x *Remember) Reset() {
 	*x = Remember{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -780,7 +854,7 @@ func (x *Remember) String() string {
 func (*Remember) ProtoMessage() {}
 
 func (x *Remember) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -793,7 +867,7 @@ func (x *Remember) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remember.ProtoReflect.Descriptor instead.
 func (*Remember) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Remember) GetName() string {
@@ -825,7 +899,7 @@ type Token struct {
 
 func (x *Token) Reset() {
 	*x = Token{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -837,7 +911,7 @@ func (x *Token) String() string {
 func (*Token) ProtoMessage() {}
 
 func (x *Token) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -850,7 +924,7 @@ func (x *Token) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Token.ProtoReflect.Descriptor instead.
 func (*Token) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Token) GetName() string {
@@ -876,7 +950,7 @@ type Sentences struct {
 
 func (x *Sentences) Reset() {
 	*x = Sentences{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +962,7 @@ func (x *Sentences) String() string {
 func (*Sentences) ProtoMessage() {}
 
 func (x *Sentences) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +975,7 @@ func (x *Sentences) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sentences.ProtoReflect.Descriptor instead.
 func (*Sentences) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{10}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Sentences) GetSentences() []*Sentence {
@@ -920,7 +994,7 @@ type Seeds struct {
 
 func (x *Seeds) Reset() {
 	*x = Seeds{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -932,7 +1006,7 @@ func (x *Seeds) String() string {
 func (*Seeds) ProtoMessage() {}
 
 func (x *Seeds) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -945,7 +1019,7 @@ func (x *Seeds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seeds.ProtoReflect.Descriptor instead.
 func (*Seeds) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{11}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Seeds) GetSeeds() []*Seed {
@@ -964,7 +1038,7 @@ type Records struct {
 
 func (x *Records) Reset() {
 	*x = Records{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -976,7 +1050,7 @@ func (x *Records) String() string {
 func (*Records) ProtoMessage() {}
 
 func (x *Records) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[12]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -989,7 +1063,7 @@ func (x *Records) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Records.ProtoReflect.Descriptor instead.
 func (*Records) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{12}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Records) GetRecords() []*Record {
@@ -1008,7 +1082,7 @@ type Verdicts struct {
 
 func (x *Verdicts) Reset() {
 	*x = Verdicts{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1094,7 @@ func (x *Verdicts) String() string {
 func (*Verdicts) ProtoMessage() {}
 
 func (x *Verdicts) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[13]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1107,7 @@ func (x *Verdicts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdicts.ProtoReflect.Descriptor instead.
 func (*Verdicts) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{13}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Verdicts) GetVerdicts() []*Verdict {
@@ -1052,7 +1126,7 @@ type Findings struct {
 
 func (x *Findings) Reset() {
 	*x = Findings{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1064,7 +1138,7 @@ func (x *Findings) String() string {
 func (*Findings) ProtoMessage() {}
 
 func (x *Findings) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[14]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1077,7 +1151,7 @@ func (x *Findings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Findings.ProtoReflect.Descriptor instead.
 func (*Findings) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{14}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Findings) GetFindings() []*Finding {
@@ -1096,7 +1170,7 @@ type Files struct {
 
 func (x *Files) Reset() {
 	*x = Files{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[15]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1108,7 +1182,7 @@ func (x *Files) String() string {
 func (*Files) ProtoMessage() {}
 
 func (x *Files) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[15]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1121,7 +1195,7 @@ func (x *Files) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Files.ProtoReflect.Descriptor instead.
 func (*Files) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{15}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Files) GetFiles() []*File {
@@ -1148,7 +1222,7 @@ type Spend struct {
 
 func (x *Spend) Reset() {
 	*x = Spend{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[16]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1234,7 @@ func (x *Spend) String() string {
 func (*Spend) ProtoMessage() {}
 
 func (x *Spend) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[16]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1247,7 @@ func (x *Spend) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spend.ProtoReflect.Descriptor instead.
 func (*Spend) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{16}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Spend) GetQuota() string {
@@ -1218,7 +1292,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[17]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1230,7 +1304,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[17]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1243,7 +1317,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{17}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Progress) GetNote() string {
@@ -1281,7 +1355,7 @@ type Done struct {
 
 func (x *Done) Reset() {
 	*x = Done{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[18]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1293,7 +1367,7 @@ func (x *Done) String() string {
 func (*Done) ProtoMessage() {}
 
 func (x *Done) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[18]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1306,7 +1380,7 @@ func (x *Done) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Done.ProtoReflect.Descriptor instead.
 func (*Done) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{18}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Done) GetOutcomes() []*Outcome {
@@ -1364,7 +1438,7 @@ type Reading struct {
 
 func (x *Reading) Reset() {
 	*x = Reading{}
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[19]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1450,7 @@ func (x *Reading) String() string {
 func (*Reading) ProtoMessage() {}
 
 func (x *Reading) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[19]
+	mi := &file_scrollery_stage_v1_stage_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1463,7 @@ func (x *Reading) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reading.ProtoReflect.Descriptor instead.
 func (*Reading) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{19}
+	return file_scrollery_stage_v1_stage_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Reading) GetRule() string {
@@ -1442,7 +1516,7 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x04refs\x18\x02 \x03(\v2\x17.scrollery.stage.v1.RefR\x04refs\x124\n" +
 	"\arecords\x18\x03 \x03(\v2\x1a.scrollery.stage.v1.RecordR\arecords\x12\x12\n" +
 	"\x04last\x18\x04 \x01(\bR\x04last\x12.\n" +
-	"\x05facts\x18\x05 \x03(\v2\x18.scrollery.stage.v1.FactR\x05facts\"\xb3\x05\n" +
+	"\x05facts\x18\x05 \x03(\v2\x18.scrollery.stage.v1.FactR\x05facts\"\xe3\x05\n" +
 	"\fCallResponse\x127\n" +
 	"\arecords\x18\x01 \x01(\v2\x1b.scrollery.stage.v1.RecordsH\x00R\arecords\x12:\n" +
 	"\bverdicts\x18\x02 \x01(\v2\x1c.scrollery.stage.v1.VerdictsH\x00R\bverdicts\x12:\n" +
@@ -1456,8 +1530,12 @@ const file_scrollery_stage_v1_stage_service_proto_rawDesc = "" +
 	"\x05token\x18\n" +
 	" \x01(\v2\x19.scrollery.stage.v1.TokenH\x00R\x05token\x124\n" +
 	"\x06recall\x18\v \x01(\v2\x1a.scrollery.stage.v1.RecallH\x00R\x06recall\x12:\n" +
-	"\bremember\x18\f \x01(\v2\x1c.scrollery.stage.v1.RememberH\x00R\brememberB\t\n" +
-	"\amessage\"2\n" +
+	"\bremember\x18\f \x01(\v2\x1c.scrollery.stage.v1.RememberH\x00R\bremember\x12.\n" +
+	"\x04keep\x18\r \x01(\v2\x18.scrollery.stage.v1.KeepH\x00R\x04keepB\t\n" +
+	"\amessage\"J\n" +
+	"\x04Keep\x12,\n" +
+	"\x04seed\x18\x01 \x01(\v2\x18.scrollery.stage.v1.SeedR\x04seed\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\fR\x05state\"2\n" +
 	"\x06Recall\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05since\x18\x02 \x01(\x03R\x05since\"4\n" +
@@ -1520,7 +1598,7 @@ func file_scrollery_stage_v1_stage_service_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_stage_service_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_scrollery_stage_v1_stage_service_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*DescribeRequest)(nil),  // 0: scrollery.stage.v1.DescribeRequest
 	(*DescribeResponse)(nil), // 1: scrollery.stage.v1.DescribeResponse
@@ -1529,90 +1607,93 @@ var file_scrollery_stage_v1_stage_service_proto_goTypes = []any{
 	(*Grant)(nil),            // 4: scrollery.stage.v1.Grant
 	(*Input)(nil),            // 5: scrollery.stage.v1.Input
 	(*CallResponse)(nil),     // 6: scrollery.stage.v1.CallResponse
-	(*Recall)(nil),           // 7: scrollery.stage.v1.Recall
-	(*Remember)(nil),         // 8: scrollery.stage.v1.Remember
-	(*Token)(nil),            // 9: scrollery.stage.v1.Token
-	(*Sentences)(nil),        // 10: scrollery.stage.v1.Sentences
-	(*Seeds)(nil),            // 11: scrollery.stage.v1.Seeds
-	(*Records)(nil),          // 12: scrollery.stage.v1.Records
-	(*Verdicts)(nil),         // 13: scrollery.stage.v1.Verdicts
-	(*Findings)(nil),         // 14: scrollery.stage.v1.Findings
-	(*Files)(nil),            // 15: scrollery.stage.v1.Files
-	(*Spend)(nil),            // 16: scrollery.stage.v1.Spend
-	(*Progress)(nil),         // 17: scrollery.stage.v1.Progress
-	(*Done)(nil),             // 18: scrollery.stage.v1.Done
-	(*Reading)(nil),          // 19: scrollery.stage.v1.Reading
-	nil,                      // 20: scrollery.stage.v1.Open.SettingsEntry
-	nil,                      // 21: scrollery.stage.v1.Open.SecretsEntry
-	(*Description)(nil),      // 22: scrollery.stage.v1.Description
-	(*Run)(nil),              // 23: scrollery.stage.v1.Run
-	(*Seed)(nil),             // 24: scrollery.stage.v1.Seed
-	(*Ref)(nil),              // 25: scrollery.stage.v1.Ref
-	(*Record)(nil),           // 26: scrollery.stage.v1.Record
-	(*Fact)(nil),             // 27: scrollery.stage.v1.Fact
-	(*Sentence)(nil),         // 28: scrollery.stage.v1.Sentence
-	(*Verdict)(nil),          // 29: scrollery.stage.v1.Verdict
-	(*Finding)(nil),          // 30: scrollery.stage.v1.Finding
-	(*File)(nil),             // 31: scrollery.stage.v1.File
-	(*Outcome)(nil),          // 32: scrollery.stage.v1.Outcome
-	(*Error)(nil),            // 33: scrollery.stage.v1.Error
+	(*Keep)(nil),             // 7: scrollery.stage.v1.Keep
+	(*Recall)(nil),           // 8: scrollery.stage.v1.Recall
+	(*Remember)(nil),         // 9: scrollery.stage.v1.Remember
+	(*Token)(nil),            // 10: scrollery.stage.v1.Token
+	(*Sentences)(nil),        // 11: scrollery.stage.v1.Sentences
+	(*Seeds)(nil),            // 12: scrollery.stage.v1.Seeds
+	(*Records)(nil),          // 13: scrollery.stage.v1.Records
+	(*Verdicts)(nil),         // 14: scrollery.stage.v1.Verdicts
+	(*Findings)(nil),         // 15: scrollery.stage.v1.Findings
+	(*Files)(nil),            // 16: scrollery.stage.v1.Files
+	(*Spend)(nil),            // 17: scrollery.stage.v1.Spend
+	(*Progress)(nil),         // 18: scrollery.stage.v1.Progress
+	(*Done)(nil),             // 19: scrollery.stage.v1.Done
+	(*Reading)(nil),          // 20: scrollery.stage.v1.Reading
+	nil,                      // 21: scrollery.stage.v1.Open.SettingsEntry
+	nil,                      // 22: scrollery.stage.v1.Open.SecretsEntry
+	(*Description)(nil),      // 23: scrollery.stage.v1.Description
+	(*Run)(nil),              // 24: scrollery.stage.v1.Run
+	(*Seed)(nil),             // 25: scrollery.stage.v1.Seed
+	(*Ref)(nil),              // 26: scrollery.stage.v1.Ref
+	(*Record)(nil),           // 27: scrollery.stage.v1.Record
+	(*Fact)(nil),             // 28: scrollery.stage.v1.Fact
+	(*Sentence)(nil),         // 29: scrollery.stage.v1.Sentence
+	(*Verdict)(nil),          // 30: scrollery.stage.v1.Verdict
+	(*Finding)(nil),          // 31: scrollery.stage.v1.Finding
+	(*File)(nil),             // 32: scrollery.stage.v1.File
+	(*Outcome)(nil),          // 33: scrollery.stage.v1.Outcome
+	(*Error)(nil),            // 34: scrollery.stage.v1.Error
 }
 var file_scrollery_stage_v1_stage_service_proto_depIdxs = []int32{
-	22, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
+	23, // 0: scrollery.stage.v1.DescribeResponse.description:type_name -> scrollery.stage.v1.Description
 	3,  // 1: scrollery.stage.v1.CallRequest.open:type_name -> scrollery.stage.v1.Open
 	5,  // 2: scrollery.stage.v1.CallRequest.input:type_name -> scrollery.stage.v1.Input
 	4,  // 3: scrollery.stage.v1.CallRequest.grant:type_name -> scrollery.stage.v1.Grant
-	23, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
-	20, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
-	21, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
-	24, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
-	25, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
-	26, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
-	27, // 10: scrollery.stage.v1.Input.facts:type_name -> scrollery.stage.v1.Fact
-	12, // 11: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
-	13, // 12: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
-	14, // 13: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
-	17, // 14: scrollery.stage.v1.CallResponse.progress:type_name -> scrollery.stage.v1.Progress
-	18, // 15: scrollery.stage.v1.CallResponse.done:type_name -> scrollery.stage.v1.Done
-	15, // 16: scrollery.stage.v1.CallResponse.files:type_name -> scrollery.stage.v1.Files
-	16, // 17: scrollery.stage.v1.CallResponse.spend:type_name -> scrollery.stage.v1.Spend
-	11, // 18: scrollery.stage.v1.CallResponse.seeds:type_name -> scrollery.stage.v1.Seeds
-	10, // 19: scrollery.stage.v1.CallResponse.sentences:type_name -> scrollery.stage.v1.Sentences
-	9,  // 20: scrollery.stage.v1.CallResponse.token:type_name -> scrollery.stage.v1.Token
-	7,  // 21: scrollery.stage.v1.CallResponse.recall:type_name -> scrollery.stage.v1.Recall
-	8,  // 22: scrollery.stage.v1.CallResponse.remember:type_name -> scrollery.stage.v1.Remember
-	28, // 23: scrollery.stage.v1.Sentences.sentences:type_name -> scrollery.stage.v1.Sentence
-	24, // 24: scrollery.stage.v1.Seeds.seeds:type_name -> scrollery.stage.v1.Seed
-	26, // 25: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
-	29, // 26: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
-	30, // 27: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
-	31, // 28: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
-	32, // 29: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
-	33, // 30: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
-	19, // 31: scrollery.stage.v1.Done.readings:type_name -> scrollery.stage.v1.Reading
-	0,  // 32: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
-	2,  // 33: scrollery.stage.v1.StageService.Plan:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 34: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 35: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 36: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 37: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 38: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 39: scrollery.stage.v1.StageService.Brief:input_type -> scrollery.stage.v1.CallRequest
-	2,  // 40: scrollery.stage.v1.StageService.Check:input_type -> scrollery.stage.v1.CallRequest
-	1,  // 41: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
-	6,  // 42: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 43: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 44: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 45: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 46: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 47: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 48: scrollery.stage.v1.StageService.Brief:output_type -> scrollery.stage.v1.CallResponse
-	6,  // 49: scrollery.stage.v1.StageService.Check:output_type -> scrollery.stage.v1.CallResponse
-	41, // [41:50] is the sub-list for method output_type
-	32, // [32:41] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	24, // 4: scrollery.stage.v1.Open.run:type_name -> scrollery.stage.v1.Run
+	21, // 5: scrollery.stage.v1.Open.settings:type_name -> scrollery.stage.v1.Open.SettingsEntry
+	22, // 6: scrollery.stage.v1.Open.secrets:type_name -> scrollery.stage.v1.Open.SecretsEntry
+	25, // 7: scrollery.stage.v1.Input.seeds:type_name -> scrollery.stage.v1.Seed
+	26, // 8: scrollery.stage.v1.Input.refs:type_name -> scrollery.stage.v1.Ref
+	27, // 9: scrollery.stage.v1.Input.records:type_name -> scrollery.stage.v1.Record
+	28, // 10: scrollery.stage.v1.Input.facts:type_name -> scrollery.stage.v1.Fact
+	13, // 11: scrollery.stage.v1.CallResponse.records:type_name -> scrollery.stage.v1.Records
+	14, // 12: scrollery.stage.v1.CallResponse.verdicts:type_name -> scrollery.stage.v1.Verdicts
+	15, // 13: scrollery.stage.v1.CallResponse.findings:type_name -> scrollery.stage.v1.Findings
+	18, // 14: scrollery.stage.v1.CallResponse.progress:type_name -> scrollery.stage.v1.Progress
+	19, // 15: scrollery.stage.v1.CallResponse.done:type_name -> scrollery.stage.v1.Done
+	16, // 16: scrollery.stage.v1.CallResponse.files:type_name -> scrollery.stage.v1.Files
+	17, // 17: scrollery.stage.v1.CallResponse.spend:type_name -> scrollery.stage.v1.Spend
+	12, // 18: scrollery.stage.v1.CallResponse.seeds:type_name -> scrollery.stage.v1.Seeds
+	11, // 19: scrollery.stage.v1.CallResponse.sentences:type_name -> scrollery.stage.v1.Sentences
+	10, // 20: scrollery.stage.v1.CallResponse.token:type_name -> scrollery.stage.v1.Token
+	8,  // 21: scrollery.stage.v1.CallResponse.recall:type_name -> scrollery.stage.v1.Recall
+	9,  // 22: scrollery.stage.v1.CallResponse.remember:type_name -> scrollery.stage.v1.Remember
+	7,  // 23: scrollery.stage.v1.CallResponse.keep:type_name -> scrollery.stage.v1.Keep
+	25, // 24: scrollery.stage.v1.Keep.seed:type_name -> scrollery.stage.v1.Seed
+	29, // 25: scrollery.stage.v1.Sentences.sentences:type_name -> scrollery.stage.v1.Sentence
+	25, // 26: scrollery.stage.v1.Seeds.seeds:type_name -> scrollery.stage.v1.Seed
+	27, // 27: scrollery.stage.v1.Records.records:type_name -> scrollery.stage.v1.Record
+	30, // 28: scrollery.stage.v1.Verdicts.verdicts:type_name -> scrollery.stage.v1.Verdict
+	31, // 29: scrollery.stage.v1.Findings.findings:type_name -> scrollery.stage.v1.Finding
+	32, // 30: scrollery.stage.v1.Files.files:type_name -> scrollery.stage.v1.File
+	33, // 31: scrollery.stage.v1.Done.outcomes:type_name -> scrollery.stage.v1.Outcome
+	34, // 32: scrollery.stage.v1.Done.error:type_name -> scrollery.stage.v1.Error
+	20, // 33: scrollery.stage.v1.Done.readings:type_name -> scrollery.stage.v1.Reading
+	0,  // 34: scrollery.stage.v1.StageService.Describe:input_type -> scrollery.stage.v1.DescribeRequest
+	2,  // 35: scrollery.stage.v1.StageService.Plan:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 36: scrollery.stage.v1.StageService.Collect:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 37: scrollery.stage.v1.StageService.Refresh:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 38: scrollery.stage.v1.StageService.Media:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 39: scrollery.stage.v1.StageService.Screen:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 40: scrollery.stage.v1.StageService.Evidence:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 41: scrollery.stage.v1.StageService.Brief:input_type -> scrollery.stage.v1.CallRequest
+	2,  // 42: scrollery.stage.v1.StageService.Check:input_type -> scrollery.stage.v1.CallRequest
+	1,  // 43: scrollery.stage.v1.StageService.Describe:output_type -> scrollery.stage.v1.DescribeResponse
+	6,  // 44: scrollery.stage.v1.StageService.Plan:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 45: scrollery.stage.v1.StageService.Collect:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 46: scrollery.stage.v1.StageService.Refresh:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 47: scrollery.stage.v1.StageService.Media:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 48: scrollery.stage.v1.StageService.Screen:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 49: scrollery.stage.v1.StageService.Evidence:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 50: scrollery.stage.v1.StageService.Brief:output_type -> scrollery.stage.v1.CallResponse
+	6,  // 51: scrollery.stage.v1.StageService.Check:output_type -> scrollery.stage.v1.CallResponse
+	43, // [43:52] is the sub-list for method output_type
+	34, // [34:43] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_stage_service_proto_init() }
@@ -1640,6 +1721,7 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 		(*CallResponse_Token)(nil),
 		(*CallResponse_Recall)(nil),
 		(*CallResponse_Remember)(nil),
+		(*CallResponse_Keep)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1647,7 +1729,7 @@ func file_scrollery_stage_v1_stage_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_stage_service_proto_rawDesc), len(file_scrollery_stage_v1_stage_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

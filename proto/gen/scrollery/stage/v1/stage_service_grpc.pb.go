@@ -58,7 +58,7 @@ const (
 // StageService is one stage. Each call is one stream of the same shape:
 //
 //	host   Open, then Input until one is `last`
-//	stage  Seeds, Records, Verdicts, Findings, Files, Sentences or Progress, then exactly one Done
+//	stage  Seeds, Records, Verdicts, Findings, Files, Sentences, Keep or Progress, then exactly one Done
 //
 // Screen and Evidence request their input: each Progress adds `want` batches. Seeds,
 // refs and facts are sent without a request. The host answers each Spend, Token, Recall and
@@ -219,7 +219,7 @@ type StageService_CheckClient = grpc.BidiStreamingClient[CallRequest, CallRespon
 // StageService is one stage. Each call is one stream of the same shape:
 //
 //	host   Open, then Input until one is `last`
-//	stage  Seeds, Records, Verdicts, Findings, Files, Sentences or Progress, then exactly one Done
+//	stage  Seeds, Records, Verdicts, Findings, Files, Sentences, Keep or Progress, then exactly one Done
 //
 // Screen and Evidence request their input: each Progress adds `want` batches. Seeds,
 // refs and facts are sent without a request. The host answers each Spend, Token, Recall and
