@@ -46,8 +46,13 @@ type sessionStages struct {
 }
 
 func (s sessionStages) Find(id string) scrolls.Stage {
-	plugin, _ := s.FindOwn(id, s.owned[id])
-	return installed(plugin)
+	own := s.owned[id]
+	plugin, _ := s.FindOwn(id, own)
+	found := installed(plugin)
+	if own != nil {
+		found.Keeps = own.Ledger
+	}
+	return found
 }
 
 func (s sessionStages) List() []scrolls.Stage {

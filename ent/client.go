@@ -53,6 +53,7 @@ import (
 	"github.com/scrollery/scrollery/ent/shareitem"
 	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
+	"github.com/scrollery/scrollery/ent/sourcestate"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/suppression"
 	"github.com/scrollery/scrollery/ent/tombstone"
@@ -155,6 +156,8 @@ type Client struct {
 	SourceCount *SourceCountClient
 	// SourcePage is the client for interacting with the SourcePage builders.
 	SourcePage *SourcePageClient
+	// SourceState is the client for interacting with the SourceState builders.
+	SourceState *SourceStateClient
 	// Subscription is the client for interacting with the Subscription builders.
 	Subscription *SubscriptionClient
 	// Suppression is the client for interacting with the Suppression builders.
@@ -236,6 +239,7 @@ func (c *Client) init() {
 	c.ShareItem = NewShareItemClient(c.config)
 	c.SourceCount = NewSourceCountClient(c.config)
 	c.SourcePage = NewSourcePageClient(c.config)
+	c.SourceState = NewSourceStateClient(c.config)
 	c.Subscription = NewSubscriptionClient(c.config)
 	c.Suppression = NewSuppressionClient(c.config)
 	c.Tombstone = NewTombstoneClient(c.config)
@@ -384,6 +388,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ShareItem:       NewShareItemClient(cfg),
 		SourceCount:     NewSourceCountClient(cfg),
 		SourcePage:      NewSourcePageClient(cfg),
+		SourceState:     NewSourceStateClient(cfg),
 		Subscription:    NewSubscriptionClient(cfg),
 		Suppression:     NewSuppressionClient(cfg),
 		Tombstone:       NewTombstoneClient(cfg),
@@ -459,6 +464,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ShareItem:       NewShareItemClient(cfg),
 		SourceCount:     NewSourceCountClient(cfg),
 		SourcePage:      NewSourcePageClient(cfg),
+		SourceState:     NewSourceStateClient(cfg),
 		Subscription:    NewSubscriptionClient(cfg),
 		Suppression:     NewSuppressionClient(cfg),
 		Tombstone:       NewTombstoneClient(cfg),
@@ -510,8 +516,8 @@ func (c *Client) Use(hooks ...Hook) {
 		c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RemovalFile,
 		c.RemovalLine, c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll,
 		c.ScrollCount, c.ScrollRecord, c.Share, c.ShareItem, c.SourceCount,
-		c.SourcePage, c.Subscription, c.Suppression, c.Tombstone, c.Trend,
-		c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
+		c.SourcePage, c.SourceState, c.Subscription, c.Suppression, c.Tombstone,
+		c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
 		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
 		c.Workspace,
 	} {
@@ -530,8 +536,8 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.Observation, c.PaymentEvent, c.QuotaEntry, c.Recurrence, c.RemovalFile,
 		c.RemovalLine, c.RuleItem, c.Ruleset, c.SandboxFile, c.ScorePoint, c.Scroll,
 		c.ScrollCount, c.ScrollRecord, c.Share, c.ShareItem, c.SourceCount,
-		c.SourcePage, c.Subscription, c.Suppression, c.Tombstone, c.Trend,
-		c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
+		c.SourcePage, c.SourceState, c.Subscription, c.Suppression, c.Tombstone,
+		c.Trend, c.TrendWindow, c.UncountedVideo, c.UnscoredLibrary, c.UsageCounter,
 		c.UsageEvent, c.Verdict, c.Video, c.VideoDoc, c.Webhook, c.WebhookDelivery,
 		c.Workspace,
 	} {
@@ -624,6 +630,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.SourceCount.mutate(ctx, m)
 	case *SourcePageMutation:
 		return c.SourcePage.mutate(ctx, m)
+	case *SourceStateMutation:
+		return c.SourceState.mutate(ctx, m)
 	case *SubscriptionMutation:
 		return c.Subscription.mutate(ctx, m)
 	case *SuppressionMutation:
@@ -6172,6 +6180,141 @@ func (c *SourcePageClient) mutate(ctx context.Context, m *SourcePageMutation) (V
 	}
 }
 
+// SourceStateClient is a client for the SourceState schema.
+type SourceStateClient struct {
+	config
+}
+
+// NewSourceStateClient returns a client for the SourceState from the given config.
+func NewSourceStateClient(c config) *SourceStateClient {
+	return &SourceStateClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `sourcestate.Hooks(f(g(h())))`.
+func (c *SourceStateClient) Use(hooks ...Hook) {
+	c.hooks.SourceState = append(c.hooks.SourceState, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `sourcestate.Intercept(f(g(h())))`.
+func (c *SourceStateClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SourceState = append(c.inters.SourceState, interceptors...)
+}
+
+// Create returns a builder for creating a SourceState entity.
+func (c *SourceStateClient) Create() *SourceStateCreate {
+	mutation := newSourceStateMutation(c.config, OpCreate)
+	return &SourceStateCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SourceState entities.
+func (c *SourceStateClient) CreateBulk(builders ...*SourceStateCreate) *SourceStateCreateBulk {
+	return &SourceStateCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SourceStateClient) MapCreateBulk(slice any, setFunc func(*SourceStateCreate, int)) *SourceStateCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SourceStateCreateBulk{err: fmt.Errorf("calling to SourceStateClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SourceStateCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SourceStateCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SourceState.
+func (c *SourceStateClient) Update() *SourceStateUpdate {
+	mutation := newSourceStateMutation(c.config, OpUpdate)
+	return &SourceStateUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SourceStateClient) UpdateOne(_m *SourceState) *SourceStateUpdateOne {
+	mutation := newSourceStateMutation(c.config, OpUpdateOne, withSourceState(_m))
+	return &SourceStateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SourceStateClient) UpdateOneID(id int64) *SourceStateUpdateOne {
+	mutation := newSourceStateMutation(c.config, OpUpdateOne, withSourceStateID(id))
+	return &SourceStateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SourceState.
+func (c *SourceStateClient) Delete() *SourceStateDelete {
+	mutation := newSourceStateMutation(c.config, OpDelete)
+	return &SourceStateDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SourceStateClient) DeleteOne(_m *SourceState) *SourceStateDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SourceStateClient) DeleteOneID(id int64) *SourceStateDeleteOne {
+	builder := c.Delete().Where(sourcestate.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SourceStateDeleteOne{builder}
+}
+
+// Query returns a query builder for SourceState.
+func (c *SourceStateClient) Query() *SourceStateQuery {
+	return &SourceStateQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSourceState},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SourceState entity by its id.
+func (c *SourceStateClient) Get(ctx context.Context, id int64) (*SourceState, error) {
+	return c.Query().Where(sourcestate.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SourceStateClient) GetX(ctx context.Context, id int64) *SourceState {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SourceStateClient) Hooks() []Hook {
+	hooks := c.hooks.SourceState
+	return append(hooks[:len(hooks):len(hooks)], sourcestate.Hooks[:]...)
+}
+
+// Interceptors returns the client interceptors.
+func (c *SourceStateClient) Interceptors() []Interceptor {
+	inters := c.inters.SourceState
+	return append(inters[:len(inters):len(inters)], sourcestate.Interceptors[:]...)
+}
+
+func (c *SourceStateClient) mutate(ctx context.Context, m *SourceStateMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SourceStateCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SourceStateUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SourceStateUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SourceStateDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SourceState mutation op: %q", m.Op())
+	}
+}
+
 // SubscriptionClient is a client for the Subscription schema.
 type SubscriptionClient struct {
 	config
@@ -8202,9 +8345,9 @@ type (
 		LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry, Recurrence,
 		RemovalFile, RemovalLine, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll,
 		ScrollCount, ScrollRecord, Share, ShareItem, SourceCount, SourcePage,
-		Subscription, Suppression, Tombstone, Trend, TrendWindow, UncountedVideo,
-		UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
-		WebhookDelivery, Workspace []ent.Hook
+		SourceState, Subscription, Suppression, Tombstone, Trend, TrendWindow,
+		UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video,
+		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Hook
 	}
 	inters struct {
 		Account, AccountSource, AuditEntry, Authorization, Charge, Checkout, Code,
@@ -8213,8 +8356,8 @@ type (
 		LibraryRun, Niche, Observation, PaymentEvent, QuotaEntry, Recurrence,
 		RemovalFile, RemovalLine, RuleItem, Ruleset, SandboxFile, ScorePoint, Scroll,
 		ScrollCount, ScrollRecord, Share, ShareItem, SourceCount, SourcePage,
-		Subscription, Suppression, Tombstone, Trend, TrendWindow, UncountedVideo,
-		UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video, VideoDoc, Webhook,
-		WebhookDelivery, Workspace []ent.Interceptor
+		SourceState, Subscription, Suppression, Tombstone, Trend, TrendWindow,
+		UncountedVideo, UnscoredLibrary, UsageCounter, UsageEvent, Verdict, Video,
+		VideoDoc, Webhook, WebhookDelivery, Workspace []ent.Interceptor
 	}
 )

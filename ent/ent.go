@@ -53,6 +53,7 @@ import (
 	"github.com/scrollery/scrollery/ent/shareitem"
 	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
+	"github.com/scrollery/scrollery/ent/sourcestate"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/suppression"
 	"github.com/scrollery/scrollery/ent/tombstone"
@@ -169,6 +170,7 @@ func checkColumn(t, c string) error {
 			shareitem.Table:       shareitem.ValidColumn,
 			sourcecount.Table:     sourcecount.ValidColumn,
 			sourcepage.Table:      sourcepage.ValidColumn,
+			sourcestate.Table:     sourcestate.ValidColumn,
 			subscription.Table:    subscription.ValidColumn,
 			suppression.Table:     suppression.ValidColumn,
 			tombstone.Table:       tombstone.ValidColumn,

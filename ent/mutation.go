@@ -52,6 +52,7 @@ import (
 	"github.com/scrollery/scrollery/ent/shareitem"
 	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
+	"github.com/scrollery/scrollery/ent/sourcestate"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/suppression"
 	"github.com/scrollery/scrollery/ent/tombstone"
@@ -119,6 +120,7 @@ const (
 	TypeShareItem       = "ShareItem"
 	TypeSourceCount     = "SourceCount"
 	TypeSourcePage      = "SourcePage"
+	TypeSourceState     = "SourceState"
 	TypeSubscription    = "Subscription"
 	TypeSuppression     = "Suppression"
 	TypeTombstone       = "Tombstone"
@@ -35389,6 +35391,710 @@ func (m *SourcePageMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *SourcePageMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown SourcePage edge %s", name)
+}
+
+// SourceStateMutation represents an operation that mutates the SourceState nodes in the graph.
+type SourceStateMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *int64
+	addaccount_id *int64
+	plugin        *string
+	seed          *string
+	scroll_id     *int64
+	addscroll_id  *int64
+	state         *[]byte
+	kept_at       *int64
+	addkept_at    *int64
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*SourceState, error)
+	predicates    []predicate.SourceState
+}
+
+var _ ent.Mutation = (*SourceStateMutation)(nil)
+
+// sourcestateOption allows management of the mutation configuration using functional options.
+type sourcestateOption func(*SourceStateMutation)
+
+// newSourceStateMutation creates new mutation for the SourceState entity.
+func newSourceStateMutation(c config, op Op, opts ...sourcestateOption) *SourceStateMutation {
+	m := &SourceStateMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSourceState,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSourceStateID sets the ID field of the mutation.
+func withSourceStateID(id int64) sourcestateOption {
+	return func(m *SourceStateMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SourceState
+		)
+		m.oldValue = func(ctx context.Context) (*SourceState, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SourceState.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSourceState sets the old SourceState of the mutation.
+func withSourceState(node *SourceState) sourcestateOption {
+	return func(m *SourceStateMutation) {
+		m.oldValue = func(context.Context) (*SourceState, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SourceStateMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SourceStateMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SourceState entities.
+func (m *SourceStateMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SourceStateMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SourceStateMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SourceState.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *SourceStateMutation) SetAccountID(i int64) {
+	m.account_id = &i
+	m.addaccount_id = nil
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *SourceStateMutation) AccountID() (r int64, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the SourceState entity.
+// If the SourceState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceStateMutation) OldAccountID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// AddAccountID adds i to the "account_id" field.
+func (m *SourceStateMutation) AddAccountID(i int64) {
+	if m.addaccount_id != nil {
+		*m.addaccount_id += i
+	} else {
+		m.addaccount_id = &i
+	}
+}
+
+// AddedAccountID returns the value that was added to the "account_id" field in this mutation.
+func (m *SourceStateMutation) AddedAccountID() (r int64, exists bool) {
+	v := m.addaccount_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *SourceStateMutation) ResetAccountID() {
+	m.account_id = nil
+	m.addaccount_id = nil
+}
+
+// SetPlugin sets the "plugin" field.
+func (m *SourceStateMutation) SetPlugin(s string) {
+	m.plugin = &s
+}
+
+// Plugin returns the value of the "plugin" field in the mutation.
+func (m *SourceStateMutation) Plugin() (r string, exists bool) {
+	v := m.plugin
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPlugin returns the old "plugin" field's value of the SourceState entity.
+// If the SourceState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceStateMutation) OldPlugin(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPlugin is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPlugin requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPlugin: %w", err)
+	}
+	return oldValue.Plugin, nil
+}
+
+// ResetPlugin resets all changes to the "plugin" field.
+func (m *SourceStateMutation) ResetPlugin() {
+	m.plugin = nil
+}
+
+// SetSeed sets the "seed" field.
+func (m *SourceStateMutation) SetSeed(s string) {
+	m.seed = &s
+}
+
+// Seed returns the value of the "seed" field in the mutation.
+func (m *SourceStateMutation) Seed() (r string, exists bool) {
+	v := m.seed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeed returns the old "seed" field's value of the SourceState entity.
+// If the SourceState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceStateMutation) OldSeed(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeed is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeed requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeed: %w", err)
+	}
+	return oldValue.Seed, nil
+}
+
+// ResetSeed resets all changes to the "seed" field.
+func (m *SourceStateMutation) ResetSeed() {
+	m.seed = nil
+}
+
+// SetScrollID sets the "scroll_id" field.
+func (m *SourceStateMutation) SetScrollID(i int64) {
+	m.scroll_id = &i
+	m.addscroll_id = nil
+}
+
+// ScrollID returns the value of the "scroll_id" field in the mutation.
+func (m *SourceStateMutation) ScrollID() (r int64, exists bool) {
+	v := m.scroll_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScrollID returns the old "scroll_id" field's value of the SourceState entity.
+// If the SourceState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceStateMutation) OldScrollID(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScrollID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScrollID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScrollID: %w", err)
+	}
+	return oldValue.ScrollID, nil
+}
+
+// AddScrollID adds i to the "scroll_id" field.
+func (m *SourceStateMutation) AddScrollID(i int64) {
+	if m.addscroll_id != nil {
+		*m.addscroll_id += i
+	} else {
+		m.addscroll_id = &i
+	}
+}
+
+// AddedScrollID returns the value that was added to the "scroll_id" field in this mutation.
+func (m *SourceStateMutation) AddedScrollID() (r int64, exists bool) {
+	v := m.addscroll_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetScrollID resets all changes to the "scroll_id" field.
+func (m *SourceStateMutation) ResetScrollID() {
+	m.scroll_id = nil
+	m.addscroll_id = nil
+}
+
+// SetState sets the "state" field.
+func (m *SourceStateMutation) SetState(b []byte) {
+	m.state = &b
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *SourceStateMutation) State() (r []byte, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the SourceState entity.
+// If the SourceState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceStateMutation) OldState(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *SourceStateMutation) ResetState() {
+	m.state = nil
+}
+
+// SetKeptAt sets the "kept_at" field.
+func (m *SourceStateMutation) SetKeptAt(i int64) {
+	m.kept_at = &i
+	m.addkept_at = nil
+}
+
+// KeptAt returns the value of the "kept_at" field in the mutation.
+func (m *SourceStateMutation) KeptAt() (r int64, exists bool) {
+	v := m.kept_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKeptAt returns the old "kept_at" field's value of the SourceState entity.
+// If the SourceState object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceStateMutation) OldKeptAt(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKeptAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKeptAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKeptAt: %w", err)
+	}
+	return oldValue.KeptAt, nil
+}
+
+// AddKeptAt adds i to the "kept_at" field.
+func (m *SourceStateMutation) AddKeptAt(i int64) {
+	if m.addkept_at != nil {
+		*m.addkept_at += i
+	} else {
+		m.addkept_at = &i
+	}
+}
+
+// AddedKeptAt returns the value that was added to the "kept_at" field in this mutation.
+func (m *SourceStateMutation) AddedKeptAt() (r int64, exists bool) {
+	v := m.addkept_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetKeptAt resets all changes to the "kept_at" field.
+func (m *SourceStateMutation) ResetKeptAt() {
+	m.kept_at = nil
+	m.addkept_at = nil
+}
+
+// Where appends a list predicates to the SourceStateMutation builder.
+func (m *SourceStateMutation) Where(ps ...predicate.SourceState) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SourceStateMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SourceStateMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SourceState, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SourceStateMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SourceStateMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SourceState).
+func (m *SourceStateMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SourceStateMutation) Fields() []string {
+	fields := make([]string, 0, 6)
+	if m.account_id != nil {
+		fields = append(fields, sourcestate.FieldAccountID)
+	}
+	if m.plugin != nil {
+		fields = append(fields, sourcestate.FieldPlugin)
+	}
+	if m.seed != nil {
+		fields = append(fields, sourcestate.FieldSeed)
+	}
+	if m.scroll_id != nil {
+		fields = append(fields, sourcestate.FieldScrollID)
+	}
+	if m.state != nil {
+		fields = append(fields, sourcestate.FieldState)
+	}
+	if m.kept_at != nil {
+		fields = append(fields, sourcestate.FieldKeptAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SourceStateMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case sourcestate.FieldAccountID:
+		return m.AccountID()
+	case sourcestate.FieldPlugin:
+		return m.Plugin()
+	case sourcestate.FieldSeed:
+		return m.Seed()
+	case sourcestate.FieldScrollID:
+		return m.ScrollID()
+	case sourcestate.FieldState:
+		return m.State()
+	case sourcestate.FieldKeptAt:
+		return m.KeptAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SourceStateMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case sourcestate.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case sourcestate.FieldPlugin:
+		return m.OldPlugin(ctx)
+	case sourcestate.FieldSeed:
+		return m.OldSeed(ctx)
+	case sourcestate.FieldScrollID:
+		return m.OldScrollID(ctx)
+	case sourcestate.FieldState:
+		return m.OldState(ctx)
+	case sourcestate.FieldKeptAt:
+		return m.OldKeptAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown SourceState field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourceStateMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case sourcestate.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case sourcestate.FieldPlugin:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPlugin(v)
+		return nil
+	case sourcestate.FieldSeed:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeed(v)
+		return nil
+	case sourcestate.FieldScrollID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScrollID(v)
+		return nil
+	case sourcestate.FieldState:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case sourcestate.FieldKeptAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKeptAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SourceState field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SourceStateMutation) AddedFields() []string {
+	var fields []string
+	if m.addaccount_id != nil {
+		fields = append(fields, sourcestate.FieldAccountID)
+	}
+	if m.addscroll_id != nil {
+		fields = append(fields, sourcestate.FieldScrollID)
+	}
+	if m.addkept_at != nil {
+		fields = append(fields, sourcestate.FieldKeptAt)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SourceStateMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case sourcestate.FieldAccountID:
+		return m.AddedAccountID()
+	case sourcestate.FieldScrollID:
+		return m.AddedScrollID()
+	case sourcestate.FieldKeptAt:
+		return m.AddedKeptAt()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SourceStateMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case sourcestate.FieldAccountID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAccountID(v)
+		return nil
+	case sourcestate.FieldScrollID:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddScrollID(v)
+		return nil
+	case sourcestate.FieldKeptAt:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddKeptAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SourceState numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SourceStateMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SourceStateMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SourceStateMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown SourceState nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SourceStateMutation) ResetField(name string) error {
+	switch name {
+	case sourcestate.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case sourcestate.FieldPlugin:
+		m.ResetPlugin()
+		return nil
+	case sourcestate.FieldSeed:
+		m.ResetSeed()
+		return nil
+	case sourcestate.FieldScrollID:
+		m.ResetScrollID()
+		return nil
+	case sourcestate.FieldState:
+		m.ResetState()
+		return nil
+	case sourcestate.FieldKeptAt:
+		m.ResetKeptAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SourceState field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SourceStateMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SourceStateMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SourceStateMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SourceStateMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SourceStateMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SourceStateMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SourceStateMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown SourceState unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SourceStateMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown SourceState edge %s", name)
 }
 
 // SubscriptionMutation represents an operation that mutates the Subscription nodes in the graph.

@@ -39,6 +39,7 @@ func OwnedTables() []string {
 		"shares",
 		"share_items",
 		"source_counts",
+		"source_states",
 		"subscriptions",
 		"tombstones",
 		"trends",

@@ -94,6 +94,8 @@ type Tx struct {
 	SourceCount *SourceCountClient
 	// SourcePage is the client for interacting with the SourcePage builders.
 	SourcePage *SourcePageClient
+	// SourceState is the client for interacting with the SourceState builders.
+	SourceState *SourceStateClient
 	// Subscription is the client for interacting with the Subscription builders.
 	Subscription *SubscriptionClient
 	// Suppression is the client for interacting with the Suppression builders.
@@ -296,6 +298,7 @@ func (tx *Tx) init() {
 	tx.ShareItem = NewShareItemClient(tx.config)
 	tx.SourceCount = NewSourceCountClient(tx.config)
 	tx.SourcePage = NewSourcePageClient(tx.config)
+	tx.SourceState = NewSourceStateClient(tx.config)
 	tx.Subscription = NewSubscriptionClient(tx.config)
 	tx.Suppression = NewSuppressionClient(tx.config)
 	tx.Tombstone = NewTombstoneClient(tx.config)

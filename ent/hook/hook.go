@@ -501,6 +501,18 @@ func (f SourcePageFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SourcePageMutation", m)
 }
 
+// The SourceStateFunc type is an adapter to allow the use of ordinary
+// function as SourceState mutator.
+type SourceStateFunc func(context.Context, *ent.SourceStateMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SourceStateFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SourceStateMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SourceStateMutation", m)
+}
+
 // The SubscriptionFunc type is an adapter to allow the use of ordinary
 // function as Subscription mutator.
 type SubscriptionFunc func(context.Context, *ent.SubscriptionMutation) (ent.Value, error)

@@ -50,6 +50,7 @@ import (
 	"github.com/scrollery/scrollery/ent/shareitem"
 	"github.com/scrollery/scrollery/ent/sourcecount"
 	"github.com/scrollery/scrollery/ent/sourcepage"
+	"github.com/scrollery/scrollery/ent/sourcestate"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/suppression"
 	"github.com/scrollery/scrollery/ent/tombstone"
@@ -1230,6 +1231,33 @@ func (f TraverseSourcePage) Traverse(ctx context.Context, q ent.Query) error {
 	return fmt.Errorf("unexpected query type %T. expect *ent.SourcePageQuery", q)
 }
 
+// The SourceStateFunc type is an adapter to allow the use of ordinary function as a Querier.
+type SourceStateFunc func(context.Context, *ent.SourceStateQuery) (ent.Value, error)
+
+// Query calls f(ctx, q).
+func (f SourceStateFunc) Query(ctx context.Context, q ent.Query) (ent.Value, error) {
+	if q, ok := q.(*ent.SourceStateQuery); ok {
+		return f(ctx, q)
+	}
+	return nil, fmt.Errorf("unexpected query type %T. expect *ent.SourceStateQuery", q)
+}
+
+// The TraverseSourceState type is an adapter to allow the use of ordinary function as Traverser.
+type TraverseSourceState func(context.Context, *ent.SourceStateQuery) error
+
+// Intercept is a dummy implementation of Intercept that returns the next Querier in the pipeline.
+func (f TraverseSourceState) Intercept(next ent.Querier) ent.Querier {
+	return next
+}
+
+// Traverse calls f(ctx, q).
+func (f TraverseSourceState) Traverse(ctx context.Context, q ent.Query) error {
+	if q, ok := q.(*ent.SourceStateQuery); ok {
+		return f(ctx, q)
+	}
+	return fmt.Errorf("unexpected query type %T. expect *ent.SourceStateQuery", q)
+}
+
 // The SubscriptionFunc type is an adapter to allow the use of ordinary function as a Querier.
 type SubscriptionFunc func(context.Context, *ent.SubscriptionQuery) (ent.Value, error)
 
@@ -1720,6 +1748,8 @@ func NewQuery(q ent.Query) (Query, error) {
 		return &query[*ent.SourceCountQuery, predicate.SourceCount, sourcecount.OrderOption]{typ: ent.TypeSourceCount, tq: q}, nil
 	case *ent.SourcePageQuery:
 		return &query[*ent.SourcePageQuery, predicate.SourcePage, sourcepage.OrderOption]{typ: ent.TypeSourcePage, tq: q}, nil
+	case *ent.SourceStateQuery:
+		return &query[*ent.SourceStateQuery, predicate.SourceState, sourcestate.OrderOption]{typ: ent.TypeSourceState, tq: q}, nil
 	case *ent.SubscriptionQuery:
 		return &query[*ent.SubscriptionQuery, predicate.Subscription, subscription.OrderOption]{typ: ent.TypeSubscription, tq: q}, nil
 	case *ent.SuppressionQuery:

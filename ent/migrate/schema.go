@@ -1221,6 +1221,39 @@ var (
 			},
 		},
 	}
+	// SourceStatesColumns holds the columns for the "source_states" table.
+	SourceStatesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64},
+		{Name: "account_id", Type: field.TypeInt64},
+		{Name: "plugin", Type: field.TypeString, Size: 2147483647},
+		{Name: "seed", Type: field.TypeString, Size: 2147483647},
+		{Name: "scroll_id", Type: field.TypeInt64},
+		{Name: "state", Type: field.TypeBytes},
+		{Name: "kept_at", Type: field.TypeInt64},
+	}
+	// SourceStatesTable holds the schema information for the "source_states" table.
+	SourceStatesTable = &schema.Table{
+		Name:       "source_states",
+		Columns:    SourceStatesColumns,
+		PrimaryKey: []*schema.Column{SourceStatesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "sourcestate_account_id_plugin_seed_scroll_id",
+				Unique:  true,
+				Columns: []*schema.Column{SourceStatesColumns[1], SourceStatesColumns[2], SourceStatesColumns[3], SourceStatesColumns[4]},
+			},
+			{
+				Name:    "sourcestate_account_id_scroll_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{SourceStatesColumns[1], SourceStatesColumns[4], SourceStatesColumns[0]},
+			},
+			{
+				Name:    "sourcestate_account_id_plugin_scroll_id_kept_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{SourceStatesColumns[1], SourceStatesColumns[2], SourceStatesColumns[4], SourceStatesColumns[6], SourceStatesColumns[0]},
+			},
+		},
+	}
 	// SubscriptionsColumns holds the columns for the "subscriptions" table.
 	SubscriptionsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64},
@@ -1745,6 +1778,7 @@ var (
 		ShareItemsTable,
 		SourceCountsTable,
 		SourcePagesTable,
+		SourceStatesTable,
 		SubscriptionsTable,
 		SuppressionsTable,
 		TombstonesTable,

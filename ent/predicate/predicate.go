@@ -129,6 +129,9 @@ type SourceCount func(*sql.Selector)
 // SourcePage is the predicate function for sourcepage builders.
 type SourcePage func(*sql.Selector)
 
+// SourceState is the predicate function for sourcestate builders.
+type SourceState func(*sql.Selector)
+
 // Subscription is the predicate function for subscription builders.
 type Subscription func(*sql.Selector)
 

@@ -38,6 +38,7 @@ import (
 	"github.com/scrollery/scrollery/ent/share"
 	"github.com/scrollery/scrollery/ent/shareitem"
 	"github.com/scrollery/scrollery/ent/sourcecount"
+	"github.com/scrollery/scrollery/ent/sourcestate"
 	"github.com/scrollery/scrollery/ent/subscription"
 	"github.com/scrollery/scrollery/ent/tombstone"
 	"github.com/scrollery/scrollery/ent/trend"
@@ -451,6 +452,11 @@ func init() {
 	sourcecount.Hooks[0] = sourcecountMixinHooks0[0]
 	sourcecountMixinInters0 := sourcecountMixin[0].Interceptors()
 	sourcecount.Interceptors[0] = sourcecountMixinInters0[0]
+	sourcestateMixin := schema.SourceState{}.Mixin()
+	sourcestateMixinHooks0 := sourcestateMixin[0].Hooks()
+	sourcestate.Hooks[0] = sourcestateMixinHooks0[0]
+	sourcestateMixinInters0 := sourcestateMixin[0].Interceptors()
+	sourcestate.Interceptors[0] = sourcestateMixinInters0[0]
 	subscriptionMixin := schema.Subscription{}.Mixin()
 	subscriptionMixinHooks0 := subscriptionMixin[0].Hooks()
 	subscription.Hooks[0] = subscriptionMixinHooks0[0]

@@ -417,6 +417,7 @@ func TestEveryTableIsExportedOrNamed(t *testing.T) {
 		"shares":              "addresses that are hashes, and headings of pages, which their list has",
 		"share_items":         "copies of what an export has, until their share ends",
 		"source_pages":        "public pages of sites, for all accounts",
+		"source_states":       "where sources go on, which they alone can read",
 		"charges":             "a fee that is returned where a call was cut off",
 		"import_parts":        "parts of a file, until its import has ended",
 		"scroll_records":      "what a running scroll has gathered: it becomes videos",

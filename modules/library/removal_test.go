@@ -553,7 +553,7 @@ func TestEveryTableLosesDeletedVideosOrIsNamed(t *testing.T) {
 		"unscored_libraries": "no video", "libraries": "counters", "niches": "kinds of videos", "scroll_counts": "counters", "source_counts": "counters",
 		"unindexed_libraries": "the place of a job", "feeds": "a counter", "changes": "ids alone, for 30 days",
 		"scrolls": "its seeds, as the account or its plan named them", "imports": "the name of a file of the account",
-		"import_parts": "a file of the account while it is imported", "quota_entries": "what a site's quota was spent on, until it is renewed",
+		"source_states": "where sources go on: seeds, and no texts of videos", "import_parts": "a file of the account while it is imported", "quota_entries": "what a site's quota was spent on, until it is renewed",
 		"workspaces": "words of the account", "collections": "words of the account", "shares": "words of the account", "account_sources": "settings and keys of the account", "rulesets": "words of the account", "rule_items": "words of the account", "recurrences": "words of the account",
 		"sandbox_files": "files of the account", "keys": "no video", "codes": "no video", "authorizations": "no video", "subscriptions": "no video",
 		"checkouts": "no video", "credit_balances": "no video", "credit_entries": "no video", "charges": "no video", "usage_counters": "no video",

@@ -17,7 +17,8 @@ type archiving struct{ *run }
 // allows, and the evidence that was found for known ones. The transaction that
 // archives an item deletes it from the scroll, so none is archived twice.
 func (r archiving) archive(ctx context.Context) error {
-	if err := r.archiveKept(ctx); err != nil {
+	whole, err := r.archiveKept(ctx)
+	if err != nil {
 		return err
 	}
 	// Now too, for an account whose plan or operator keeps fewer by now.
@@ -25,24 +26,32 @@ func (r archiving) archive(ctx context.Context) error {
 		return fmt.Errorf("keep frames: %w", err)
 	}
 	return r.finish(ctx, Archive, func(ctx context.Context, tx *store.Tx, _ *state) error {
+		// What is to be archived is: only now may the sources go on from there. What the plan had
+		// no room for must come again.
+		if whole {
+			if err := r.rows.states.settle(ctx, tx, r.account, r.id); err != nil {
+				return fmt.Errorf("settle the states of sources: %w", err)
+			}
+		}
 		return r.s.hot.forget(ctx, tx, r.id)
 	})
 }
 
-func (r archiving) archiveKept(ctx context.Context) error {
+// archiveKept reports whether it archived all that the screens kept.
+func (r archiving) archiveKept(ctx context.Context) (whole bool, err error) {
 	ids, err := r.staged.itemIDs(ctx, kept())
 	if err != nil {
-		return err
+		return false, err
 	}
 	total, done := min(len(ids), r.quota()), 0
 	for len(ids) > 0 && r.quota() > 0 {
 		part := ids[:min(len(ids), r.atOnce, r.quota())]
 		ids, done = ids[len(part):], done+len(part)
 		if err := r.archiveSome(ctx, part, r.in.percent(Archive, 0.9*float64(done)/float64(total))); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return r.archiveFindings(ctx)
+	return len(ids) == 0, r.archiveFindings(ctx)
 }
 
 // archiveIn archives items in a transaction.

@@ -1,6 +1,7 @@
 package scrolls
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func (c *collector) ask(ctx context.Context) []*coverage.Answer {
 			if !source.Fallback {
 				first = nil
 			}
-			c.run(ctx, a, coverage.Unanswered(c.r.seeds, a.Serves, first))
+			c.run(ctx, source, a, coverage.Unanswered(c.r.seeds, a.Serves, first))
 		})
 	}
 	all.Wait()
@@ -107,7 +108,7 @@ func (c *collector) ask(ctx context.Context) []*coverage.Answer {
 }
 
 // run takes what one source delivers for seeds, and writes it in batches.
-func (c *collector) run(ctx context.Context, a *coverage.Answer, seeds []stage.Seed) {
+func (c *collector) run(ctx context.Context, source Stage, a *coverage.Answer, seeds []stage.Seed) {
 	var waiting []stage.Outcome
 	if len(seeds) == 0 && len(c.r.seeds) > 0 && a.Searches {
 		return
@@ -121,13 +122,23 @@ func (c *collector) run(ctx context.Context, a *coverage.Answer, seeds []stage.S
 		return
 	}
 	a.Seeds = seeds
+	name := cmp.Or(source.Keeps, source.ID)
+	before, err := c.r.rows.states.find(ctx, name, seeds)
+	if err != nil {
+		a.Err = err
+		return
+	}
 	var batch []item
+	states := &seedStates{before: before}
 	flush := func() error {
-		err := c.write(ctx, batch)
+		err := c.write(ctx, batch, name, states.take())
 		batch = nil
 		return err
 	}
-	a.Outcomes, a.Err = c.r.stages.Collect(ctx, a.Source, c.r.call, seeds, func(records []stage.Record) error {
+	states.full = func() error { return c.r.place.busy(ctx, flush) }
+	call := c.r.call
+	call.States = states
+	a.Outcomes, a.Err = c.r.stages.Collect(ctx, a.Source, call, seeds, func(records []stage.Record) error {
 		return c.r.place.busy(ctx, func() (err error) {
 			a.Records += len(records)
 			batch, err = c.admit(batch, records, a)
@@ -218,31 +229,35 @@ func storable(rec stage.Record) bool {
 	return rec.Platform != "" && rec.ExternalID != "" && !strings.ContainsRune(rec.Platform+rec.ExternalID+rec.Seed, 0)
 }
 
-// write commits items, each marked as known where the library has it. New ones of a
-// kind that the template does not want are left out.
-func (c *collector) write(ctx context.Context, items []item) error {
-	if len(items) == 0 {
+// write commits items, each marked as known where the library has it, and the states that
+// a source kept after it delivered them. New ones of a kind that the template does not want
+// are left out.
+func (c *collector) write(ctx context.Context, items []item, source string, kept []keptState) error {
+	if len(items) == 0 && len(kept) == 0 {
 		return nil
 	}
 	known, err := c.r.known(ctx, items)
 	if err != nil {
 		return err
 	}
-	kept, collected := items[:0], len(items)
+	wanted, collected := items[:0], len(items)
 	for _, i := range items {
 		kind := ""
 		if i.record.Source != nil {
 			kind = i.record.Source.Kind
 		}
 		if _, i.known = known[i.record.Ref]; i.known || c.r.template.options(0).Wants(kind) {
-			kept = append(kept, i)
+			wanted = append(wanted, i)
 		}
 	}
 	err = c.r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, next *state) error {
 		next.progress.Collected += collected
 		n := float64(next.progress.Collected)
 		next.progress.raise(percent(Collect, n/(n+500))) // how much there is is not known
-		return c.r.rows.writeItems(ctx, tx, kept)
+		if err := c.r.rows.writeItems(ctx, tx, wanted); err != nil {
+			return err
+		}
+		return c.r.rows.states.write(ctx, tx, c.r, source, kept)
 	})
 	c.r.pause(ctx, Collect, "batch")
 	return err

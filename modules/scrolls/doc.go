@@ -13,8 +13,10 @@
 // worker that was assumed lost cannot write any more, however long it lives. The
 // results of a step are committed together with the checkpoint that lets the next
 // start skip it. Videos of a running scroll are rows of scroll_records, which are
-// deleted at the end.
+// deleted at the end. What sources keep of seeds for their next run is in force once the
+// videos are archived, in the same transaction, and never before.
 //
-// The module stores scrolls, their records, their verdicts and recurrences. It never
+// The module stores scrolls, their records, their verdicts, recurrences and the states of
+// sources. It never
 // interprets a video, never fetches anything, and never writes a row of the library.
 package scrolls

@@ -22,6 +22,9 @@ type source struct {
 	gone      map[stage.Ref]bool // what it then says is not there
 	seeds     []stage.Seed       // what it was asked
 	lookedUp  []stage.Ref        // what it was asked for, of what is known
+	// keeps is what it keeps of each seed, nil for nothing; given is what each call got of them.
+	keeps func(call int, seed stage.Seed) []byte
+	given []map[string]string
 }
 
 // call counts the calls of a stage and says how this one fails.
@@ -61,17 +64,33 @@ func (w *world) Find(id string) Stage {
 
 func (w *world) List() []Stage { return []Stage{w.Find("feed"), w.Find("fetcher")} }
 
-func (w *world) Collect(ctx context.Context, id string, _ stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
+func (w *world) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
 	fault := w.call(id)
 	s := w.sources[id]
 	w.mu.Lock()
 	s.seeds = seeds
+	if s.keeps != nil {
+		given := map[string]string{}
+		for _, seed := range seeds {
+			given[placeOf(seed)] = string(run.States.State(seed))
+		}
+		s.given = append(s.given, given)
+	}
+	calls := len(s.given)
 	w.mu.Unlock()
 	for part := range slices.Chunk(s.records, 7) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if err := emit(part); err != nil {
+			return nil, err
+		}
+	}
+	for _, seed := range seeds {
+		if s.keeps == nil {
+			break
+		}
+		if err := run.States.Keep(ctx, seed, s.keeps(calls, seed)); err != nil {
 			return nil, err
 		}
 	}

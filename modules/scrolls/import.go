@@ -269,7 +269,7 @@ func (r importing) takeBatch(whole context.Context) (more bool, err error) {
 	if in.looked, err = r.examine(ctx, in.looked, in.faults); err != nil {
 		return false, err
 	}
-	if err := archiving(r).archiveKept(ctx); err != nil {
+	if _, err := archiving(r).archiveKept(ctx); err != nil {
 		return false, err
 	}
 	if err := r.noteBatch(ctx, batch, judged); err != nil {

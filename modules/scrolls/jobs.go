@@ -244,7 +244,7 @@ func (s *Service) newRun(row *claimRow, limits Limits) *run {
 		r.limits.FramedVideos = 0
 	}
 	r.atOnce, r.room = s.cfg.BatchSize, limits.Room
-	r.rows = &stagedRows{r: r}
+	r.rows = &stagedRows{r: r, states: sourceStates{s.db}}
 	r.staged = r.rows
 	r.call = stage.Run{ScrollID: public, Prompt: row.Prompt, Now: s.now().UnixMilli(), Settings: r.template.Settings, Frames: r.limits.FramedVideos > 0}
 	r.state.step = nextStep(row.state.checkpoint)

@@ -176,6 +176,9 @@ type Stage struct {
 	Refreshes bool
 	// Requests are the requests to its site that a seed usually takes.
 	Requests stage.Cost
+	// Keeps names the states of a source, where that is not its id: those of calls with keys of
+	// the account are apart.
+	Keeps string
 	// FetchesMedia: a source that fetches videos. NeedsMedia: an evidence stage that
 	// reads them.
 	FetchesMedia, NeedsMedia bool

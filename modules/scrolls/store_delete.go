@@ -47,10 +47,13 @@ func (h *History) DeleteVideos(ctx context.Context, tx *store.Tx, refs []stage.R
 const progressAtOnce = 50
 
 // EraseHandle takes a creator out of the progress of the tenant's scrolls: the entries of its
-// handle in their coverage, and the seeds of their plans. is tells a handle, in whatever case and
+// handle in their coverage, the seeds of their plans, and what sources keep of them. is tells a handle, in whatever case and
 // with or without its sign. A worker that has the scroll in its hands leaves out of its progress
 // what is erased by then.
 func (h *History) EraseHandle(ctx context.Context, platform string, is func(handle string) bool) error {
+	if err := (sourceStates{h.db}).eraseHandle(ctx, platform, is); err != nil {
+		return err
+	}
 	for after := int64(0); ; {
 		rows, err := h.db.Ent().Scroll.Query().Where(scroll.IDGT(after), scroll.ProgressNEQ(noProgress)).Order(ent.Asc(scroll.FieldID)).
 			Limit(progressAtOnce).Select(scroll.FieldID, scroll.FieldProgress).All(ctx)

@@ -203,10 +203,12 @@ func (h *hot) endRow(ctx context.Context, tx *store.Tx, id int64, attempt int, s
 	return h.forget(ctx, tx, id)
 }
 
-// forget deletes all records of a scroll.
+// forget deletes all records of a scroll, and what its sources kept that is not in force.
 func (h *hot) forget(ctx context.Context, tx *store.Tx, scroll int64) error {
-	_, err := tx.Ent().ScrollRecord.Delete().Where(scrollrecord.ScrollID(scroll)).Exec(ctx)
-	return err
+	if _, err := tx.Ent().ScrollRecord.Delete().Where(scrollrecord.ScrollID(scroll)).Exec(ctx); err != nil {
+		return err
+	}
+	return sourceStates{}.forget(ctx, tx, scroll)
 }
 
 // fence locks the row, or fails with errLost, and writes the heartbeat.

@@ -41,7 +41,10 @@ type item struct {
 func (i item) key() coverage.Key { return coverage.Key{Seed: i.seed, Platform: i.record.Platform} }
 
 // stagedRows are the items of a scroll as rows, so that another start goes on with them.
-type stagedRows struct{ r *run }
+type stagedRows struct {
+	r      *run
+	states sourceStates
+}
 
 // predicates of the rows of a selection.
 func (w selection) predicates() []predicate.ScrollRecord {

@@ -36,9 +36,9 @@ func (c *Call) State(seed Seed) []byte {
 //
 // Call it after emit returned for all videos that the state says were seen. The host stores the
 // state in the transaction that ends the archive of the scroll: a scroll that fails, is
-// cancelled or starts over asks with the state of before, so that no video is lost because the
-// state ran ahead. Videos may come twice, which changes nothing. What screens drop, and what is
-// more than the plan of the tenant keeps, counts as seen: it does not come back by itself.
+// cancelled, starts over or finds more than the tenant's plan keeps leaves the state of before
+// for the next one, so that no video is lost because the state ran ahead. Videos may come
+// twice, which changes nothing. What a screen drops counts as seen: it does not come back.
 //
 // The host keeps the newest 2,000 states of a tenant and plugin, and those of calls with an
 // account's own secrets apart. A tenant who deletes the account deletes them. Keep no texts of
