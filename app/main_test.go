@@ -11,8 +11,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == films {
+	switch filepath.Base(os.Args[0]) {
+	case films:
 		stage.Main(filmSource())
+		return
+	case runsCounter:
+		stage.Main(runsSource())
 		return
 	}
 	if os.Getenv(asServer) != "" {
