@@ -191,3 +191,78 @@ tar tzf out/*.tgz
 		t.Errorf("got %q, want a wheel and a tarball", found)
 	}
 }
+
+// TestKitsKeepStatesAndCheck: a source in each language gets a state, keeps another one after the
+// record that it is about, and checks itself.
+func TestKitsKeepStatesAndCheck(t *testing.T) {
+	t.Parallel()
+	storetest.Heavy(t)
+	for lang, c := range map[string]struct{ tool, source string }{
+		"python": {hasPython, `cat > noter/main.py <<'END'
+from scrollery_stage import Fault, outcome, pb, serve, text_of
+
+
+def collect(call, seeds, emit):
+    for seed in seeds:
+        emit(pb.Record(ref=pb.Ref(platform="example", external_id="after-" + (seed.state.decode() or "none")), seed=text_of(seed)))
+        call.keep_state(seed, b"" if seed.state else b"first")
+    return [outcome(seed, "example", "ok", returned=1) for seed in seeds]
+
+
+def check(call):
+    if call.secrets.get("token") != "right-token":
+        raise Fault("refused", "the token is another one")
+    return "signed in"
+
+
+serve(pb.Description(id="noter", version="0.1.0", kind="source", platforms=["example"], secrets=["token"], hosts=["api.example.com:443"]), collect=collect, check=check)
+END
+`},
+		"ts": {hasNode, `cat > noter/main.ts <<'END'
+import { Fault, outcome, serve, textOf } from "./scrollery-stage/index.js";
+
+serve({ id: "noter", version: "0.1.0", kind: "source", platforms: ["example"], secrets: ["token"], hosts: ["api.example.com:443"] }, {
+  async collect(call, seeds, emit) {
+    for (const seed of seeds) {
+      const before = Buffer.from(seed.state ?? "").toString();
+      await emit({ ref: { platform: "example", externalId: "after-" + (before || "none") }, seed: textOf(seed) });
+      await call.keepState(seed, before ? "" : "first");
+    }
+    return seeds.map((seed) => outcome(seed, "example", "ok", { returned: 1 }));
+  },
+  async check(call) {
+    if (call.secrets.token !== "right-token") throw new Fault("refused", "the token is another one");
+    return "signed in";
+  },
+});
+END
+`},
+	} {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+			needs(t, hasMake, c.tool)
+			out := inKit(t, t.TempDir(), `set -euo pipefail
+scrollery plugins new noter --kind source --lang `+lang+`
+`+c.source+`
+make -C noter build
+printf '{"kind":"niche","term":"coffee"}\n{"kind":"niche","term":"tea","state":"first"}\n' > seeds.jsonl
+scrollery plugins check noter/noter --secret token=right-token --input seeds.jsonl
+scrollery plugins check noter/noter --secret token=wrong-token && exit 1
+true
+`)
+			last := 0
+			for _, want := range []string{
+				"ok   ends its check in time", "ok   lets go of a cancelled call", `check    "signed in"`,
+				`"externalId":"after-none"`, `state    {"bytes":5,"seed":"coffee","state":"first"}`,
+				`"externalId":"after-first"`, `state    {"bytes":0,"seed":"tea","state":""}`, "2 answers, 0 rules broken",
+				`check    {"fault":"refused","message":"the token is another one"}`,
+			} {
+				at := strings.Index(out[last:], want)
+				if at < 0 {
+					t.Fatalf("%q is not in the output, after what comes before it:\n%s", want, out)
+				}
+				last += at
+			}
+		})
+	}
+}

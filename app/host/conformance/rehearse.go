@@ -49,10 +49,9 @@ func Rehearse(ctx context.Context, path string, r Rehearsal, out io.Writer) erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
+	var unconnected error
 	if trial.Checks {
-		if err := r.check(ctx, trial, out); err != nil {
-			return err
-		}
+		unconnected = r.check(ctx, trial, out)
 	}
 	attempt, err := trial.StartWith(ctx, r.Settings, r.Secrets)
 	if err != nil {
@@ -73,7 +72,7 @@ func Rehearse(ctx context.Context, path string, r Rehearsal, out io.Writer) erro
 	if failed {
 		return errors.New("the plugin reports an error")
 	}
-	return nil
+	return unconnected
 }
 
 // check prints what the plugin says of the settings and secrets.
@@ -84,11 +83,20 @@ func (r Rehearsal) check(ctx context.Context, trial *host.Trial, out io.Writer) 
 	}
 	defer attempt.Stop()
 	p := &printer{out: out}
-	_, failed, err := attempt.Converse(ctx, host.Conversation{Verb: "Check", Hear: p.hear})
-	if err == nil && failed {
-		err = errors.New("the check of the plugin fails")
+	_, failed, err := attempt.Converse(ctx, host.Conversation{Verb: "Check", Hear: func(message *stagev1.CallResponse) {
+		if done := message.GetDone(); done.GetError() != nil {
+			p.line("check", map[string]string{"fault": done.GetError().GetFault(), "message": done.GetError().GetMessage()})
+		} else if done != nil {
+			p.line("check", done.GetChecked())
+		}
+	}})
+	switch {
+	case err != nil:
+		return fmt.Errorf("check: %w", err)
+	case failed:
+		return errors.New("the plugin's check fails")
 	}
-	return err
+	return nil
 }
 
 // read reads the input for a kind.
@@ -175,9 +183,6 @@ func (p *printer) hear(message *stagev1.CallResponse) {
 	case *stagev1.CallResponse_Sentences:
 		shown(p, "sentence", m.Sentences.GetSentences(), stage.DecodeSentence, p.judge.sentence)
 	case *stagev1.CallResponse_Done:
-		if checked := m.Done.GetChecked(); checked != "" {
-			p.line("check", checked)
-		}
 		for _, outcome := range stage.DecodeOutcomes(m.Done.GetOutcomes()) {
 			p.line("outcome", outcome)
 		}
