@@ -192,3 +192,22 @@ func TestCleanSentence(t *testing.T) {
 		})
 	}
 }
+
+func TestTheLanguageOfASpeechIsABaseTag(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"en": "en", "en-US": "en", "EN_us": "en", " pt-br ": "pt", "yue-Hant-HK": "yue", "": "",
+		"english": "", "e": "", "e1": "", "dé": "", "und": "", "un": "", "zxx": "", "mul": "", "x-klingon": "", "en" + strings.Repeat("-x", 20): "",
+	} {
+		t.Run(said, func(t *testing.T) {
+			if got := stage.LanguageOf(said); got != want {
+				t.Errorf("LanguageOf(%q) = %q, want %q", said, got, want)
+			}
+			finding := stage.Finding{Ref: someRef(), Evidence: stage.Evidence{Language: said}}
+			repairs, err := finding.Clean()
+			if err != nil || finding.Evidence.Language != want || repairs.Any() != (want == "" && said != "") {
+				t.Errorf("%q is cleaned to %q, repairs %+v, %v; want %q", said, finding.Evidence.Language, repairs, err, want)
+			}
+		})
+	}
+}

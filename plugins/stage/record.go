@@ -95,6 +95,9 @@ type Evidence struct {
 	Spoken *string `json:"spoken,omitempty"`
 	// OnScreenText is the words that are written in the picture.
 	OnScreenText *string `json:"onScreenText,omitempty"`
+	// Language is that of the speech, as the first part of a BCP 47 tag: `en`. Empty if
+	// unknown; never the language of a page or an account. [LanguageOf] reads longer forms.
+	Language string `json:"language,omitempty"`
 }
 
 // Cue is one cue of a caption track.

@@ -103,6 +103,29 @@ func (r *Repairs) evidence(e *Evidence) {
 			r.text(s, MaxText)
 		}
 	}
+	if said := e.Language; said != "" {
+		if e.Language = LanguageOf(said); e.Language == "" {
+			r.Values++
+		}
+	}
+}
+
+// LanguageOf is the language of a BCP 47 tag without its region and script: `en` of
+// `en-US` and of `EN_us`. It is empty for what is no language of two or three letters, and
+// for the tags that say that none is known.
+func LanguageOf(tag string) string {
+	if len(tag) > 40 {
+		return ""
+	}
+	first, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(tag), "_", "-"), "-")
+	first = strings.ToLower(first)
+	switch {
+	case len(first) != 2 && len(first) != 3, strings.Trim(first, "abcdefghijklmnopqrstuvwxyz") != "":
+		return ""
+	case slices.Contains([]string{"un", "und", "mis", "mul", "zxx"}, first): // un is a site's word for und
+		return ""
+	}
+	return first
 }
 
 func (r *Repairs) cues(cues *[]Cue) {

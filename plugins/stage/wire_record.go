@@ -87,14 +87,14 @@ func encodeEvidence(e *Evidence) *stagev1.Evidence {
 	if e == nil {
 		return nil
 	}
-	return &stagev1.Evidence{VisualJson: e.Visual, Spoken: e.Spoken, OnScreenText: e.OnScreenText}
+	return &stagev1.Evidence{VisualJson: e.Visual, Spoken: e.Spoken, OnScreenText: e.OnScreenText, Language: e.Language}
 }
 
 func decodeEvidence(m *stagev1.Evidence) *Evidence {
 	if m == nil {
 		return nil
 	}
-	return &Evidence{Visual: m.VisualJson, Spoken: m.Spoken, OnScreenText: m.OnScreenText}
+	return &Evidence{Visual: m.VisualJson, Spoken: m.Spoken, OnScreenText: m.OnScreenText, Language: m.GetLanguage()}
 }
 
 func encodeKeys(keys []Key) []*stagev1.Key {

@@ -60,7 +60,7 @@ func s(v string) *string { return &v }
 
 var (
 	ref      = stage.Ref{Platform: "tiktok", ExternalID: "7"}
-	evidence = stage.Evidence{Visual: json.RawMessage(`{"summary":"x"}`), Spoken: s("said"), OnScreenText: s("")}
+	evidence = stage.Evidence{Visual: json.RawMessage(`{"summary":"x"}`), Spoken: s("said"), OnScreenText: s(""), Language: "en"}
 	keys     = []stage.Key{{Key: "hook:question", Label: "Question"}}
 )
 

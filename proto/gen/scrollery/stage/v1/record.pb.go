@@ -418,9 +418,12 @@ func (x *Metrics) GetFollowers() int64 {
 type Evidence struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A JSON string or object of at most 64 KiB.
-	VisualJson    []byte  `protobuf:"bytes,1,opt,name=visual_json,json=visualJson" json:"visual_json,omitempty"`
-	Spoken        *string `protobuf:"bytes,2,opt,name=spoken" json:"spoken,omitempty"`
-	OnScreenText  *string `protobuf:"bytes,3,opt,name=on_screen_text,json=onScreenText" json:"on_screen_text,omitempty"`
+	VisualJson   []byte  `protobuf:"bytes,1,opt,name=visual_json,json=visualJson" json:"visual_json,omitempty"`
+	Spoken       *string `protobuf:"bytes,2,opt,name=spoken" json:"spoken,omitempty"`
+	OnScreenText *string `protobuf:"bytes,3,opt,name=on_screen_text,json=onScreenText" json:"on_screen_text,omitempty"`
+	// The language of the speech, as the first part of a BCP 47 tag: two or three small
+	// letters, as in `en`. Empty if unknown: never guess it from the language of a page.
+	Language      string `protobuf:"bytes,4,opt,name=language" json:"language,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -472,6 +475,13 @@ func (x *Evidence) GetSpoken() string {
 func (x *Evidence) GetOnScreenText() string {
 	if x != nil && x.OnScreenText != nil {
 		return *x.OnScreenText
+	}
+	return ""
+}
+
+func (x *Evidence) GetLanguage() string {
+	if x != nil {
+		return x.Language
 	}
 	return ""
 }
@@ -1193,12 +1203,13 @@ const file_scrollery_stage_v1_record_proto_rawDesc = "" +
 	"\vobserved_at\x18\x06 \x01(\x03B\x05\xaa\x01\x02\b\x01R\n" +
 	"observedAt\x12\x1c\n" +
 	"\tsemantics\x18\a \x01(\tR\tsemantics\x12#\n" +
-	"\tfollowers\x18\b \x01(\x03B\x05\xaa\x01\x02\b\x01R\tfollowers\"w\n" +
+	"\tfollowers\x18\b \x01(\x03B\x05\xaa\x01\x02\b\x01R\tfollowers\"\x93\x01\n" +
 	"\bEvidence\x12\x1f\n" +
 	"\vvisual_json\x18\x01 \x01(\fR\n" +
 	"visualJson\x12\x1d\n" +
 	"\x06spoken\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06spoken\x12+\n" +
-	"\x0eon_screen_text\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\fonScreenText\"A\n" +
+	"\x0eon_screen_text\x18\x03 \x01(\tB\x05\xaa\x01\x02\b\x01R\fonScreenText\x12\x1a\n" +
+	"\blanguage\x18\x04 \x01(\tR\blanguage\"A\n" +
 	"\x03Cue\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\x03R\x05start\x12\x10\n" +
 	"\x03end\x18\x02 \x01(\x03R\x03end\x12\x12\n" +
