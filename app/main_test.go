@@ -11,13 +11,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	switch filepath.Base(os.Args[0]) {
-	case films:
-		stage.Main(filmSource())
-		return
-	case runsCounter:
-		stage.Main(runsSource())
-		return
+	for _, spec := range []stage.Spec{filmSource(), runsSource(), tongueStage(), earScreen()} {
+		if filepath.Base(os.Args[0]) == spec.ID {
+			stage.Main(spec)
+			return
+		}
 	}
 	if os.Getenv(asServer) != "" {
 		app.RunPlugin(os.Args)

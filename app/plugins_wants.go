@@ -33,7 +33,9 @@ type Wants struct {
 	Programs   []string      `json:"programs"`
 	Quotas     []WantedQuota `json:"quotas"`
 	NeedsMedia bool          `json:"needsMedia"`
-	Limits     WantedLimits  `json:"limits"`
+	// AfterEvidence: a screen that runs after the evidence stages.
+	AfterEvidence bool         `json:"afterEvidence,omitempty"`
+	Limits        WantedLimits `json:"limits"`
 }
 
 // WantedValue is a setting or a secret. Set reports whether the operator gives it, or the
@@ -91,7 +93,7 @@ func ListedPlugins(cfg Config, log *slog.Logger) ([]ListedPlugin, error) {
 
 func wants(spec stage.Spec, set []string) Wants {
 	w := Wants{
-		Settings: []WantedValue{}, Secrets: []WantedValue{}, Hosts: orEmpty(spec.Hosts), Programs: orEmpty(spec.Programs), Quotas: []WantedQuota{}, NeedsMedia: spec.NeedsMedia,
+		Settings: []WantedValue{}, Secrets: []WantedValue{}, Hosts: orEmpty(spec.Hosts), Programs: orEmpty(spec.Programs), Quotas: []WantedQuota{}, NeedsMedia: spec.NeedsMedia, AfterEvidence: spec.AfterEvidence,
 		Limits: WantedLimits{spec.Limits.Memory, int64(spec.Limits.Call / time.Second), int64(spec.Limits.Stall / time.Second), spec.Limits.Records, spec.Limits.Calls},
 	}
 	for _, s := range spec.Settings {

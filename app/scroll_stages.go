@@ -79,7 +79,7 @@ func installed(p host.Plugin) scrolls.Stage {
 	found := scrolls.Stage{
 		ID: p.ID, Kind: p.Kind, Usable: p.State == host.Ready, Resting: p.State == host.Resting,
 		Platforms: p.Platforms, Searches: p.Kind == stage.SourceKind && p.Online, Refreshes: p.Refreshes,
-		FetchesMedia: p.FetchesMedia, NeedsMedia: p.NeedsMedia, Requests: p.Requests, After: p.After, Fallback: p.Fallback,
+		FetchesMedia: p.FetchesMedia, NeedsMedia: p.NeedsMedia, AfterEvidence: p.AfterEvidence, Version: p.Version, Requests: p.Requests, After: p.After, Fallback: p.Fallback,
 	}
 	if p.State == host.Disabled || p.State == host.Unset {
 		found.Off = p.Reason

@@ -154,6 +154,9 @@ func (r *Running) Account(t testing.TB, plan string) *Caller {
 // Anonymous returns a caller without a key.
 func (r *Running) Anonymous() *Caller { return &Caller{base: r.BaseURL} }
 
+// CallerOf makes calls to a server that the test started itself.
+func CallerOf(base, key string) *Caller { return &Caller{base: base, Key: key} }
+
 // Caller makes calls with one key.
 type Caller struct {
 	base string

@@ -86,7 +86,7 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 	spec := stage.Spec{
 		ID: Printable(m.GetId()), Version: Printable(m.GetVersion()), Summary: Printable(m.GetSummary()), Kind: stage.Kind(Printable(m.GetKind())),
 		Platforms: printables(m.GetPlatforms()), Secrets: printables(m.GetSecrets()), Hosts: printables(m.GetHosts()),
-		NeedsMedia: m.GetNeedsMedia(), Programs: printables(m.GetPrograms()), RequiredSecrets: printables(m.GetRequiredSecrets()), Tokens: printables(m.GetTokens()),
+		NeedsMedia: m.GetNeedsMedia(), AfterEvidence: m.GetAfterEvidence(), Programs: printables(m.GetPrograms()), RequiredSecrets: printables(m.GetRequiredSecrets()), Tokens: printables(m.GetTokens()),
 		Limits: stage.Limits{
 			Memory: limits.GetMemoryBytes(), Records: int(limits.GetRecords()), Calls: int(min(max(limits.GetCalls(), 0), maxSlots)),
 			Call: millis(limits.GetCallMillis()), Stall: millis(limits.GetStallMillis()),

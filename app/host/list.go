@@ -44,6 +44,8 @@ type Plugin struct {
 	FetchesMedia, NeedsMedia bool
 	// Checks reports whether [Host.Check] can ask it if settings and connection work.
 	Checks bool
+	// AfterEvidence: a screen that runs after the evidence stages.
+	AfterEvidence bool
 	// Requests are the requests that a seed of a source usually takes.
 	Requests stage.Cost
 	// After and Fallback order a source behind others.
@@ -230,7 +232,7 @@ func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 		Platforms: slices.Clone(e.spec.Platforms), Builtin: e.builtin, State: Ready,
 		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
 		Checks:     e.checks || e.spec.Check != nil,
-		NeedsMedia: e.spec.NeedsMedia, Requests: e.spec.Requests, After: e.spec.After, Fallback: e.spec.Fallback,
+		NeedsMedia: e.spec.NeedsMedia, AfterEvidence: e.spec.AfterEvidence, Requests: e.spec.Requests, After: e.spec.After, Fallback: e.spec.Fallback,
 	}
 	given, unset := h.grants.give(e, e.spec, stage.Run{}, own)
 	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {

@@ -128,7 +128,8 @@ type Template struct {
 	Kinds []string `yaml:"kinds"`
 	// Plans, Sources, Screens and Evidence are ids of stage plugins. The first plan
 	// that finds terms decides; sources run side by side, screens one after another,
-	// and so does evidence. The source `http` stands for all recipes.
+	// and so does evidence. Screens that look at evidence, as their plugins say, come after
+	// it. The source `http` stands for all recipes.
 	Plans    []string `yaml:"plans"`
 	Sources  []string `yaml:"sources"`
 	Screens  []string `yaml:"screens"`

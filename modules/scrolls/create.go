@@ -349,8 +349,9 @@ func describe(stages Stages, name string, template Template) NamedTemplate {
 	}{
 		{stage.PlanKind, template.Plans},
 		{stage.SourceKind, template.Sources},
-		{stage.ScreenKind, template.Screens},
+		{stage.ScreenKind, screensOf(stages, template, false)},
 		{stage.EvidenceKind, template.Evidence},
+		{stage.ScreenKind, screensOf(stages, template, true)},
 	} {
 		for _, id := range step.ids {
 			found := stages.Find(id)

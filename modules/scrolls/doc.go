@@ -8,6 +8,8 @@
 //
 //	plan → collect → observe → screen → evidence → archive → score
 //
+// Screens that look at evidence judge within the step evidence, after its stages.
+//
 // The row of a scroll is the truth about it, and the queue only says when to read it.
 // Each start raises the row's attempt, which every later commit must match; so a
 // worker that was assumed lost cannot write any more, however long it lives. The

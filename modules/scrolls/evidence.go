@@ -12,20 +12,38 @@ import (
 // evidence has evidence stages examine the first seconds of videos: of the new ones
 // that will be archived, and of known ones that the library has no evidence of. What
 // cannot be found now is absent, and the log and the progress say why; it never fails
-// the scroll, and a later one tries again.
+// the scroll, and a later one tries again. Then screens judge what was found, if any look
+// at evidence; another start does not seek it again.
 func (r *run) evidence(ctx context.Context) error {
-	results, err := r.examine(ctx, nil, map[string]int{})
+	if !r.snapshot().progress.Examined {
+		results, err := r.examine(ctx, nil, map[string]int{})
+		if err != nil {
+			return err
+		}
+		err = r.commit(ctx, true, func(_ context.Context, _ *store.Tx, next *state) error {
+			next.progress.Evidence, next.progress.Examined = results, true
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		r.pause(ctx, Evidence, "examined")
+	}
+	judged, err := secondPass{r}.judge(ctx)
 	if err != nil {
 		return err
 	}
 	return r.finish(ctx, Evidence, func(_ context.Context, _ *store.Tx, next *state) error {
-		next.progress.Evidence = results
+		judged.remark(&next.progress)
 		return nil
 	})
 }
 
 // examine asks the evidence stages, and adds up their results. faults counts their failures.
 func (r *run) examine(ctx context.Context, results []Looked, faults map[string]int) ([]Looked, error) {
+	if err := (secondPass{r}).limit(ctx); err != nil {
+		return results, err
+	}
 	if len(r.template.Evidence) == 0 {
 		return results, nil
 	}
@@ -99,6 +117,9 @@ func apply(rec *stage.Record, f *stage.Finding) {
 	}
 	if e.Spoken == nil {
 		e.Spoken = f.Evidence.Spoken
+	}
+	if e.Language == "" {
+		e.Language = f.Evidence.Language
 	}
 	if e.OnScreenText == nil {
 		e.OnScreenText = f.Evidence.OnScreenText

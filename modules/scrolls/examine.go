@@ -37,13 +37,21 @@ type Looked struct {
 	RetryAt *int64 `json:"retryAt,omitempty"`
 }
 
-// shareOfTime is the part of the step's deadline that plugins get.
-const shareOfTime = 0.9
+// shareOfTime is the part of the step's deadline that evidence stages get, shareBeforeScreens
+// that if screens look at what they find.
+const (
+	shareOfTime        = 0.9
+	shareBeforeScreens = 0.7
+)
 
 func newExamination(r *run, ctx context.Context, ids []int64) *examination {
 	x := &examination{r: r, outer: ctx, ctx: ctx, cancel: func() {}, ids: ids, found: map[stage.Ref]*stage.Finding{}, asked: map[int64]stage.Ref{}, faults: map[string]int{}}
 	if end, ok := ctx.Deadline(); ok {
-		left := time.Duration(shareOfTime * float64(time.Until(end)))
+		share := shareOfTime
+		if len(secondPass{r}.screens()) > 0 {
+			share = shareBeforeScreens
+		}
+		left := time.Duration(share * float64(time.Until(end)))
 		x.ctx, x.cancel = context.WithTimeoutCause(ctx, left, errDeadline)
 	}
 	for _, id := range r.template.Evidence {

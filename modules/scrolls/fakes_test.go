@@ -43,26 +43,28 @@ type world struct {
 	erased   atomic.Bool        // maker1 of tiktok is
 	evidence map[stage.Ref]bool // known videos that have evidence
 
-	sources  map[string]*source
-	screen   func(rec stage.Record) stage.Verdict
-	look     func(rec stage.Record) *stage.Finding
-	watchers []string            // evidence stages that look at media
-	behind   map[string][]string // fallbacks, and the sources that they come after
-	unusable []string
-	film     func(ref stage.Ref) (ok bool, err error) // what a source can fetch
-	folders  []*folder
-	stageErr map[string]func(number int) error // by stage id; number counts its calls from 1
-	calls    map[string]int
-	planner  func(seeds []stage.Seed) ([]stage.Seed, error) // nil: there is none
-	pages    map[string]stage.Page
-	read     []string            // addresses that were asked for
-	offline  []string            // sources that take what lies there
-	serves   map[string][]string // platforms of a source; missing: any
-	scores   []int64
-	scoreErr error
-	quotas   map[string]QuotaLeft // of a source
-	young    []stage.Ref          // videos that were posted lately, the newest first
-	due      []stage.Ref          // videos that the policy deletes soon
+	sources map[string]*source
+	screen  func(rec stage.Record) stage.Verdict
+	look    func(rec stage.Record) *stage.Finding
+	// afterEvidence are screens that look at evidence, by id.
+	afterEvidence map[string]func(rec stage.Record) stage.Verdict
+	watchers      []string            // evidence stages that look at media
+	behind        map[string][]string // fallbacks, and the sources that they come after
+	unusable      []string
+	film          func(ref stage.Ref) (ok bool, err error) // what a source can fetch
+	folders       []*folder
+	stageErr      map[string]func(number int) error // by stage id; number counts its calls from 1
+	calls         map[string]int
+	planner       func(seeds []stage.Seed) ([]stage.Seed, error) // nil: there is none
+	pages         map[string]stage.Page
+	read          []string            // addresses that were asked for
+	offline       []string            // sources that take what lies there
+	serves        map[string][]string // platforms of a source; missing: any
+	scores        []int64
+	scoreErr      error
+	quotas        map[string]QuotaLeft // of a source
+	young         []stage.Ref          // videos that were posted lately, the newest first
+	due           []stage.Ref          // videos that the policy deletes soon
 }
 
 // quick makes a configuration without waits.

@@ -42,6 +42,7 @@ func (w *world) call(id string) error {
 // `fetcher`, and any other id as a screen or evidence stage.
 func (w *world) Find(id string) Stage {
 	found := Stage{ID: id, Usable: !slices.Contains(w.unusable, id), NeedsMedia: slices.Contains(w.watchers, id)}
+	found.AfterEvidence = w.afterEvidence[id] != nil
 	if !found.Usable {
 		found.Off = "switched off"
 	}
@@ -126,7 +127,9 @@ func (w *world) Screen(_ context.Context, id string, _ stage.Run, next func() ([
 	}
 	err := each(next, func(rec stage.Record) error {
 		verdict := stage.Verdict{Ref: rec.Ref}
-		if w.screen != nil {
+		if late := w.afterEvidence[id]; late != nil {
+			verdict = late(rec)
+		} else if w.screen != nil {
 			verdict = w.screen(rec)
 		}
 		return emit([]stage.Verdict{verdict})

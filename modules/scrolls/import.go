@@ -269,17 +269,21 @@ func (r importing) takeBatch(whole context.Context) (more bool, err error) {
 	if in.looked, err = r.examine(ctx, in.looked, in.faults); err != nil {
 		return false, err
 	}
+	again, err := secondPass(r).judge(ctx)
+	if err != nil {
+		return false, err
+	}
 	if _, err := archiving(r).archiveKept(ctx); err != nil {
 		return false, err
 	}
-	if err := r.noteBatch(ctx, batch, judged); err != nil {
+	if err := r.noteBatch(ctx, batch, judged, again); err != nil {
 		return false, err
 	}
 	return true, in.recount(ctx, batch, r.snapshot().newVideos-had)
 }
 
-// noteBatch counts a batch that is archived.
-func (r importing) noteBatch(ctx context.Context, batch []item, judged *screening) error {
+// noteBatch counts a batch that is archived, and what each pass of the screens dropped.
+func (r importing) noteBatch(ctx context.Context, batch []item, passes ...*screening) error {
 	returned, trimmed := coverage.Tally{}, coverage.Tally{}
 	for i := range batch {
 		if returned[batch[i].key()]++; batch[i].record.Trimmed || batch[i].record.Unread {
@@ -302,7 +306,9 @@ func (r importing) noteBatch(ctx context.Context, batch []item, judged *screenin
 		next.progress.Collected += len(batch)
 		next.progress.Coverage = coverage.Add(next.progress.Coverage, covered)
 		next.progress.Evidence = r.in.looked
-		_ = judged.sum(ctx, nil, next) // it only counts
+		for _, judged := range passes {
+			_ = judged.sum(ctx, nil, next) // it only counts
+		}
 		next.progress.raise(r.in.percent(Archive, 1))
 	})
 }

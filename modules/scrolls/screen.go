@@ -77,12 +77,25 @@ func (j *judging) pass(ctx context.Context, id string, next func() ([]stage.Reco
 type screening struct {
 	judging
 	r    *run
-	ids  []int64
-	byID map[int64]*verdict
+	step string
+	// screens are those of this pass.
+	screens []string
+	ids     []int64
+	byID    map[int64]*verdict
 }
 
-// screen has new videos judged by each screen in turn. A screen does not see what an
-// earlier one dropped. Known videos are not judged: the library has them.
+// newScreening judges some videos in a step, in the order of their arrival.
+func newScreening(r *run, step string, screens []string, ids []int64) *screening {
+	slices.Sort(ids)
+	return &screening{
+		judging: judging{stages: r.stages, call: r.call, log: r.log, verdicts: make(map[stage.Ref]*verdict, len(ids))},
+		r:       r, step: step, screens: screens, ids: ids, byID: make(map[int64]*verdict, len(ids)),
+	}
+}
+
+// screen has new videos judged by each screen in turn, but for those that look at evidence.
+// A screen does not see what an earlier one dropped. Known videos are not judged: the
+// library has them.
 func (r *run) screen(ctx context.Context) error {
 	s, err := r.judge(ctx)
 	if err != nil {
@@ -97,12 +110,8 @@ func (r *run) judge(ctx context.Context) (*screening, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(ids) // in the order of their arrival
-	s := &screening{
-		judging: judging{stages: r.stages, call: r.call, log: r.log, verdicts: make(map[stage.Ref]*verdict, len(ids))},
-		r:       r, ids: ids, byID: make(map[int64]*verdict, len(ids)),
-	}
-	for n, id := range r.template.Screens {
+	s := newScreening(r, Screen, screensOf(r.stages, r.template, false), ids)
+	for n, id := range s.screens {
 		if err := s.pass(ctx, id, n); err != nil {
 			return nil, err
 		}
@@ -122,8 +131,11 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 			}
 			records[n] = i.record
 		}
-		fraction := (float64(number) + done) / float64(len(s.r.template.Screens))
-		return records, s.r.note(ctx, func(next *state) { next.progress.raise(s.r.in.percent(Screen, 0.9*fraction)) })
+		fraction := 0.9 * (float64(number) + done) / float64(len(s.screens))
+		if s.step == Evidence { // the stages come first
+			fraction = 0.9 + fraction/10
+		}
+		return records, s.r.note(ctx, func(next *state) { next.progress.raise(s.r.in.percent(s.step, fraction)) })
 	}))
 }
 
@@ -148,7 +160,10 @@ func (s *Service) Judge(ctx context.Context, rules []stage.Rule, read func() fun
 		ScrollID: publicid.Format(publicid.Scroll, s.db.NewID()), Number: number, Brief: brief, Rules: rules,
 		Now: s.now().UnixMilli(), Settings: template.Settings,
 	}}
-	for _, id := range template.Screens {
+	for _, id := range screensOf(s.needs.Stages, template, true) {
+		j.notes = union(j.notes, []string{id + " looks at evidence, after the other screens of a scroll: it is left out here"})
+	}
+	for _, id := range screensOf(s.needs.Stages, template, false) {
 		if err := j.pass(ctx, id, j.open(read())); err != nil {
 			return nil, stage.Summary{}, fmt.Errorf("judge: %w", err)
 		}
@@ -217,20 +232,37 @@ func (s *screening) write(ctx context.Context) error {
 
 // sum adds how many videos were dropped, and by which rule.
 func (s *screening) sum(_ context.Context, _ *store.Tx, next *state) error {
-	rules, seeds := map[string]int{}, coverage.Tally{}
-	for _, v := range s.byID {
-		if v.DroppedBy != "" {
-			rules[v.DroppedBy]++
-			seeds[v.key]++
+	next.progress.countDrops(s.dropped())
+	s.remark(&next.progress)
+	return nil
+}
+
+// remark adds what the screens said of the rules.
+func (s *screening) remark(p *Progress) {
+	p.UnclearRules, p.ScreenNotes = union(p.UnclearRules, s.unclear), union(p.ScreenNotes, s.notes)
+}
+
+// dropped are the verdicts on what was dropped, in the order of its arrival.
+func (s *screening) dropped() (drops []*verdict) {
+	for _, id := range s.ids {
+		if v := s.byID[id]; v != nil && v.DroppedBy != "" {
+			drops = append(drops, v)
 		}
 	}
-	p := &next.progress
+	return drops
+}
+
+// countDrops adds dropped videos, by rule and by seed.
+func (p *Progress) countDrops(drops []*verdict) {
+	rules, seeds := map[string]int{}, coverage.Tally{}
+	for _, v := range drops {
+		rules[v.DroppedBy]++
+		seeds[v.key]++
+	}
 	p.Coverage = seeds.AddTo(p.Coverage, func(e *coverage.Entry) *int { return &e.Dropped })
-	p.UnclearRules, p.ScreenNotes = union(p.UnclearRules, s.unclear), union(p.ScreenNotes, s.notes)
 	for rule, videos := range rules {
 		p.drop(rule, videos)
 	}
-	return nil
 }
 
 // drop adds videos that one rule dropped.

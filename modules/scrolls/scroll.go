@@ -83,6 +83,9 @@ type Progress struct {
 	UnclearRules  []string         `json:"unclearRules,omitempty"`
 	Evidence      []Looked         `json:"evidence,omitempty"`
 	ScreenNotes   []string         `json:"screenNotes,omitempty"`
+	// Examined: the evidence stages have had their turn, and only screens that look at
+	// evidence are left of the step.
+	Examined bool `json:"examined,omitempty"`
 	// Plan is nil until the step plan has finished, and never changes after it.
 	Plan *Planned `json:"plan,omitempty"`
 	// Failure is nil unless the scroll has failed.

@@ -182,6 +182,9 @@ type Stage struct {
 	// FetchesMedia: a source that fetches videos. NeedsMedia: an evidence stage that
 	// reads them.
 	FetchesMedia, NeedsMedia bool
+	// AfterEvidence: a screen that judges what evidence stages have looked at.
+	AfterEvidence bool
+	Version       string
 }
 
 // Examiner calls evidence stages.

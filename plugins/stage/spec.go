@@ -66,6 +66,11 @@ type Spec struct {
 	Programs []string
 	// NeedsMedia asks for Record.Media; an evidence stage gets it if a source can fetch it.
 	NeedsMedia bool
+	// AfterEvidence has a screen judge what the other screens of a scroll kept, once the
+	// evidence stages have looked at it: Record.Evidence is what is known then, Record.Cues
+	// what the source had. What such a screen drops is not archived. The ranks and reasons
+	// of what it keeps are not used: the others ranked it.
+	AfterEvidence bool
 	// Limits that the stage asks for, within the host's own.
 	Limits Limits
 

@@ -46,6 +46,7 @@ func TestValidate(t *testing.T) {
 		`host "*.com:443"`:  func(s *stage.Spec) { s.Hosts = []string{"*.com:443"} },
 		`host "a.*.com:1"`:  func(s *stage.Spec) { s.Hosts = []string{"a.*.com:1"} },
 		`host "*:443"`:      func(s *stage.Spec) { s.Hosts = []string{"*:443"} },
+		`after evidence`:    func(s *stage.Spec) { s.AfterEvidence = true },
 		`limits`:            func(s *stage.Spec) { s.Limits.Stall = -1 },
 		`kind "source"`:     func(s *stage.Spec) { s.Collect = nil },
 		`kind "screen"`:     func(s *stage.Spec) { s.Kind = stage.ScreenKind },

@@ -86,6 +86,7 @@ func (s Spec) Validate() error {
 	for _, program := range s.Programs {
 		add(!programForm().MatchString(program), "program %q: want %s", program, programForm())
 	}
+	add(s.AfterEvidence && s.Kind != ScreenKind, "after evidence: only screens choose when they run")
 	add(s.NeedsMedia && s.Kind != EvidenceKind, "needs media: only evidence stages get any")
 	for _, address := range s.Hosts {
 		_, err := Port(address)

@@ -65,7 +65,7 @@ func check(ctx context.Context, trial *host.Trial, limits stage.Limits) Report {
 	}
 	report.Plugin = host.Plugin{
 		ID: c.ID, Kind: c.Kind, Version: c.Version, Summary: c.Summary, Platforms: c.Platforms,
-		Refreshes: c.Refreshes, FetchesMedia: c.FetchesMedia, NeedsMedia: c.NeedsMedia, Checks: c.Checks,
+		Refreshes: c.Refreshes, FetchesMedia: c.FetchesMedia, NeedsMedia: c.NeedsMedia, Checks: c.Checks, AfterEvidence: c.AfterEvidence,
 		Builtin: c.Builtin(), State: host.Ready,
 	}
 	try("serves its own host only", c.otherProtocol)

@@ -43,6 +43,7 @@ export interface Verbs {
   collect?(call: Call, seeds: Seed[], emit: Emit<Record>): Promise<Outcome[]>;
   refresh?(call: Call, refs: Ref[], emit: Emit<Record>): Promise<Outcome[]>;
   media?(call: Call, refs: Ref[], emit: Emit<File>): Promise<Outcome[]>;
+  /** With afterEvidence in the description, it runs after the evidence stages and gets what they found. */
   screen?(call: Call, records: AsyncIterable<Record>, emit: Emit<Verdict>): Promise<Summary | void>;
   evidence?(call: Call, records: AsyncIterable<Record>, emit: Emit<Finding>): Promise<void>;
   brief?(call: Call, facts: Fact[], emit: Emit<Sentence>): Promise<void>;

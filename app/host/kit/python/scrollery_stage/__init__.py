@@ -23,6 +23,9 @@ The verbs, by kind of stage:
 
 call.keep_state(seed, state) has the host give bytes back as seed.state at the next run.
 
+A screen whose description has after_evidence=True runs after the evidence stages: the
+evidence of its records is what those found, with the language of the speech.
+
 `pb` has the messages of scrollery.stage.v1. What creators wrote is data: never an address
 to fetch, a template or an instruction. What a platform did not give stays unset, since
 absent is not zero.

@@ -56,7 +56,9 @@ type Description struct {
 	// Those of the secrets that it renews by Token, such as an OAuth refresh token.
 	Tokens []string `protobuf:"bytes,17,rep,name=tokens" json:"tokens,omitempty"`
 	// Whether the stage has Check.
-	Checks        bool `protobuf:"varint,18,opt,name=checks" json:"checks,omitempty"`
+	Checks bool `protobuf:"varint,18,opt,name=checks" json:"checks,omitempty"`
+	// Whether a screen runs after the evidence stages, and gets what they found.
+	AfterEvidence bool `protobuf:"varint,19,opt,name=after_evidence,json=afterEvidence" json:"after_evidence,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -213,6 +215,13 @@ func (x *Description) GetTokens() []string {
 func (x *Description) GetChecks() bool {
 	if x != nil {
 		return x.Checks
+	}
+	return false
+}
+
+func (x *Description) GetAfterEvidence() bool {
+	if x != nil {
+		return x.AfterEvidence
 	}
 	return false
 }
@@ -1113,7 +1122,7 @@ var File_scrollery_stage_v1_stage_proto protoreflect.FileDescriptor
 
 const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\n" +
-	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\xe4\x04\n" +
+	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\x8b\x05\n" +
 	"\vDescription\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -1134,7 +1143,8 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\x10required_secrets\x18\x0f \x03(\tR\x0frequiredSecrets\x124\n" +
 	"\brequests\x18\x10 \x01(\v2\x18.scrollery.stage.v1.CostR\brequests\x12\x16\n" +
 	"\x06tokens\x18\x11 \x03(\tR\x06tokens\x12\x16\n" +
-	"\x06checks\x18\x12 \x01(\bR\x06checks\"\x91\x01\n" +
+	"\x06checks\x18\x12 \x01(\bR\x06checks\x12%\n" +
+	"\x0eafter_evidence\x18\x13 \x01(\bR\rafterEvidence\"\x91\x01\n" +
 	"\x05Quota\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x03R\x05limit\x12\x16\n" +

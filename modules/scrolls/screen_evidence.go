@@ -1,0 +1,84 @@
+package scrolls
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
+)
+
+// secondPass are the screens that look at evidence. They come after the evidence stages,
+// within their step, and judge what the others kept. What they drop is dropped as by any
+// other screen. It is not replaced by videos that no evidence was sought for, since those
+// would be archived unjudged.
+type secondPass struct{ *run }
+
+// screens are those of the template.
+func (r secondPass) screens() []string { return screensOf(r.stages, r.template, true) }
+
+// screensOf are the screens of a template that look at evidence, or the others.
+func screensOf(stages Stages, template Template, afterEvidence bool) (ids []string) {
+	for _, id := range template.Screens {
+		if stages.Find(id).AfterEvidence == afterEvidence {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// limit removes the kept videos that the plan does not archive, where a screen looks
+// at evidence: a place that it makes free stays free.
+func (r secondPass) limit(ctx context.Context) error {
+	if len(r.screens()) == 0 {
+		return nil
+	}
+	ids, err := r.staged.itemIDs(ctx, kept())
+	if err != nil {
+		return err
+	}
+	return r.batches(ctx, ids[min(len(ids), r.quota()):], func(items []item) (bool, error) {
+		err := r.commit(ctx, false, func(ctx context.Context, tx *store.Tx, next *state) error {
+			if r.in != nil {
+				next.progress.drop(LibraryFull, len(items))
+			}
+			return r.staged.removeItems(ctx, tx, items)
+		})
+		if err == nil {
+			r.staged.archived(items)
+		}
+		return true, err
+	})
+}
+
+// judge has them judge what is left, and writes what they drop. A scroll counts each batch
+// of drops with its commit, so that another start neither judges nor counts it again; an
+// import counts all that it judged.
+func (r secondPass) judge(ctx context.Context) (*screening, error) {
+	screens := r.screens()
+	if len(screens) == 0 {
+		return newScreening(r.run, Evidence, nil, nil), nil
+	}
+	ids, err := r.staged.itemIDs(ctx, kept())
+	if err != nil {
+		return nil, err
+	}
+	s := newScreening(r.run, Evidence, screens, ids)
+	for n, id := range screens {
+		if err := s.pass(ctx, id, n); err != nil {
+			return nil, err
+		}
+	}
+	for part := range slices.Chunk(s.dropped(), r.atOnce) {
+		err := r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
+			if r.in == nil {
+				next.progress.countDrops(part)
+			}
+			return s.writeVerdicts(ctx, tx, part)
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.pause(ctx, Evidence, "dropped")
+	}
+	return s, nil
+}
