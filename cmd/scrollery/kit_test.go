@@ -266,3 +266,39 @@ true
 		})
 	}
 }
+
+// TestScreensOfTheKitsLookAtEvidence: a screen in Python and in TypeScript declares that it runs
+// after the evidence stages, and drops by the language and the words of the speech.
+func TestScreensOfTheKitsLookAtEvidence(t *testing.T) {
+	t.Parallel()
+	storetest.Heavy(t)
+	for lang, c := range map[string]struct{ tool, edit string }{
+		"python": {hasPython, `sed -i 's/kind="screen"/kind="screen", after_evidence=True/;s/rank=rank(video.metrics)/dropped_by="English only" if video.evidence.language not in ("", "en") else "No giveaways" if "giveaway" in video.evidence.spoken else ""/' ear/main.py
+make -C ear build`},
+		"ts": {hasNode, `sed -i 's/kind: "screen"/kind: "screen", afterEvidence: true/;s/rank: rank(video.metrics) }/droppedBy: !["", "en"].includes(video.evidence?.language ?? "") ? "English only" : video.evidence?.spoken?.includes("giveaway") ? "No giveaways" : "" }/;/^\/\/ 0 where/,$d' ear/stage.ts
+make -C ear build`},
+	} {
+		t.Run(lang, func(t *testing.T) {
+			t.Parallel()
+			needs(t, hasMake, c.tool)
+			out := inKit(t, t.TempDir(), `set -euo pipefail
+scrollery plugins new ear --kind screen --lang `+lang+`
+`+c.edit+`
+cat > input.jsonl <<END
+{"platform":"tiktok","externalId":"1","evidence":{"spoken":"Guten Morgen","language":"de"}}
+{"platform":"tiktok","externalId":"2","evidence":{"spoken":"Join the giveaway","language":"en"}}
+{"platform":"tiktok","externalId":"3","evidence":{"spoken":"Good morning","language":"en"}}
+{"platform":"tiktok","externalId":"4"}
+END
+scrollery plugins check ear/ear --input input.jsonl
+make -C ear install PLUGINS="$PWD/plugins"
+SCROLLERY_PLUGIN_DIR="$PWD/plugins" scrollery plugins list --json | tr -d ' \n'
+`)
+			for want, times := range map[string]int{`"droppedBy":"English only"`: 1, `"droppedBy":"No giveaways"`: 1, `"afterEvidence":true`: 1, "FAIL ": 0} {
+				if got := strings.Count(out, want); got != times {
+					t.Errorf("%q is there %d times, want %d:\n%s", want, got, times, out)
+				}
+			}
+		})
+	}
+}
