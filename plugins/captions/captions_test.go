@@ -205,7 +205,7 @@ func TestSubtitlesUnderAnyName(t *testing.T) {
 		`subtitles`, `Subtitles`, `SUBTITLES`, `ſubtitleſ`, `subTitles`, `s\u0075btitles`, `\u0073ubtitles`,
 		`automatic_captions`, `Automatic_Captions`, `automatic_captionſ`, `automatic\u005fcaptions`,
 	} {
-		if got := spoken(subtitles([]byte(`{"title":"a\\","` + name + `":` + data + `}`))); got != "Said" {
+		if got := spokenIn(`{"title":"a\\","` + name + `":` + data + `}`); got != "Said" {
 			t.Errorf("%s: got %q, want %q", name, got, "Said")
 		}
 	}
@@ -271,7 +271,7 @@ func TestEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `[{"platform":"tiktok","externalId":"cues","evidence":{"spoken":"hello","onScreenText":"3 tips"},"keys":[{"key":"hook:list","label":"Numbered list"},{"key":"hook:number","label":"Opens with a number"}]},` +
-		`{"platform":"tiktok","externalId":"subtitled","evidence":{"spoken":"Hi, I am here and there"}},` +
+		`{"platform":"tiktok","externalId":"subtitled","evidence":{"spoken":"Hi, I am here and there","language":"en"}},` +
 		`{"platform":"tiktok","externalId":"ready","evidence":{},"keys":[{"key":"hook:how_to","label":"How to"}]}]`
 	if string(got) != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
@@ -303,5 +303,41 @@ func BenchmarkFind(b *testing.B) {
 	rec := stage.Record{Cues: Parse(vtt), Stickers: []stage.Sticker{{Text: "3 mistakes"}}}
 	for b.Loop() {
 		find(rec)
+	}
+}
+
+func spokenIn(metadata string) string {
+	cues, _ := subtitles([]byte(metadata))
+	return spoken(cues)
+}
+
+// TestTheLanguageIsThatOfTheSpeech: a translation says what is said in another language.
+func TestTheLanguageIsThatOfTheSpeech(t *testing.T) {
+	t.Parallel()
+	const said, headed = `"1\n00:00:01,000 --> 00:00:02,000\nSaid"`, `"WEBVTT\nKind: captions\nLanguage: pt-BR\n\n00:01.000 --> 00:02.000\nDito"`
+	for metadata, want := range map[string]string{
+		`{"language":"de-DE","subtitles":{"de-DE":` + said + `,"en":` + said + `}}`:         "de",
+		`{"language":"de","subtitles":{"de-AT":[{"data":` + said + `}],"en":` + said + `}}`: "de",
+		`{"language":"de","subtitles":{"en":` + said + `}}`:                                 "", // translated
+		`{"subtitles":{"de":` + said + `,"en":` + said + `}}`:                               "", // either may be
+		`{"subtitles":{"fr":` + said + `}}`:                                                 "fr",
+		`{"automatic_captions":{"en-orig":` + said + `,"fr":` + said + `}}`:                 "en",
+		`{"subtitles":` + headed + `}`:                                                      "pt",
+		`{"subtitles":[{"data":` + headed + `}]}`:                                           "pt",
+		`{"language":"de","subtitles":{"en":` + headed + `}}`:                               "",
+		`{"subtitles":` + said + `}`:                                                        "",
+		`{"language":"en","subtitles":` + said + `}`:                                        "",
+		`{"subtitles":"WEBVTT\n\n00:01.000 --> 00:02.000\nLanguage: xx\nLanguage: pt"}`:     "",
+		`{"subtitles":{"live_chat":` + said + `}}`:                                          "",
+	} {
+		t.Run(metadata, func(t *testing.T) {
+			finding, ok := find(stage.Record{Metadata: []byte(metadata)})
+			if !ok || finding.Evidence.Language != want {
+				t.Errorf("%s: language %q, found %v; want %q", metadata, finding.Evidence.Language, ok, want)
+			}
+		})
+	}
+	if finding, _ := find(stage.Record{Metadata: []byte(`{"language":"de"}`), Cues: []stage.Cue{{Text: "Hallo"}}}); finding.Evidence.Language != "" {
+		t.Errorf("cues without a language have %q, want none", finding.Evidence.Language)
 	}
 }

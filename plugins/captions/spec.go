@@ -45,12 +45,12 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 // nor evidence to take hook patterns from.
 func find(rec stage.Record) (stage.Finding, bool) {
 	finding := stage.Finding{Ref: rec.Ref}
-	cues := rec.Cues
+	cues, language := rec.Cues, ""
 	if len(cues) == 0 {
-		cues = subtitles(rec.Metadata)
+		cues, language = subtitles(rec.Metadata)
 	}
 	if text := spoken(cues); text != "" {
-		finding.Evidence.Spoken = &text
+		finding.Evidence.Spoken, finding.Evidence.Language = &text, language
 	}
 	if text := onScreen(rec.Stickers); text != "" {
 		finding.Evidence.OnScreenText = &text

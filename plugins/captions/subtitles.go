@@ -1,6 +1,7 @@
 package captions
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -12,10 +13,11 @@ import (
 // subtitles takes cues from the texts of caption files in a record's metadata:
 // `subtitles` and `automatic_captions` as yt-dlp names them ({"en": [{"ext":
 // "vtt", "data": "…"}]}), a list of {ext, data}, or one text. Written ones go
-// before automatic ones, the video's language and English before others.
-func subtitles(metadata json.RawMessage) []stage.Cue {
+// before automatic ones, the video's language and English before others. language is that
+// of the speech; empty if the cues may be a translation.
+func subtitles(metadata json.RawMessage) (cues []stage.Cue, language string) {
 	if !maySubtitle(metadata) {
-		return nil
+		return nil, ""
 	}
 	var have struct {
 		Subtitles json.RawMessage `json:"subtitles"`
@@ -23,17 +25,17 @@ func subtitles(metadata json.RawMessage) []stage.Cue {
 		Language  any             `json:"language"`
 	}
 	if json.Unmarshal(metadata, &have) != nil {
-		return nil
+		return nil, ""
 	}
-	language, _ := have.Language.(string)
+	own, _ := have.Language.(string)
 	for _, raw := range []json.RawMessage{have.Subtitles, have.Automatic} {
-		for _, data := range texts(raw, language) {
-			if cues := Parse(data); len(cues) > 0 {
-				return cues
+		for _, track := range tracks(raw, own) {
+			if cues := Parse(track.Data); len(cues) > 0 {
+				return cues, stage.LanguageOf(track.language)
 			}
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // maySubtitle is false for most metadata without texts of caption files: neither of the
@@ -66,11 +68,17 @@ func begins(text []byte, with string) bool {
 	return len(text) >= len(with) && strings.EqualFold(string(text[:len(with)]), with)
 }
 
+// file is a caption file.
 type file struct {
 	Data string `json:"data"`
+	// language is that of the speech, as the file is named or says itself; empty if it may
+	// be a translation.
+	language string
 }
 
-func texts(raw json.RawMessage, language string) []string {
+// tracks are the caption files of a member, in the order in which they are tried. own is the
+// language that the metadata gives the video.
+func tracks(raw json.RawMessage, own string) []file {
 	var text string
 	var list []file
 	var byLanguage map[string]json.RawMessage
@@ -78,9 +86,9 @@ func texts(raw json.RawMessage, language string) []string {
 	case len(raw) == 0:
 		return nil
 	case json.Unmarshal(raw, &text) == nil:
-		return []string{text}
+		return withData([]file{{Data: text}}, "")
 	case json.Unmarshal(raw, &list) == nil:
-		return datas(list)
+		return withData(list, "")
 	case json.Unmarshal(raw, &byLanguage) != nil:
 		return nil
 	}
@@ -88,9 +96,10 @@ func texts(raw json.RawMessage, language string) []string {
 	for name := range byLanguage {
 		languages = append(languages, name)
 	}
+	isOwn := func(name string) bool { return own != "" && (name == own || strings.HasPrefix(name, own+"-")) }
 	rank := func(name string) int {
 		switch {
-		case language != "" && (name == language || strings.HasPrefix(name, language+"-")):
+		case isOwn(name):
 			return 0
 		case strings.HasPrefix(name, "en"):
 			return 1
@@ -103,21 +112,56 @@ func texts(raw json.RawMessage, language string) []string {
 		}
 		return strings.Compare(a, b)
 	})
-	var all []string
+	var all []file
 	for _, name := range languages {
-		all = append(all, texts(byLanguage[name], language)...)
+		spoken := ""
+		// Of several, only the video's own is what is said: the others are translations.
+		if isOwn(name) || own == "" && len(languages) == 1 || strings.HasSuffix(name, original) {
+			spoken = name
+		}
+		var list []file
+		var text string
+		if json.Unmarshal(byLanguage[name], &list) != nil && json.Unmarshal(byLanguage[name], &text) == nil {
+			list = []file{{Data: text}}
+		}
+		all = append(all, withData(list, cmp.Or(spoken, unknown))...)
 	}
 	return all
 }
 
-func datas(list []file) []string {
-	var all []string
-	for _, f := range list {
+const (
+	// original ends the name of the automatic captions that were not translated.
+	original = "-orig"
+	// unknown is no language: what a file says of itself is not asked.
+	unknown = "und"
+)
+
+// withData leaves out files without a text. Where nothing names their language, they may
+// say it themselves.
+func withData(files []file, language string) (all []file) {
+	for _, f := range files {
 		if f.Data != "" {
-			all = append(all, f.Data)
+			f.language = cmp.Or(language, headed(f.Data))
+			all = append(all, f)
 		}
 	}
 	return all
+}
+
+// headed is the language in the head of a WebVTT file, as YouTube writes it.
+func headed(text string) string {
+	if !strings.HasPrefix(strings.TrimPrefix(text, "\ufeff"), "WEBVTT") {
+		return ""
+	}
+	for n, line := range strings.SplitN(within(text, 1<<10), "\n", 6) {
+		if language, found := strings.CutPrefix(strings.TrimSpace(line), "Language:"); found && n > 0 {
+			return language
+		}
+		if strings.TrimSpace(line) == "" {
+			break
+		}
+	}
+	return ""
 }
 
 // Parse reads the text of a caption file: WebVTT, SubRip, or YouTube's json3,

@@ -83,6 +83,7 @@ type video struct {
 		Spoken       *text          `json:"spoken"`
 		OnScreenText *text          `json:"onScreenText"`
 		Visual       jsontext.Value `json:"visual"`
+		Language     text           `json:"language"`
 	} `json:"evidence"`
 	Cues     []cue     `json:"cues"`
 	Stickers []sticker `json:"stickers"`
@@ -161,7 +162,7 @@ func (v *video) record(now int64) (rec stage.Record, doubtful int, err error) {
 
 func (v *video) evidence(rec *stage.Record) {
 	if e := v.Evidence; e != nil {
-		out := stage.Evidence{Spoken: (*string)(e.Spoken), OnScreenText: (*string)(e.OnScreenText)}
+		out := stage.Evidence{Spoken: (*string)(e.Spoken), OnScreenText: (*string)(e.OnScreenText), Language: stage.LanguageOf(string(e.Language))}
 		if kind := e.Visual.Kind(); kind == '"' || kind == '{' {
 			out.Visual = json.RawMessage(e.Visual)
 		}

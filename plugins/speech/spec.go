@@ -71,7 +71,7 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 		if err != nil || len(wav) < shortest {
 			return err
 		}
-		segments, err := endpoint.Transcribe(ctx, wav)
+		said, err := endpoint.Transcribe(ctx, wav)
 		var fault *stage.Error
 		switch {
 		case err == nil:
@@ -87,8 +87,8 @@ func evidence(ctx context.Context, call *stage.Call, next func() (stage.Record, 
 		default:
 			return err
 		}
-		if text := spoken(segments); text != "" {
-			return emit(stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Spoken: &text}})
+		if text := spoken(said.Segments); text != "" {
+			return emit(stage.Finding{Ref: rec.Ref, Evidence: stage.Evidence{Spoken: &text, Language: languageOf(said.Language)}})
 		}
 		return nil
 	})

@@ -42,6 +42,9 @@ func listen(t *testing.T, server *modeltest.Server, records ...stage.Record) (ma
 	found := map[string]string{}
 	for _, f := range findings {
 		found[f.ExternalID] = *f.Evidence.Spoken
+		if f.Evidence.Language != "en" {
+			t.Errorf("the language is %q, want en, which the endpoint calls english", f.Evidence.Language)
+		}
 	}
 	return found, err
 }
@@ -219,4 +222,24 @@ func FuzzSpoken(f *testing.F) {
 			t.Errorf("got %q, want at most %d characters", spoken(answer.Segments), length)
 		}
 	})
+}
+
+func TestTheLanguageIsATag(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"english": "en", "English": "en", "en": "en", "pt-BR": "pt", "haitian creole": "", "javanese": "jv", "cantonese": "yue", "lao": "lo",
+		"": "", "klingon": "", "und": "", "<|en|>": "", "en en": "",
+	} {
+		t.Run(said, func(t *testing.T) {
+			if got := languageOf(said); got != want {
+				t.Errorf("languageOf(%q) = %q, want %q", said, got, want)
+			}
+		})
+	}
+	words := strings.Fields(languageNames)
+	for i := 1; i < len(words); i += 2 {
+		if stage.LanguageOf(words[i]) != words[i] {
+			t.Errorf("%s is %q, which is no tag", words[i-1], words[i])
+		}
+	}
 }

@@ -20,27 +20,36 @@ type Segment struct {
 	Compression float64 `json:"compression_ratio"`
 }
 
+// Transcript is what is said.
+type Transcript struct {
+	// Language as the endpoint names it, such as `en` or `english`; empty if it does not.
+	Language string
+	Segments []Segment
+}
+
 // Transcribe has the endpoint write down what a WAV file says, with its times. None
 // at all is an answer; a text without times is ErrAnswer.
-func (e *Endpoint) Transcribe(ctx context.Context, wav []byte) ([]Segment, error) {
+func (e *Endpoint) Transcribe(ctx context.Context, wav []byte) (said Transcript, err error) {
 	defer e.waiting()()
-	said, err := e.audio.New(ctx, openai.AudioTranscriptionNewParams{
+	answered, err := e.audio.New(ctx, openai.AudioTranscriptionNewParams{
 		File: openai.File(bytes.NewReader(wav), "sound.wav", "audio/wav"), Model: e.model,
 		ResponseFormat: openai.AudioResponseFormatVerboseJSON,
 	})
 	if err != nil {
-		return nil, e.fault(ctx, err)
+		return said, e.fault(ctx, err)
 	}
 	e.turnedDown.Store(0)
 	var answer struct {
 		Text     string    `json:"text"`
+		Language any       `json:"language"`
 		Segments []Segment `json:"segments"`
 	}
-	if err := json.Unmarshal([]byte(said.RawJSON()), &answer); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrAnswer, err)
+	if err := json.Unmarshal([]byte(answered.RawJSON()), &answer); err != nil {
+		return said, fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
 	if answer.Text != "" && len(answer.Segments) == 0 {
-		return nil, fmt.Errorf("%w: a text without times", ErrAnswer)
+		return said, fmt.Errorf("%w: a text without times", ErrAnswer)
 	}
-	return answer.Segments, nil
+	language, _ := answer.Language.(string)
+	return Transcript{language, answer.Segments}, nil
 }
