@@ -47570,6 +47570,7 @@ type VideoDocMutation struct {
 	doc           *string
 	hook          *string
 	hook_text     *string
+	language      *string
 	keys          *string
 	clearedFields map[string]struct{}
 	done          bool
@@ -47871,6 +47872,55 @@ func (m *VideoDocMutation) ResetHookText() {
 	delete(m.clearedFields, videodoc.FieldHookText)
 }
 
+// SetLanguage sets the "language" field.
+func (m *VideoDocMutation) SetLanguage(s string) {
+	m.language = &s
+}
+
+// Language returns the value of the "language" field in the mutation.
+func (m *VideoDocMutation) Language() (r string, exists bool) {
+	v := m.language
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLanguage returns the old "language" field's value of the VideoDoc entity.
+// If the VideoDoc object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VideoDocMutation) OldLanguage(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLanguage is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLanguage requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLanguage: %w", err)
+	}
+	return oldValue.Language, nil
+}
+
+// ClearLanguage clears the value of the "language" field.
+func (m *VideoDocMutation) ClearLanguage() {
+	m.language = nil
+	m.clearedFields[videodoc.FieldLanguage] = struct{}{}
+}
+
+// LanguageCleared returns if the "language" field was cleared in this mutation.
+func (m *VideoDocMutation) LanguageCleared() bool {
+	_, ok := m.clearedFields[videodoc.FieldLanguage]
+	return ok
+}
+
+// ResetLanguage resets all changes to the "language" field.
+func (m *VideoDocMutation) ResetLanguage() {
+	m.language = nil
+	delete(m.clearedFields, videodoc.FieldLanguage)
+}
+
 // SetKeys sets the "keys" field.
 func (m *VideoDocMutation) SetKeys(s string) {
 	m.keys = &s
@@ -47941,7 +47991,7 @@ func (m *VideoDocMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VideoDocMutation) Fields() []string {
-	fields := make([]string, 0, 5)
+	fields := make([]string, 0, 6)
 	if m.account_id != nil {
 		fields = append(fields, videodoc.FieldAccountID)
 	}
@@ -47953,6 +48003,9 @@ func (m *VideoDocMutation) Fields() []string {
 	}
 	if m.hook_text != nil {
 		fields = append(fields, videodoc.FieldHookText)
+	}
+	if m.language != nil {
+		fields = append(fields, videodoc.FieldLanguage)
 	}
 	if m.keys != nil {
 		fields = append(fields, videodoc.FieldKeys)
@@ -47973,6 +48026,8 @@ func (m *VideoDocMutation) Field(name string) (ent.Value, bool) {
 		return m.Hook()
 	case videodoc.FieldHookText:
 		return m.HookText()
+	case videodoc.FieldLanguage:
+		return m.Language()
 	case videodoc.FieldKeys:
 		return m.Keys()
 	}
@@ -47992,6 +48047,8 @@ func (m *VideoDocMutation) OldField(ctx context.Context, name string) (ent.Value
 		return m.OldHook(ctx)
 	case videodoc.FieldHookText:
 		return m.OldHookText(ctx)
+	case videodoc.FieldLanguage:
+		return m.OldLanguage(ctx)
 	case videodoc.FieldKeys:
 		return m.OldKeys(ctx)
 	}
@@ -48030,6 +48087,13 @@ func (m *VideoDocMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetHookText(v)
+		return nil
+	case videodoc.FieldLanguage:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLanguage(v)
 		return nil
 	case videodoc.FieldKeys:
 		v, ok := value.(string)
@@ -48089,6 +48153,9 @@ func (m *VideoDocMutation) ClearedFields() []string {
 	if m.FieldCleared(videodoc.FieldHookText) {
 		fields = append(fields, videodoc.FieldHookText)
 	}
+	if m.FieldCleared(videodoc.FieldLanguage) {
+		fields = append(fields, videodoc.FieldLanguage)
+	}
 	return fields
 }
 
@@ -48109,6 +48176,9 @@ func (m *VideoDocMutation) ClearField(name string) error {
 	case videodoc.FieldHookText:
 		m.ClearHookText()
 		return nil
+	case videodoc.FieldLanguage:
+		m.ClearLanguage()
+		return nil
 	}
 	return fmt.Errorf("unknown VideoDoc nullable field %s", name)
 }
@@ -48128,6 +48198,9 @@ func (m *VideoDocMutation) ResetField(name string) error {
 		return nil
 	case videodoc.FieldHookText:
 		m.ResetHookText()
+		return nil
+	case videodoc.FieldLanguage:
+		m.ResetLanguage()
 		return nil
 	case videodoc.FieldKeys:
 		m.ResetKeys()

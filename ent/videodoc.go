@@ -24,6 +24,8 @@ type VideoDoc struct {
 	Hook *string `json:"hook,omitempty"`
 	// The hook in one sentence, of what is spoken; null if nothing is. Untrusted text.
 	HookText *string `json:"hook_text,omitempty"`
+	// The language of the speech, as en; null if unknown.
+	Language *string `json:"language,omitempty"`
 	// Trend keys, one per line: the key, a tab character, its label.
 	Keys         string `json:"keys,omitempty"`
 	selectValues sql.SelectValues
@@ -36,7 +38,7 @@ func (*VideoDoc) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case videodoc.FieldID, videodoc.FieldAccountID:
 			values[i] = new(sql.NullInt64)
-		case videodoc.FieldDoc, videodoc.FieldHook, videodoc.FieldHookText, videodoc.FieldKeys:
+		case videodoc.FieldDoc, videodoc.FieldHook, videodoc.FieldHookText, videodoc.FieldLanguage, videodoc.FieldKeys:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -84,6 +86,13 @@ func (_m *VideoDoc) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.HookText = new(string)
 				*_m.HookText = value.String
+			}
+		case videodoc.FieldLanguage:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field language", values[i])
+			} else if value.Valid {
+				_m.Language = new(string)
+				*_m.Language = value.String
 			}
 		case videodoc.FieldKeys:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -140,6 +149,11 @@ func (_m *VideoDoc) String() string {
 	builder.WriteString(", ")
 	if v := _m.HookText; v != nil {
 		builder.WriteString("hook_text=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.Language; v != nil {
+		builder.WriteString("language=")
 		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")

@@ -61,6 +61,20 @@ func (_c *VideoDocCreate) SetNillableHookText(v *string) *VideoDocCreate {
 	return _c
 }
 
+// SetLanguage sets the "language" field.
+func (_c *VideoDocCreate) SetLanguage(v string) *VideoDocCreate {
+	_c.mutation.SetLanguage(v)
+	return _c
+}
+
+// SetNillableLanguage sets the "language" field if the given value is not nil.
+func (_c *VideoDocCreate) SetNillableLanguage(v *string) *VideoDocCreate {
+	if v != nil {
+		_c.SetLanguage(*v)
+	}
+	return _c
+}
+
 // SetKeys sets the "keys" field.
 func (_c *VideoDocCreate) SetKeys(v string) *VideoDocCreate {
 	_c.mutation.SetKeys(v)
@@ -184,6 +198,10 @@ func (_c *VideoDocCreate) createSpec() (*VideoDoc, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.HookText(); ok {
 		_spec.SetField(videodoc.FieldHookText, field.TypeString, value)
 		_node.HookText = &value
+	}
+	if value, ok := _c.mutation.Language(); ok {
+		_spec.SetField(videodoc.FieldLanguage, field.TypeString, value)
+		_node.Language = &value
 	}
 	if value, ok := _c.mutation.Keys(); ok {
 		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)

@@ -81,6 +81,26 @@ func (_u *VideoDocUpdate) ClearHookText() *VideoDocUpdate {
 	return _u
 }
 
+// SetLanguage sets the "language" field.
+func (_u *VideoDocUpdate) SetLanguage(v string) *VideoDocUpdate {
+	_u.mutation.SetLanguage(v)
+	return _u
+}
+
+// SetNillableLanguage sets the "language" field if the given value is not nil.
+func (_u *VideoDocUpdate) SetNillableLanguage(v *string) *VideoDocUpdate {
+	if v != nil {
+		_u.SetLanguage(*v)
+	}
+	return _u
+}
+
+// ClearLanguage clears the value of the "language" field.
+func (_u *VideoDocUpdate) ClearLanguage() *VideoDocUpdate {
+	_u.mutation.ClearLanguage()
+	return _u
+}
+
 // SetKeys sets the "keys" field.
 func (_u *VideoDocUpdate) SetKeys(v string) *VideoDocUpdate {
 	_u.mutation.SetKeys(v)
@@ -150,6 +170,12 @@ func (_u *VideoDocUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.HookTextCleared() {
 		_spec.ClearField(videodoc.FieldHookText, field.TypeString)
+	}
+	if value, ok := _u.mutation.Language(); ok {
+		_spec.SetField(videodoc.FieldLanguage, field.TypeString, value)
+	}
+	if _u.mutation.LanguageCleared() {
+		_spec.ClearField(videodoc.FieldLanguage, field.TypeString)
 	}
 	if value, ok := _u.mutation.Keys(); ok {
 		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)
@@ -225,6 +251,26 @@ func (_u *VideoDocUpdateOne) SetNillableHookText(v *string) *VideoDocUpdateOne {
 // ClearHookText clears the value of the "hook_text" field.
 func (_u *VideoDocUpdateOne) ClearHookText() *VideoDocUpdateOne {
 	_u.mutation.ClearHookText()
+	return _u
+}
+
+// SetLanguage sets the "language" field.
+func (_u *VideoDocUpdateOne) SetLanguage(v string) *VideoDocUpdateOne {
+	_u.mutation.SetLanguage(v)
+	return _u
+}
+
+// SetNillableLanguage sets the "language" field if the given value is not nil.
+func (_u *VideoDocUpdateOne) SetNillableLanguage(v *string) *VideoDocUpdateOne {
+	if v != nil {
+		_u.SetLanguage(*v)
+	}
+	return _u
+}
+
+// ClearLanguage clears the value of the "language" field.
+func (_u *VideoDocUpdateOne) ClearLanguage() *VideoDocUpdateOne {
+	_u.mutation.ClearLanguage()
 	return _u
 }
 
@@ -327,6 +373,12 @@ func (_u *VideoDocUpdateOne) sqlSave(ctx context.Context) (_node *VideoDoc, err 
 	}
 	if _u.mutation.HookTextCleared() {
 		_spec.ClearField(videodoc.FieldHookText, field.TypeString)
+	}
+	if value, ok := _u.mutation.Language(); ok {
+		_spec.SetField(videodoc.FieldLanguage, field.TypeString, value)
+	}
+	if _u.mutation.LanguageCleared() {
+		_spec.ClearField(videodoc.FieldLanguage, field.TypeString)
 	}
 	if value, ok := _u.mutation.Keys(); ok {
 		_spec.SetField(videodoc.FieldKeys, field.TypeString, value)

@@ -1637,6 +1637,7 @@ var (
 		{Name: "doc", Type: field.TypeString, Size: 2147483647},
 		{Name: "hook", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "hook_text", Type: field.TypeString, Nullable: true, Size: 2147483647},
+		{Name: "language", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "keys", Type: field.TypeString, Size: 2147483647, Default: ""},
 	}
 	// VideoDocsTable holds the schema information for the "video_docs" table.

@@ -658,7 +658,7 @@ func init() {
 	videodocFields := schema.VideoDoc{}.Fields()
 	_ = videodocFields
 	// videodocDescKeys is the schema descriptor for keys field.
-	videodocDescKeys := videodocFields[3].Descriptor()
+	videodocDescKeys := videodocFields[4].Descriptor()
 	// videodoc.DefaultKeys holds the default value on creation for the keys field.
 	videodoc.DefaultKeys = videodocDescKeys.Default.(string)
 	webhookMixin := schema.Webhook{}.Mixin()

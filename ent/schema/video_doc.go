@@ -20,6 +20,8 @@ func (VideoDoc) Fields() []ent.Field {
 			Comment("The evidence as rendered JSON members; null if there is none. Contains untrusted text."),
 		field.Text("hook_text").Optional().Nillable().
 			Comment("The hook in one sentence, of what is spoken; null if nothing is. Untrusted text."),
+		field.Text("language").Optional().Nillable().
+			Comment("The language of the speech, as en; null if unknown."),
 		field.Text("keys").Default("").
 			Comment("Trend keys, one per line: the key, a tab character, its label."),
 	}

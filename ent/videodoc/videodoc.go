@@ -20,6 +20,8 @@ const (
 	FieldHook = "hook"
 	// FieldHookText holds the string denoting the hook_text field in the database.
 	FieldHookText = "hook_text"
+	// FieldLanguage holds the string denoting the language field in the database.
+	FieldLanguage = "language"
 	// FieldKeys holds the string denoting the keys field in the database.
 	FieldKeys = "keys"
 	// Table holds the table name of the videodoc in the database.
@@ -33,6 +35,7 @@ var Columns = []string{
 	FieldDoc,
 	FieldHook,
 	FieldHookText,
+	FieldLanguage,
 	FieldKeys,
 }
 
@@ -84,6 +87,11 @@ func ByHook(opts ...sql.OrderTermOption) OrderOption {
 // ByHookText orders the results by the hook_text field.
 func ByHookText(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldHookText, opts...).ToFunc()
+}
+
+// ByLanguage orders the results by the language field.
+func ByLanguage(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLanguage, opts...).ToFunc()
 }
 
 // ByKeys orders the results by the keys field.

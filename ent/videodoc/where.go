@@ -72,6 +72,11 @@ func HookText(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldEQ(FieldHookText, v))
 }
 
+// Language applies equality check predicate on the "language" field. It's identical to LanguageEQ.
+func Language(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldEQ(FieldLanguage, v))
+}
+
 // Keys applies equality check predicate on the "keys" field. It's identical to KeysEQ.
 func Keys(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldEQ(FieldKeys, v))
@@ -330,6 +335,81 @@ func HookTextEqualFold(v string) predicate.VideoDoc {
 // HookTextContainsFold applies the ContainsFold predicate on the "hook_text" field.
 func HookTextContainsFold(v string) predicate.VideoDoc {
 	return predicate.VideoDoc(sql.FieldContainsFold(FieldHookText, v))
+}
+
+// LanguageEQ applies the EQ predicate on the "language" field.
+func LanguageEQ(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldEQ(FieldLanguage, v))
+}
+
+// LanguageNEQ applies the NEQ predicate on the "language" field.
+func LanguageNEQ(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldNEQ(FieldLanguage, v))
+}
+
+// LanguageIn applies the In predicate on the "language" field.
+func LanguageIn(vs ...string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldIn(FieldLanguage, vs...))
+}
+
+// LanguageNotIn applies the NotIn predicate on the "language" field.
+func LanguageNotIn(vs ...string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldNotIn(FieldLanguage, vs...))
+}
+
+// LanguageGT applies the GT predicate on the "language" field.
+func LanguageGT(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldGT(FieldLanguage, v))
+}
+
+// LanguageGTE applies the GTE predicate on the "language" field.
+func LanguageGTE(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldGTE(FieldLanguage, v))
+}
+
+// LanguageLT applies the LT predicate on the "language" field.
+func LanguageLT(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldLT(FieldLanguage, v))
+}
+
+// LanguageLTE applies the LTE predicate on the "language" field.
+func LanguageLTE(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldLTE(FieldLanguage, v))
+}
+
+// LanguageContains applies the Contains predicate on the "language" field.
+func LanguageContains(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldContains(FieldLanguage, v))
+}
+
+// LanguageHasPrefix applies the HasPrefix predicate on the "language" field.
+func LanguageHasPrefix(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldHasPrefix(FieldLanguage, v))
+}
+
+// LanguageHasSuffix applies the HasSuffix predicate on the "language" field.
+func LanguageHasSuffix(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldHasSuffix(FieldLanguage, v))
+}
+
+// LanguageIsNil applies the IsNil predicate on the "language" field.
+func LanguageIsNil() predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldIsNull(FieldLanguage))
+}
+
+// LanguageNotNil applies the NotNil predicate on the "language" field.
+func LanguageNotNil() predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldNotNull(FieldLanguage))
+}
+
+// LanguageEqualFold applies the EqualFold predicate on the "language" field.
+func LanguageEqualFold(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldEqualFold(FieldLanguage, v))
+}
+
+// LanguageContainsFold applies the ContainsFold predicate on the "language" field.
+func LanguageContainsFold(v string) predicate.VideoDoc {
+	return predicate.VideoDoc(sql.FieldContainsFold(FieldLanguage, v))
 }
 
 // KeysEQ applies the EQ predicate on the "keys" field.

@@ -185,14 +185,14 @@ func keyList(stored string) jsontext.Value {
 func (p *videoPart) hooks() entity {
 	return entity{
 		name:    "hooks",
-		columns: []column{"videoId", "platform", "externalId", "changedAt", "archived", "hook", "hookText"},
+		columns: []column{"videoId", "platform", "externalId", "changedAt", "archived", "hook", "hookText", "language"},
 		rows: func(ctx context.Context, do func(...any) error) error {
 			return p.docs(ctx, func(v *ent.Video, doc *ent.VideoDoc) error {
 				if doc.Hook == nil {
 					return nil
 				}
 				return do(publicid.Format(publicid.Video, v.ID), v.Platform, v.ExternalID, v.HookChangedAt, v.HookArchived == 1,
-					jsontext.Value("{"+strings.TrimPrefix(*doc.Hook, ",")), doc.HookText)
+					jsontext.Value("{"+strings.TrimPrefix(*doc.Hook, ",")), doc.HookText, doc.Language)
 			})
 		},
 	}

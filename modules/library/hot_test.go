@@ -88,7 +88,7 @@ func BenchmarkHot(bench *testing.B) {
 			v.PostedAt, v.FirstSeenAt, v.ObservedAt, v.UsableViews, v.UsableAt, v.UsableLikes, v.ByNiche, v.GoneAt, v.Digest, 0, 0, 0,
 			v.SeenOrder, *v.HookOrder, v.HookChangedAt, v.Opening, v.PostedWeek, v.RisingOrder,
 		})
-		docRows = append(docRows, []any{docs[i].ID, docs[i].Doc, docs[i].Hook, docs[i].HookText, docs[i].Keys})
+		docRows = append(docRows, []any{docs[i].ID, docs[i].Doc, docs[i].Hook, docs[i].HookText, docs[i].Language, docs[i].Keys})
 		seenRows = append(seenRows, []any{b.db.NewID(), v.ID, 99, "feed", 1, 2, 3, 4, 5, now, ""})
 		scoreChanges = append(scoreChanges, scoring.Change{Id: v.ID, Row: scoring.ScoreRow{Peers: 3, TwiceBaseline: 200, Samples: 3}, Value: 1.5, Order: []byte("order")})
 		creatorRows = append(creatorRows, []any{b.db.NewID(), "tiktok", fmt.Sprint("id:another", i), "", 1})
@@ -164,10 +164,10 @@ func BenchmarkHot(bench *testing.B) {
 		{"saveDocs", save(hot(`INSERT INTO video_docs`), docRows), write(func(ctx context.Context, tx *store.Tx) error {
 			creates := make([]*ent.VideoDocCreate, len(docs))
 			for i, d := range docs {
-				creates[i] = tx.Ent().VideoDoc.Create().SetID(d.ID).SetAccountID(account).SetDoc(d.Doc).SetNillableHook(d.Hook).SetNillableHookText(d.HookText).SetKeys(d.Keys)
+				creates[i] = tx.Ent().VideoDoc.Create().SetID(d.ID).SetAccountID(account).SetDoc(d.Doc).SetNillableHook(d.Hook).SetNillableHookText(d.HookText).SetNillableLanguage(d.Language).SetKeys(d.Keys)
 			}
 			return tx.Ent().VideoDoc.CreateBulk(creates...).
-				OnConflict(entsql.ConflictColumns("id"), excluded(videodoc.FieldDoc, videodoc.FieldHook, videodoc.FieldHookText, videodoc.FieldKeys)).Exec(ctx)
+				OnConflict(entsql.ConflictColumns("id"), excluded(videodoc.FieldDoc, videodoc.FieldHook, videodoc.FieldHookText, videodoc.FieldLanguage, videodoc.FieldKeys)).Exec(ctx)
 		})},
 		{"addObservations", save(hot(`INSERT INTO observations`), seenRows), write(func(ctx context.Context, tx *store.Tx) error {
 			creates := make([]*ent.ObservationCreate, len(rows))

@@ -211,6 +211,7 @@ type shownHook struct {
 	Version      int             `json:"version"`
 	// Of our lists alone.
 	HookText *string  `json:"hookText"`
+	Language *string  `json:"language"`
 	Score    *float64 `json:"score"`
 	Baseline *float64 `json:"baselineViews"`
 	Early    *early   `json:"early"`

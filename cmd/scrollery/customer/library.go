@@ -22,7 +22,7 @@ var videoFilters = []filter{
 	{flag: "creator", field: "creator", usage: "only videos of the creator with this `HANDLE`", kind: textFilter},
 	{flag: "search", field: "q", usage: "only videos that have all these `WORDS`", kind: textFilter},
 	{flag: "hashtag", field: "hashtag", usage: "only videos with this `TAG`", kind: textFilter},
-	{flag: "language", field: "language", usage: "only videos in this `LANGUAGE`, as en", kind: textFilter},
+	{flag: "language", field: "language", usage: "only videos in which this `LANGUAGE` is spoken, or if that is unknown whose source gives it, as en", kind: textFilter},
 	{flag: "annotated", field: "annotated", usage: "only videos that have annotations of yours", kind: boolFilter},
 	{flag: "min-views", field: "min_views", usage: "least `NUMBER` of views", kind: numberFilter},
 	{flag: "min-followers", field: "min_followers", usage: "only creators with at least `NUMBER` followers", kind: numberFilter},

@@ -50,7 +50,7 @@ func (s *Service) Video(ctx context.Context, id string) ([]byte, error) {
 		b = append(b, "null"...)
 	} else {
 		b = append(append(b, `{"video":`...), texts.Doc...)
-		b = videos.ShowHook(b, &videos.Item{Hook: texts.Hook, HookText: texts.HookText, Score: row.Score, TwiceBaseline: row.TwiceBaseline})
+		b = videos.ShowHook(b, &videos.Item{Hook: texts.Hook, HookText: texts.HookText, Language: texts.Language, Score: row.Score, TwiceBaseline: row.TwiceBaseline})
 	}
 	if b = append(b, `,"early":`...); row.Early == 0 {
 		return append(b, "null}"...), nil
@@ -104,7 +104,7 @@ func (s *Service) Videos(ctx context.Context, ids []string) ([]byte, error) {
 		row := scored[doc.ID]
 		b = append(append(next(b), `{"video":`...), doc.Doc...)
 		b = videos.ShowHook(b, &videos.Item{
-			Hook: doc.Hook, HookText: doc.HookText, Score: row.Score, TwiceBaseline: row.TwiceBaseline,
+			Hook: doc.Hook, HookText: doc.HookText, Language: doc.Language, Score: row.Score, TwiceBaseline: row.TwiceBaseline,
 			Early: row.Early, Alike: row.Alike, Peers: row.Peers, AlikeCreators: row.AlikeCreators,
 		})
 	}

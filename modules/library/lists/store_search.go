@@ -107,12 +107,12 @@ func (p Page) index(db *store.DB) string {
 // documents reads the documents of the chosen videos, which are the first of all; for lists
 // of ours with their scores.
 func (p Page) documents(chosen string) string {
-	hook, more, from, where := "CAST(NULL AS TEXT) AS hook", "CAST(NULL AS TEXT) AS hook_text, "+videos.NoScore, "", ""
+	hook, more, from, where := "CAST(NULL AS TEXT) AS hook", "CAST(NULL AS TEXT) AS hook_text, CAST(NULL AS TEXT) AS language, "+videos.NoScore, "", ""
 	if p.List.items() == Hooks {
 		hook = "d.hook"
 	}
 	if p.Paged && p.List != Videos {
-		more, from, where = "d.hook_text, "+videos.ScoreOf("r"), " CROSS JOIN videos r", " AND r.id = k.id AND +{tenant:r}"
+		more, from, where = "d.hook_text, d.language, "+videos.ScoreOf("r"), " CROSS JOIN videos r", " AND r.id = k.id AND +{tenant:r}"
 	}
 	return "SELECT k.place, d.doc, " + hook + ", " + more + " FROM (" + chosen + ") k CROSS JOIN video_docs d" + from +
 		" WHERE d.id = k.id AND {tenant:d}" + where + " ORDER BY k.place"

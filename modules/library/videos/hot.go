@@ -16,12 +16,12 @@ func newHot(db *store.DB) hot {
 		// 2.0
 		raise: db.Hot(`INSERT INTO libraries (id, {owner}, revision, videos, method) VALUES ($1, {account}, 1, 0, $2)
 ON CONFLICT ({owner}) DO UPDATE SET revision = libraries.revision + 1`),
-		annotated: db.Hot(`SELECT v.handle, d.doc, d.hook FROM videos v CROSS JOIN video_docs d WHERE v.id = $1 AND +{tenant:v} AND d.id = v.id AND {tenant:d}`),
+		annotated: db.Hot(`SELECT v.handle, d.doc, d.hook, d.language FROM videos v CROSS JOIN video_docs d WHERE v.id = $1 AND +{tenant:v} AND d.id = v.id AND {tenant:d}`),
 		annotate:  db.Hot(`UPDATE video_docs SET doc = $2 WHERE id = $1 AND +{tenant}`),
 		// 1.8
 		load: db.Hot(`SELECT v.id, v.creator_id, v.handle, v.handle_only, v.scroll_id, v.usable_views, v.usable_at, v.usable_likes, v.growth_kind, v.doubtful,
 v.duration, v.gone_at, v.digest, v.hook_order, v.hook_changed_at, v.opening,
-EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.scroll_id = $1 AND o.video_id = v.id), d.doc, d.hook, d.hook_text, d.keys
+EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.scroll_id = $1 AND o.video_id = v.id), d.doc, d.hook, d.hook_text, d.language, d.keys
 FROM videos v CROSS JOIN video_docs d WHERE {tenant:v} AND v.platform = $2 AND v.external_id IN ({list:3}) AND d.id = v.id AND {tenant:d}`),
 		// 1.5
 		saveVideos: db.Hot(`INSERT INTO videos ({owner}, id, platform, external_id, creator_id, kind, growth_kind, duration, handle, handle_only,
@@ -34,8 +34,8 @@ by_niche = CASE WHEN excluded.by_niche > 0 THEN excluded.by_niche ELSE videos.by
 digest = excluded.digest, hook_order = excluded.hook_order, hook_changed_at = excluded.hook_changed_at, opening = excluded.opening,
 posted_week = excluded.posted_week, rising_order = excluded.rising_order`),
 		// 2.5
-		saveDocs: db.Hot(`INSERT INTO video_docs ({owner}, id, doc, hook, hook_text, keys) VALUES {rows:1}
-ON CONFLICT ({key}) DO UPDATE SET doc = excluded.doc, hook = excluded.hook, hook_text = excluded.hook_text, keys = excluded.keys
+		saveDocs: db.Hot(`INSERT INTO video_docs ({owner}, id, doc, hook, hook_text, language, keys) VALUES {rows:1}
+ON CONFLICT ({key}) DO UPDATE SET doc = excluded.doc, hook = excluded.hook, hook_text = excluded.hook_text, language = excluded.language, keys = excluded.keys
 WHERE {tenant:video_docs}`),
 		// 2.1
 		addObservations: db.Hot(`INSERT INTO observations ({owner}, id, video_id, scroll_id, stage, views, likes, comments, shares, saves, observed_at, semantics)

@@ -91,6 +91,10 @@ func digestOf(r *stage.Record) int64 {
 			}
 			d.put("")
 		}
+		if e.Language != "" { // those that were stored before there was any stay as they are
+			d.put("language")
+			d.put(e.Language)
+		}
 	}
 	for _, key := range r.Keys {
 		d.put(key.Key)

@@ -19,6 +19,8 @@ type texts struct {
 	doc string
 	// hook holds the members of a Hook after its video; nil without evidence.
 	hook *string
+	// language is that of the speech; nil if unknown. The contract's Hook has no such member.
+	language *string
 	// keys are the trend keys, packed.
 	keys string
 }
@@ -35,7 +37,7 @@ func (v *Video) Render() (made texts) {
 	made.doc, made.keys = string(v.append(make([]byte, 0, size))), packKeys(v.Keys)
 	if v.Hook.Version > 0 {
 		hook := string(v.Hook.append(make([]byte, 0, 256+len(v.Hook.Visual))))
-		made.hook = &hook
+		made.hook, made.language = &hook, v.Hook.Language
 	}
 	return made
 }
@@ -84,7 +86,7 @@ func (h *Hook) append(b []byte) []byte {
 }
 
 // ShowHook appends what a hook has after its video, as our lists show it: the evidence with
-// the text of the hook, the score of the video with its baseline if it has one, and its early views
+// the text of the hook and the language of the speech, the score of the video with its baseline if it has one, and its early views
 // likewise. A video without evidence has version 0.
 func ShowHook(b []byte, v *Item) []byte {
 	if v.Hook != nil {
@@ -94,6 +96,9 @@ func ShowHook(b []byte, v *Item) []byte {
 	}
 	if v.HookText != nil {
 		b = AppendString(append(b, `,"hookText":`...), *v.HookText)
+	}
+	if v.Language != nil {
+		b = AppendString(append(b, `,"language":`...), *v.Language)
 	}
 	if v.TwiceBaseline > 0 {
 		b = jsontext.AppendFloat(append(b, `,"score":`...), v.Score, 64)
@@ -133,6 +138,9 @@ func (v *Video) terms() string {
 		Words: []string{known.caption, known.title}, Handle: v.identity.handle, Hashtags: known.Hashtags, Language: known.language,
 		Annotated: len(v.Annotations) > 0 && string(v.Annotations) != "null",
 	}
+	if said := v.Hook.Language; said != nil { // what is spoken is known better than what a source says
+		text.Language = *said
+	}
 	for _, part := range []*string{v.Hook.Spoken, v.Hook.OnScreenText} {
 		if part != nil {
 			text.Words = append(text.Words, *part)
@@ -152,7 +160,7 @@ func (v *Video) parse(stored texts) error {
 			return fmt.Errorf("read hook of video %d: %w", v.id, err)
 		}
 	}
-	v.Keys = unpackKeys(stored.keys)
+	v.Hook.Language, v.Keys = stored.language, unpackKeys(stored.keys)
 	return nil
 }
 

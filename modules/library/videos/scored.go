@@ -18,6 +18,8 @@ type Item struct {
 	Hook *string
 	// HookText is nil if nothing is spoken.
 	HookText *string
+	// Language is that of the speech; nil if unknown.
+	Language *string
 	// The rest is of the newest usable reading and its score.
 	Score         float64
 	TwiceBaseline int64

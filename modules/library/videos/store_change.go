@@ -93,6 +93,9 @@ func (e Edits) annotate(ctx context.Context, tx *store.Tx, id int64, metadata js
 		if hook, ok := row[2].(string); ok {
 			stored.hook = &hook
 		}
+		if language, ok := row[3].(string); ok {
+			stored.language = &language
+		}
 		return false, nil
 	}, id)
 	if err != nil {

@@ -319,7 +319,7 @@ func (c Catalog) Records(ctx context.Context, ids []int64) (map[int64]stage.Reco
 	records := make(map[int64]stage.Record, len(docs))
 	for _, doc := range docs {
 		v := &Video{id: doc.ID, goneAt: goneAt[doc.ID]}
-		if err := v.parse(texts{doc: doc.Doc, hook: doc.Hook, keys: doc.Keys}); err != nil {
+		if err := v.parse(texts{doc: doc.Doc, hook: doc.Hook, language: doc.Language, keys: doc.Keys}); err != nil {
 			return nil, err
 		}
 		v.restore()
@@ -348,6 +348,9 @@ func (v *Video) record() stage.Record {
 	}
 	if h := v.Hook; h.Version > 0 {
 		r.Evidence = &stage.Evidence{Spoken: h.Spoken, OnScreenText: h.OnScreenText}
+		if h.Language != nil {
+			r.Evidence.Language = *h.Language
+		}
 		if h.Visual.Kind() != 'n' {
 			r.Evidence.Visual = json.RawMessage(h.Visual)
 		}

@@ -109,7 +109,7 @@ func (s Deletions) restore(ctx context.Context, tx *store.Tx, copies []copied, s
 		c := &copies[i]
 		rows[i] = c.Video
 		videos = append(videos, c.row(creators[c.Video.ID]))
-		docs = append(docs, []any{c.Doc.ID, c.Doc.Doc, c.Doc.Hook, c.Doc.HookText, c.Doc.Keys})
+		docs = append(docs, []any{c.Doc.ID, c.Doc.Doc, c.Doc.Hook, c.Doc.HookText, c.Doc.Language, c.Doc.Keys})
 		changes = append(changes, feed.Change{Kind: feed.VideoRestored, Video: c.Video.ID})
 		observed = append(observed, c.Readings...)
 		for _, o := range c.Readings {

@@ -175,7 +175,7 @@ func write(batch Batch, videos []*Video) func() writing {
 		w.docs = make([][]any, len(videos))
 		for i, v := range videos {
 			t := v.Render()
-			w.docs[i] = []any{v.id, t.doc, t.hook, v.Hook.Text, t.keys}
+			w.docs[i] = []any{v.id, t.doc, t.hook, v.Hook.Text, t.language, t.keys}
 			if v.hasNewWords {
 				w.terms = append(w.terms, Terms{Video: v.id, Terms: v.terms()})
 			}
@@ -304,7 +304,7 @@ func (s *Service) load(ctx context.Context, tx *store.Tx, scroll int64, refs []s
 			v, t := &Video{}, texts{}
 			i := &v.identity
 			err := rows.Scan(&v.id, &i.creatorID, &i.handle, &i.handleOnly, &v.scrollID, &v.usableViews, &v.usableAt, &v.usableLikes,
-				&v.growthKind, &v.doubtful, &v.duration, &v.goneAt, &v.digest, &v.hookOrder, &v.hookChangedAt, &v.opening, &v.seen, &t.doc, &t.hook, &v.Hook.Text, &t.keys)
+				&v.growthKind, &v.doubtful, &v.duration, &v.goneAt, &v.digest, &v.hookOrder, &v.hookChangedAt, &v.opening, &v.seen, &t.doc, &t.hook, &v.Hook.Text, &t.language, &t.keys)
 			if err != nil {
 				return err
 			}

@@ -43,7 +43,7 @@ func (c Catalog) Names(ctx context.Context, ids []int64) ([]Named, error) {
 	words := make(map[int64]string, len(docs))
 	for _, doc := range docs {
 		v := &Video{id: doc.ID}
-		if err := v.parse(texts{doc: doc.Doc, hook: doc.Hook, keys: doc.Keys}); err != nil {
+		if err := v.parse(texts{doc: doc.Doc, hook: doc.Hook, language: doc.Language, keys: doc.Keys}); err != nil {
 			return nil, err
 		}
 		if words[doc.ID] = v.facts().caption; words[doc.ID] == "" {

@@ -102,6 +102,8 @@ type Hook struct {
 	Version int `json:"version"`
 	// Text is what is spoken in one sentence; nil if nothing is. The contract has no such member.
 	Text *string `json:"-"`
+	// Language is that of the speech, as en; nil if unknown. The contract has no such member.
+	Language *string `json:"-"`
 
 	// known is what opening found; nil if it has not.
 	known *string
@@ -308,6 +310,7 @@ func (h *Hook) merge(found *stage.Evidence) (changed bool) {
 	if found == nil {
 		return false
 	}
+	said := h.Spoken
 	if visual := value(found.Visual); visual != nil && (visual[0] == '{' || visual[0] == '"') && !bytes.Equal(visual, h.Visual) {
 		h.Visual, changed = visual, true
 	}
@@ -325,7 +328,22 @@ func (h *Hook) merge(found *stage.Evidence) (changed bool) {
 		h.Version++
 		h.known = nil
 	}
+	h.speak(found, said)
 	return changed
+}
+
+// speak takes over the language of what is spoken, which is no evidence by itself and makes
+// no other version. said is what was known to be spoken before; of other words the language
+// is unknown until it is given.
+func (h *Hook) speak(found *stage.Evidence, said *string) {
+	language := stage.LanguageOf(found.Language)
+	switch {
+	case h.Version == 0:
+	case language != "":
+		h.Language = &language
+	case said != h.Spoken:
+		h.Language = nil
+	}
 }
 
 // summarise works out the text of the hook. cues are empty if the record has none.

@@ -129,7 +129,7 @@ func TestGuard(t *testing.T) {
 func TestFormatsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for want, format := range map[string]show.Format{
-		`no field "views"; choose from: video, visual, spoken, onScreenText, version, hookText, score, baselineViews, early, or all`: {Fields: "views"},
+		`no field "views"; choose from: video, visual, spoken, onScreenText, version, hookText, score, baselineViews, language, early, or all`: {Fields: "views"},
 		`no field "video.name"`:                    {Fields: "video.name"},
 		`the field "version" has no fields`:        {Fields: "version.x"},
 		"--jq":                                     {JQ: ".["},

@@ -484,13 +484,15 @@ type Hook struct {
 	OnScreenText *string `protobuf:"bytes,4,opt,name=on_screen_text,json=onScreenText" json:"on_screen_text,omitempty"`
 	// Rises by 1 when the evidence changes.
 	Version int32 `protobuf:"varint,5,opt,name=version" json:"version,omitempty"`
-	// The hook in one sentence; absent if nothing is spoken. Only in `listHooks`, `getVideos` and `getVideo`, as the two
+	// The hook in one sentence; absent if nothing is spoken. Only in `listHooks`, `getVideos` and `getVideo`, as those
 	// below.
 	HookText *string `protobuf:"bytes,6,opt,name=hook_text,json=hookText" json:"hook_text,omitempty"`
 	// The score of the video, 4 decimals; absent without a baseline.
 	Score *float64 `protobuf:"fixed64,7,opt,name=score" json:"score,omitempty"`
 	// The baseline of the video; absent if there is none.
 	BaselineViews *float64 `protobuf:"fixed64,8,opt,name=baseline_views,json=baselineViews" json:"baseline_views,omitempty"`
+	// The language of the speech, as `en`: of the captions, or as the transcription heard it. Absent if unknown.
+	Language *string `protobuf:"bytes,9,opt,name=language" json:"language,omitempty"`
 	// What the video would usually have, as in `listOutliers`; absent likewise. Only in `listHooks` and `getVideos`.
 	Early         *Early `protobuf:"bytes,10,opt,name=early" json:"early,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -581,6 +583,13 @@ func (x *Hook) GetBaselineViews() float64 {
 		return *x.BaselineViews
 	}
 	return 0
+}
+
+func (x *Hook) GetLanguage() string {
+	if x != nil && x.Language != nil {
+		return *x.Language
+	}
+	return ""
 }
 
 func (x *Hook) GetEarly() *Early {
@@ -1013,7 +1022,7 @@ const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\x06shares\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x06shares\x12\x1b\n" +
 	"\x05saves\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05saves\x12&\n" +
 	"\vobserved_at\x18\x06 \x01(\x01B\x05\xaa\x01\x02\b\x01R\n" +
-	"observedAt\"\x8f\x03\n" +
+	"observedAt\"\xb6\x03\n" +
 	"\x04Hook\x121\n" +
 	"\x05video\x18\x01 \x01(\v2\x13.scrollery.v1.VideoB\x06\xbaH\x03\xc8\x01\x01R\x05video\x12B\n" +
 	"\x06visual\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x12\x82\xdb\x18\x0eVisualEvidenceR\x06visual\x12\x1d\n" +
@@ -1022,7 +1031,8 @@ const file_scrollery_v1_library_proto_rawDesc = "" +
 	"\aversion\x18\x05 \x01(\x05R\aversion\x12&\n" +
 	"\thook_text\x18\x06 \x01(\tB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\bhookText\x12\x1f\n" +
 	"\x05score\x18\a \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\x05score\x120\n" +
-	"\x0ebaseline_views\x18\b \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\rbaselineViews\x12/\n" +
+	"\x0ebaseline_views\x18\b \x01(\x01B\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\rbaselineViews\x12%\n" +
+	"\blanguage\x18\t \x01(\tB\t\xd0\xda\x18\x01\xaa\x01\x02\b\x01R\blanguage\x12/\n" +
 	"\x05early\x18\n" +
 	" \x01(\v2\x13.scrollery.v1.EarlyB\x04\xd0\xda\x18\x01R\x05early\"\xb0\x03\n" +
 	"\aOutlier\x121\n" +

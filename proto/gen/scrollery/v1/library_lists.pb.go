@@ -48,7 +48,7 @@ type ListOutliersRequest struct {
 	Q *string `protobuf:"bytes,11,opt,name=q" json:"q,omitempty"`
 	// A hashtag of the video, with or without its sign.
 	Hashtag *string `protobuf:"bytes,12,opt,name=hashtag" json:"hashtag,omitempty"`
-	// The language that the source gives the video, as `en`.
+	// The language of the speech where it is known, else the one that the source gives the video, as `en`.
 	Language *string `protobuf:"bytes,13,opt,name=language" json:"language,omitempty"`
 	// Whether the caller annotated the video.
 	Annotated *bool `protobuf:"varint,14,opt,name=annotated" json:"annotated,omitempty"`
@@ -299,7 +299,7 @@ type ListHooksRequest struct {
 	Q *string `protobuf:"bytes,10,opt,name=q" json:"q,omitempty"`
 	// A hashtag of the video, with or without its sign.
 	Hashtag *string `protobuf:"bytes,11,opt,name=hashtag" json:"hashtag,omitempty"`
-	// The language that the source gives the video, as `en`.
+	// The language of the speech where it is known, else the one that the source gives the video, as `en`.
 	Language *string `protobuf:"bytes,12,opt,name=language" json:"language,omitempty"`
 	// Whether the caller annotated the video.
 	Annotated *bool `protobuf:"varint,13,opt,name=annotated" json:"annotated,omitempty"`

@@ -1,0 +1,3 @@
+-- +goose Up
+-- add column "language" to table: "video_docs"
+ALTER TABLE `video_docs` ADD COLUMN `language` text NULL;
