@@ -42921,6 +42921,7 @@ type VerdictMutation struct {
 	reason        *string
 	judged_at     *int64
 	addjudged_at  *int64
+	basis         *string
 	clearedFields map[string]struct{}
 	done          bool
 	oldValue      func(context.Context) (*Verdict, error)
@@ -43471,6 +43472,55 @@ func (m *VerdictMutation) ResetJudgedAt() {
 	m.addjudged_at = nil
 }
 
+// SetBasis sets the "basis" field.
+func (m *VerdictMutation) SetBasis(s string) {
+	m.basis = &s
+}
+
+// Basis returns the value of the "basis" field in the mutation.
+func (m *VerdictMutation) Basis() (r string, exists bool) {
+	v := m.basis
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBasis returns the old "basis" field's value of the Verdict entity.
+// If the Verdict object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *VerdictMutation) OldBasis(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBasis is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBasis requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBasis: %w", err)
+	}
+	return oldValue.Basis, nil
+}
+
+// ClearBasis clears the value of the "basis" field.
+func (m *VerdictMutation) ClearBasis() {
+	m.basis = nil
+	m.clearedFields[verdict.FieldBasis] = struct{}{}
+}
+
+// BasisCleared returns if the "basis" field was cleared in this mutation.
+func (m *VerdictMutation) BasisCleared() bool {
+	_, ok := m.clearedFields[verdict.FieldBasis]
+	return ok
+}
+
+// ResetBasis resets all changes to the "basis" field.
+func (m *VerdictMutation) ResetBasis() {
+	m.basis = nil
+	delete(m.clearedFields, verdict.FieldBasis)
+}
+
 // Where appends a list predicates to the VerdictMutation builder.
 func (m *VerdictMutation) Where(ps ...predicate.Verdict) {
 	m.predicates = append(m.predicates, ps...)
@@ -43505,7 +43555,7 @@ func (m *VerdictMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *VerdictMutation) Fields() []string {
-	fields := make([]string, 0, 10)
+	fields := make([]string, 0, 11)
 	if m.account_id != nil {
 		fields = append(fields, verdict.FieldAccountID)
 	}
@@ -43536,6 +43586,9 @@ func (m *VerdictMutation) Fields() []string {
 	if m.judged_at != nil {
 		fields = append(fields, verdict.FieldJudgedAt)
 	}
+	if m.basis != nil {
+		fields = append(fields, verdict.FieldBasis)
+	}
 	return fields
 }
 
@@ -43564,6 +43617,8 @@ func (m *VerdictMutation) Field(name string) (ent.Value, bool) {
 		return m.Reason()
 	case verdict.FieldJudgedAt:
 		return m.JudgedAt()
+	case verdict.FieldBasis:
+		return m.Basis()
 	}
 	return nil, false
 }
@@ -43593,6 +43648,8 @@ func (m *VerdictMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldReason(ctx)
 	case verdict.FieldJudgedAt:
 		return m.OldJudgedAt(ctx)
+	case verdict.FieldBasis:
+		return m.OldBasis(ctx)
 	}
 	return nil, fmt.Errorf("unknown Verdict field %s", name)
 }
@@ -43671,6 +43728,13 @@ func (m *VerdictMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetJudgedAt(v)
+		return nil
+	case verdict.FieldBasis:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBasis(v)
 		return nil
 	}
 	return fmt.Errorf("unknown Verdict field %s", name)
@@ -43752,7 +43816,11 @@ func (m *VerdictMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *VerdictMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(verdict.FieldBasis) {
+		fields = append(fields, verdict.FieldBasis)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -43765,6 +43833,11 @@ func (m *VerdictMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *VerdictMutation) ClearField(name string) error {
+	switch name {
+	case verdict.FieldBasis:
+		m.ClearBasis()
+		return nil
+	}
 	return fmt.Errorf("unknown Verdict nullable field %s", name)
 }
 
@@ -43801,6 +43874,9 @@ func (m *VerdictMutation) ResetField(name string) error {
 		return nil
 	case verdict.FieldJudgedAt:
 		m.ResetJudgedAt()
+		return nil
+	case verdict.FieldBasis:
+		m.ResetBasis()
 		return nil
 	}
 	return fmt.Errorf("unknown Verdict field %s", name)

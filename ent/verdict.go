@@ -35,7 +35,9 @@ type Verdict struct {
 	// Reason holds the value of the "reason" field.
 	Reason string `json:"reason,omitempty"`
 	// JudgedAt holds the value of the "judged_at" field.
-	JudgedAt     int64 `json:"judged_at,omitempty"`
+	JudgedAt int64 `json:"judged_at,omitempty"`
+	// A hash of all that the screens that look at evidence dropped it by, besides itself; null for other verdicts.
+	Basis        *string `json:"basis,omitempty"`
 	selectValues sql.SelectValues
 }
 
@@ -50,7 +52,7 @@ func (*Verdict) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullFloat64)
 		case verdict.FieldID, verdict.FieldAccountID, verdict.FieldScrollID, verdict.FieldJudgedAt:
 			values[i] = new(sql.NullInt64)
-		case verdict.FieldPlatform, verdict.FieldExternalID, verdict.FieldDroppedBy, verdict.FieldRuleID, verdict.FieldReason:
+		case verdict.FieldPlatform, verdict.FieldExternalID, verdict.FieldDroppedBy, verdict.FieldRuleID, verdict.FieldReason, verdict.FieldBasis:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -133,6 +135,13 @@ func (_m *Verdict) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.JudgedAt = value.Int64
 			}
+		case verdict.FieldBasis:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field basis", values[i])
+			} else if value.Valid {
+				_m.Basis = new(string)
+				*_m.Basis = value.String
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -198,6 +207,11 @@ func (_m *Verdict) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("judged_at=")
 	builder.WriteString(fmt.Sprintf("%v", _m.JudgedAt))
+	builder.WriteString(", ")
+	if v := _m.Basis; v != nil {
+		builder.WriteString("basis=")
+		builder.WriteString(*v)
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -121,6 +121,20 @@ func (_c *VerdictCreate) SetJudgedAt(v int64) *VerdictCreate {
 	return _c
 }
 
+// SetBasis sets the "basis" field.
+func (_c *VerdictCreate) SetBasis(v string) *VerdictCreate {
+	_c.mutation.SetBasis(v)
+	return _c
+}
+
+// SetNillableBasis sets the "basis" field if the given value is not nil.
+func (_c *VerdictCreate) SetNillableBasis(v *string) *VerdictCreate {
+	if v != nil {
+		_c.SetBasis(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *VerdictCreate) SetID(v int64) *VerdictCreate {
 	_c.mutation.SetID(v)
@@ -291,6 +305,10 @@ func (_c *VerdictCreate) createSpec() (*Verdict, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.JudgedAt(); ok {
 		_spec.SetField(verdict.FieldJudgedAt, field.TypeInt64, value)
 		_node.JudgedAt = value
+	}
+	if value, ok := _c.mutation.Basis(); ok {
+		_spec.SetField(verdict.FieldBasis, field.TypeString, value)
+		_node.Basis = &value
 	}
 	return _node, _spec
 }

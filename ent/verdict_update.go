@@ -146,6 +146,26 @@ func (_u *VerdictUpdate) AddJudgedAt(v int64) *VerdictUpdate {
 	return _u
 }
 
+// SetBasis sets the "basis" field.
+func (_u *VerdictUpdate) SetBasis(v string) *VerdictUpdate {
+	_u.mutation.SetBasis(v)
+	return _u
+}
+
+// SetNillableBasis sets the "basis" field if the given value is not nil.
+func (_u *VerdictUpdate) SetNillableBasis(v *string) *VerdictUpdate {
+	if v != nil {
+		_u.SetBasis(*v)
+	}
+	return _u
+}
+
+// ClearBasis clears the value of the "basis" field.
+func (_u *VerdictUpdate) ClearBasis() *VerdictUpdate {
+	_u.mutation.ClearBasis()
+	return _u
+}
+
 // Mutation returns the VerdictMutation object of the builder.
 func (_u *VerdictUpdate) Mutation() *VerdictMutation {
 	return _u.mutation
@@ -216,6 +236,12 @@ func (_u *VerdictUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.AddedJudgedAt(); ok {
 		_spec.AddField(verdict.FieldJudgedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Basis(); ok {
+		_spec.SetField(verdict.FieldBasis, field.TypeString, value)
+	}
+	if _u.mutation.BasisCleared() {
+		_spec.ClearField(verdict.FieldBasis, field.TypeString)
 	}
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -356,6 +382,26 @@ func (_u *VerdictUpdateOne) AddJudgedAt(v int64) *VerdictUpdateOne {
 	return _u
 }
 
+// SetBasis sets the "basis" field.
+func (_u *VerdictUpdateOne) SetBasis(v string) *VerdictUpdateOne {
+	_u.mutation.SetBasis(v)
+	return _u
+}
+
+// SetNillableBasis sets the "basis" field if the given value is not nil.
+func (_u *VerdictUpdateOne) SetNillableBasis(v *string) *VerdictUpdateOne {
+	if v != nil {
+		_u.SetBasis(*v)
+	}
+	return _u
+}
+
+// ClearBasis clears the value of the "basis" field.
+func (_u *VerdictUpdateOne) ClearBasis() *VerdictUpdateOne {
+	_u.mutation.ClearBasis()
+	return _u
+}
+
 // Mutation returns the VerdictMutation object of the builder.
 func (_u *VerdictUpdateOne) Mutation() *VerdictMutation {
 	return _u.mutation
@@ -456,6 +502,12 @@ func (_u *VerdictUpdateOne) sqlSave(ctx context.Context) (_node *Verdict, err er
 	}
 	if value, ok := _u.mutation.AddedJudgedAt(); ok {
 		_spec.AddField(verdict.FieldJudgedAt, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.Basis(); ok {
+		_spec.SetField(verdict.FieldBasis, field.TypeString, value)
+	}
+	if _u.mutation.BasisCleared() {
+		_spec.ClearField(verdict.FieldBasis, field.TypeString)
 	}
 	_node = &Verdict{config: _u.config}
 	_spec.Assign = _node.assignValues

@@ -1488,6 +1488,7 @@ var (
 		{Name: "rank", Type: field.TypeFloat64, Default: 0},
 		{Name: "reason", Type: field.TypeString, Size: 2147483647, Default: ""},
 		{Name: "judged_at", Type: field.TypeInt64},
+		{Name: "basis", Type: field.TypeString, Nullable: true, Size: 2147483647},
 	}
 	// VerdictsTable holds the schema information for the "verdicts" table.
 	VerdictsTable = &schema.Table{

@@ -27,6 +27,8 @@ func (Verdict) Fields() []ent.Field {
 		field.Float("rank").Default(0),
 		field.Text("reason").Default(""),
 		field.Int64("judged_at"),
+		field.Text("basis").Optional().Nillable().
+			Comment("A hash of all that the screens that look at evidence dropped it by, besides itself; null for other verdicts."),
 	}
 }
 

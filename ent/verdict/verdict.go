@@ -32,6 +32,8 @@ const (
 	FieldReason = "reason"
 	// FieldJudgedAt holds the string denoting the judged_at field in the database.
 	FieldJudgedAt = "judged_at"
+	// FieldBasis holds the string denoting the basis field in the database.
+	FieldBasis = "basis"
 	// Table holds the table name of the verdict in the database.
 	Table = "verdicts"
 )
@@ -49,6 +51,7 @@ var Columns = []string{
 	FieldRank,
 	FieldReason,
 	FieldJudgedAt,
+	FieldBasis,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -137,4 +140,9 @@ func ByReason(opts ...sql.OrderTermOption) OrderOption {
 // ByJudgedAt orders the results by the judged_at field.
 func ByJudgedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldJudgedAt, opts...).ToFunc()
+}
+
+// ByBasis orders the results by the basis field.
+func ByBasis(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBasis, opts...).ToFunc()
 }

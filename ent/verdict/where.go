@@ -102,6 +102,11 @@ func JudgedAt(v int64) predicate.Verdict {
 	return predicate.Verdict(sql.FieldEQ(FieldJudgedAt, v))
 }
 
+// Basis applies equality check predicate on the "basis" field. It's identical to BasisEQ.
+func Basis(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldEQ(FieldBasis, v))
+}
+
 // AccountIDEQ applies the EQ predicate on the "account_id" field.
 func AccountIDEQ(v int64) predicate.Verdict {
 	return predicate.Verdict(sql.FieldEQ(FieldAccountID, v))
@@ -595,6 +600,81 @@ func JudgedAtLT(v int64) predicate.Verdict {
 // JudgedAtLTE applies the LTE predicate on the "judged_at" field.
 func JudgedAtLTE(v int64) predicate.Verdict {
 	return predicate.Verdict(sql.FieldLTE(FieldJudgedAt, v))
+}
+
+// BasisEQ applies the EQ predicate on the "basis" field.
+func BasisEQ(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldEQ(FieldBasis, v))
+}
+
+// BasisNEQ applies the NEQ predicate on the "basis" field.
+func BasisNEQ(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldNEQ(FieldBasis, v))
+}
+
+// BasisIn applies the In predicate on the "basis" field.
+func BasisIn(vs ...string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldIn(FieldBasis, vs...))
+}
+
+// BasisNotIn applies the NotIn predicate on the "basis" field.
+func BasisNotIn(vs ...string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldNotIn(FieldBasis, vs...))
+}
+
+// BasisGT applies the GT predicate on the "basis" field.
+func BasisGT(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldGT(FieldBasis, v))
+}
+
+// BasisGTE applies the GTE predicate on the "basis" field.
+func BasisGTE(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldGTE(FieldBasis, v))
+}
+
+// BasisLT applies the LT predicate on the "basis" field.
+func BasisLT(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldLT(FieldBasis, v))
+}
+
+// BasisLTE applies the LTE predicate on the "basis" field.
+func BasisLTE(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldLTE(FieldBasis, v))
+}
+
+// BasisContains applies the Contains predicate on the "basis" field.
+func BasisContains(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldContains(FieldBasis, v))
+}
+
+// BasisHasPrefix applies the HasPrefix predicate on the "basis" field.
+func BasisHasPrefix(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldHasPrefix(FieldBasis, v))
+}
+
+// BasisHasSuffix applies the HasSuffix predicate on the "basis" field.
+func BasisHasSuffix(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldHasSuffix(FieldBasis, v))
+}
+
+// BasisIsNil applies the IsNil predicate on the "basis" field.
+func BasisIsNil() predicate.Verdict {
+	return predicate.Verdict(sql.FieldIsNull(FieldBasis))
+}
+
+// BasisNotNil applies the NotNil predicate on the "basis" field.
+func BasisNotNil() predicate.Verdict {
+	return predicate.Verdict(sql.FieldNotNull(FieldBasis))
+}
+
+// BasisEqualFold applies the EqualFold predicate on the "basis" field.
+func BasisEqualFold(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldEqualFold(FieldBasis, v))
+}
+
+// BasisContainsFold applies the ContainsFold predicate on the "basis" field.
+func BasisContainsFold(v string) predicate.Verdict {
+	return predicate.Verdict(sql.FieldContainsFold(FieldBasis, v))
 }
 
 // And groups predicates with the AND operator between them.

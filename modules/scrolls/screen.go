@@ -24,6 +24,11 @@ type verdict struct {
 	key coverage.Key
 	stage.Verdict
 	reasons []string
+	// evident: the record had evidence.
+	evident bool
+	// basis and judgedAt are those of a drop that is remembered, or will be; see [secondPass].
+	basis    *string
+	judgedAt int64
 }
 
 // add adds the verdict of one screen; no other follows a drop.
@@ -116,6 +121,9 @@ func (r *run) judge(ctx context.Context) (*screening, error) {
 			return nil, err
 		}
 	}
+	if err := (secondPass{r}).recall(ctx, s); err != nil {
+		return nil, err
+	}
 	return s, s.write(ctx)
 }
 
@@ -126,7 +134,11 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 		records := make([]stage.Record, len(items))
 		for n, i := range items {
 			if s.byID[i.id] == nil {
-				v := &verdict{id: i.id, key: i.key(), Verdict: stage.Verdict{Ref: i.record.Ref}}
+				e := i.record.Evidence
+				v := &verdict{
+					id: i.id, key: i.key(), Verdict: stage.Verdict{Ref: i.record.Ref},
+					evident: e != nil && (e.Spoken != nil || e.OnScreenText != nil || len(e.Visual) > 0),
+				}
 				s.byID[i.id], s.verdicts[i.record.Ref] = v, v
 			}
 			records[n] = i.record

@@ -2,15 +2,23 @@ package scrolls
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"slices"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // secondPass are the screens that look at evidence. They come after the evidence stages,
 // within their step, and judge what the others kept. What they drop is dropped as by any
 // other screen. It is not replaced by videos that no evidence was sought for, since those
 // would be archived unjudged.
+//
+// A video that they dropped for its evidence is dropped without another look by the next
+// scrolls that would judge it by the same: its evidence is not paid for again, and others
+// come to be looked at.
 type secondPass struct{ *run }
 
 // screens are those of the template.
@@ -68,7 +76,13 @@ func (r secondPass) judge(ctx context.Context) (*screening, error) {
 			return nil, err
 		}
 	}
-	for part := range slices.Chunk(s.dropped(), r.atOnce) {
+	drops, basis := s.dropped(), r.basis()
+	for _, v := range drops {
+		if v.evident {
+			v.basis = &basis
+		}
+	}
+	for part := range slices.Chunk(drops, r.atOnce) {
 		err := r.commit(ctx, true, func(ctx context.Context, tx *store.Tx, next *state) error {
 			if r.in == nil {
 				next.progress.countDrops(part)
@@ -81,4 +95,46 @@ func (r secondPass) judge(ctx context.Context) (*screening, error) {
 		r.pause(ctx, Evidence, "dropped")
 	}
 	return s, nil
+}
+
+// remembered is how long a drop counts. Settings of the operator may change meanwhile, and
+// a stage that hears better may come.
+const remembered = 14 * day
+
+// recall has the first pass drop what is remembered.
+func (r secondPass) recall(ctx context.Context, s *screening) error {
+	if len(r.screens()) == 0 {
+		return nil
+	}
+	var kept []*verdict
+	for _, id := range s.ids {
+		if v := s.byID[id]; v != nil && v.DroppedBy == "" {
+			kept = append(kept, v)
+		}
+	}
+	return r.recallDrops(ctx, kept, r.basis(), r.s.now().Add(-remembered).UnixMilli())
+}
+
+// basis is a hash of all that the screens judge by besides the videos.
+func (r secondPass) basis() string {
+	type used struct{ ID, Version string }
+	var by struct {
+		Screens, Evidence []used
+		Settings          map[string]map[string]string
+		Rules             []stage.Rule
+		Prompt            string
+		Brief             stage.Brief
+	}
+	for _, id := range r.screens() {
+		by.Screens = append(by.Screens, used{id, r.stages.Find(id).Version})
+	}
+	for _, id := range r.template.Evidence {
+		if found := r.stages.Find(id); found.Usable {
+			by.Evidence = append(by.Evidence, used{id, found.Version})
+		}
+	}
+	by.Settings, by.Rules, by.Prompt, by.Brief = r.template.Settings, r.call.Rules, r.call.Prompt, r.call.Brief
+	text, _ := json.Marshal(by) // it has nothing that JSON cannot have
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
 }

@@ -265,3 +265,77 @@ func records(all []stage.Record) func() ([]stage.Record, error) {
 		return some, nil
 	}
 }
+
+// TestADropForEvidenceIsRemembered: the next scroll looks at other videos, until what the
+// screen judges by changes or the drop is old.
+func TestADropForEvidenceIsRemembered(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		cfg := listening()
+		w := setup(t, db, cfg)
+		w.talk()
+		w.setLimits(Limits{Active: true, MaxFeedSize: 6, ActiveScrolls: 1})
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		w.service.now = func() time.Time { return now }
+		talk := w.look
+		var looked []string
+		w.look = func(rec stage.Record) *stage.Finding {
+			looked = append(looked, strings.TrimPrefix(rec.ExternalID, "v00"))
+			return talk(rec)
+		}
+		dropped := func() string {
+			var ids []string
+			all, _, err := w.service.Verdicts(tenant(), VerdictFilter{Dropped: ptr(true)}, 100, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range all {
+				if v.DroppedBy == "English only" {
+					ids = append(ids, fmt.Sprintf("%s on day %d", v.ExternalID[3:], time.UnixMilli(v.JudgedAt).UTC().Day()))
+				}
+			}
+			slices.Sort(ids)
+			return strings.Join(ids, ", ")
+		}
+		for _, c := range []struct {
+			name            string
+			change          func()
+			looked, dropped string
+			new, drops      int
+		}{
+			// 25, 20, 15, … are dropped by rules; 24, 21, 18, … speak German.
+			{"the first scroll", func() {}, "24 23 22 21 19 18", "21 on day 1, 24 on day 1, 18 on day 1", 3, 3},
+			{"the next one", func() { now = now.Add(day) }, "17 16 14 13 12 11", "12 on day 2, 18 on day 1, 21 on day 1, 24 on day 1", 5, 4},
+			{"another prompt", func() { now = now.Add(day) }, "24 21 18 12 09 08", "09 on day 3, 12 on day 3, 18 on day 3, 21 on day 3, 24 on day 3", 1, 5},
+			{"15 days later", func() { now = now.Add(15 * day) }, "24 21 18 12 09 07", "09 on day 18, 12 on day 18, 18 on day 18, 21 on day 18, 24 on day 18", 1, 5},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				c.change()
+				looked = nil
+				start := Start{}
+				if strings.Contains("another prompt, 15 days later", c.name) {
+					start.Prompt = ptr("funny ones")
+				}
+				done := w.complete(w.create(start).ID)
+				if got := strings.Join(looked, " "); got != c.looked {
+					t.Errorf("evidence was sought for %s, want %s", got, c.looked)
+				}
+				got := strings.Split(dropped(), ", ")
+				want := strings.Split(c.dropped, ", ")
+				slices.Sort(want)
+				if !slices.Equal(got, want) {
+					t.Errorf("dropped are %q, want %q", got, want)
+				}
+				drops := 0
+				for _, d := range done.Progress.DroppedByRule {
+					if d.Rule == "English only" {
+						drops = d.Videos
+					}
+				}
+				if done.NewVideos != c.new || drops != c.drops {
+					t.Errorf("%d new, %d dropped for their language; want %d and %d", done.NewVideos, drops, c.new, c.drops)
+				}
+			})
+		}
+	})
+}

@@ -214,13 +214,13 @@ func (s *screening) writeVerdicts(ctx context.Context, tx *store.Tx, verdicts []
 		v := verdicts[n]
 		c.SetID(s.r.s.db.NewID()).SetAccountID(s.r.account).SetPlatform(v.Platform).SetExternalID(v.ExternalID).
 			SetScrollID(s.r.id).SetDropped(v.DroppedBy != "").SetDroppedBy(v.DroppedBy).SetRuleID(v.RuleID).
-			SetRank(v.Rank).SetReason(strings.Join(v.reasons, "; ")).SetJudgedAt(now)
+			SetRank(v.Rank).SetReason(strings.Join(v.reasons, "; ")).SetJudgedAt(cmp.Or(v.judgedAt, now)).SetNillableBasis(v.basis)
 	}).OnConflict(
 		sql.ConflictColumns(entverdict.FieldAccountID, entverdict.FieldPlatform, entverdict.FieldExternalID),
 		sql.ResolveWith(func(u *sql.UpdateSet) {
 			u.SetExcluded(entverdict.FieldScrollID).SetExcluded(entverdict.FieldDropped).SetExcluded(entverdict.FieldDroppedBy).
 				SetExcluded(entverdict.FieldRuleID).SetExcluded(entverdict.FieldRank).SetExcluded(entverdict.FieldReason).
-				SetExcluded(entverdict.FieldJudgedAt)
+				SetExcluded(entverdict.FieldJudgedAt).SetExcluded(entverdict.FieldBasis)
 		}),
 	).Exec(ctx)
 	if err != nil {
@@ -228,3 +228,31 @@ func (s *screening) writeVerdicts(ctx context.Context, tx *store.Tx, verdicts []
 	}
 	return nil
 }
+
+// recallDrops makes verdicts drop what the screens that look at evidence dropped by the same basis
+// since a time.
+func (r secondPass) recallDrops(ctx context.Context, verdicts []*verdict, basis string, since int64) error {
+	byPlatform := map[string][]string{}
+	byRef := make(map[stage.Ref]*verdict, len(verdicts))
+	for _, v := range verdicts {
+		byPlatform[v.Platform], byRef[v.Ref] = append(byPlatform[v.Platform], v.ExternalID), v
+	}
+	for platform, ids := range byPlatform {
+		for part := range slices.Chunk(ids, recalledAtOnce) {
+			rows, err := r.s.db.Ent().Verdict.Query().
+				Where(entverdict.Platform(platform), entverdict.ExternalIDIn(part...), entverdict.Basis(basis), entverdict.JudgedAtGTE(since)).All(ctx)
+			if err != nil {
+				return fmt.Errorf("recall drops: %w", err)
+			}
+			for _, row := range rows {
+				v := byRef[stage.Ref{Platform: platform, ExternalID: row.ExternalID}]
+				v.DroppedBy, v.RuleID, v.reasons = row.DroppedBy, row.RuleID, []string{row.Reason}
+				v.basis, v.judgedAt = row.Basis, row.JudgedAt
+			}
+		}
+	}
+	return nil
+}
+
+// recalledAtOnce is how many videos one look for drops asks for.
+const recalledAtOnce = 100
