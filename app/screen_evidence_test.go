@@ -246,6 +246,21 @@ func TestAScreenAfterEvidenceSurvivesKill(t *testing.T) {
 		if len(verdicts.Verdicts) != 15 {
 			t.Errorf("%d verdicts drop, want 15", len(verdicts.Verdicts))
 		}
+		// What is archived is listed by the language of its speech.
+		type listed struct {
+			Videos []struct{ ExternalID string }
+			Hooks  []struct{ Language, Spoken string }
+		}
+		var all, hooks, german listed
+		caller.Get(t, "GET /v1/library?language=en&limit=100", &all)
+		caller.Get(t, "GET /v1/hooks/list?language=en&limit=100", &hooks)
+		caller.Get(t, "GET /v1/library?language=de", &german)
+		if len(all.Videos) != 20 || len(hooks.Hooks) == 0 || hooks.Hooks[0].Language != "en" || len(german.Videos) != 0 {
+			t.Errorf("%d videos in English, hooks %+v, %d videos in German; want 20, in English, and none", len(all.Videos), hooks.Hooks, len(german.Videos))
+		}
+		if own := caller.Read(t, "GET /v1/hooks"); strings.Contains(own, `"language"`) || !strings.Contains(own, `"spoken":"Good morning"`) {
+			t.Errorf("the contract's hooks have a language, or no words: %.300s", own)
+		}
 		for _, v := range verdicts.Verdicts {
 			if v.ExternalID == "f08" && (v.Rule != "English only" || v.Reason != "it is spoken in de") {
 				t.Errorf("f08: %+v, want it dropped for its language", v)

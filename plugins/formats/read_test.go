@@ -55,14 +55,19 @@ func TestLines(t *testing.T) {
 		name, line, want string
 		doubtful         int
 	}{
+		{
+			"the language of cues", `{"platform":"tiktok","externalId":"1","evidence":{"language":"de"},"cues":[{"start":0,"end":9,"text":"ja"}]}`,
+			`{"platform":"tiktok","externalId":"1","metrics":{},"evidence":{"language":"de"},"cues":[{"start":0,"end":9,"text":"ja"}]}`, 0,
+		},
+		{"a language that is none", `{"platform":"tiktok","externalId":"1","evidence":{"language":"german"}}`, `{"platform":"tiktok","externalId":"1","metrics":{}}`, 0},
 		{"the least", `{"platform":"TikTok","externalId":"1"}`, `{"platform":"tiktok","externalId":"1","metrics":{}}`, 0},
 		{
 			"all", `{"platform":"tiktok","externalId":"1","sourceUrl":"https://a.example/1","postedAt":5,"creatorId":7,"source":{"kind":"own","handle":"@a","seededBy":"b"},` +
 				`"metadata":{"z":1.0,"caption":"x","a":[9007199254740993]},"metrics":{"views":3,"likes":2,"comments":1,"shares":0,"saves":null,"observedAt":9,"semantics":"exact"},` +
-				`"evidence":{"spoken":"hi","onScreenText":"","visual":{"summary":"s"}},"cues":[{"start":0,"end":9,"text":"hi"}],"stickers":[{"text":"s"}],"keys":[{"key":"term:x"}]}`,
+				`"evidence":{"spoken":"hi","onScreenText":"","visual":{"summary":"s"},"language":"EN-us"},"cues":[{"start":0,"end":9,"text":"hi"}],"stickers":[{"text":"s"}],"keys":[{"key":"term:x"}]}`,
 			`{"platform":"tiktok","externalId":"1","sourceUrl":"https://a.example/1","postedAt":5,"creatorId":"7","source":{"kind":"own","handle":"@a","seededBy":"b"},` +
 				`"metadata":{"z":1.0,"caption":"x","a":[9007199254740993]},"metrics":{"views":3,"likes":2,"comments":1,"shares":0,"observedAt":9,"semantics":"exact"},` +
-				`"evidence":{"visual":{"summary":"s"},"spoken":"hi","onScreenText":""},"cues":[{"start":0,"end":9,"text":"hi"}],"stickers":[{"text":"s"}],"keys":[{"key":"term:x","label":"term:x"}]}`, 0,
+				`"evidence":{"visual":{"summary":"s"},"spoken":"hi","onScreenText":"","language":"en"},"cues":[{"start":0,"end":9,"text":"hi"}],"stickers":[{"text":"s"}],"keys":[{"key":"term:x","label":"term:x"}]}`, 0,
 		},
 		{"an id above 2^53", `{"platform":"tiktok","externalId":7620034020465855766}`, `{"platform":"tiktok","externalId":"7620034020465855766","metrics":{}}`, 0},
 		{"counts that are none", `{"platform":"x","externalId":"1","metrics":{"views":-1,"likes":1.5,"comments":1e99,"shares":"12","saves":"many"}}`, `{"platform":"x","externalId":"1","metrics":{"shares":12}}`, 4},

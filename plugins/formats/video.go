@@ -166,7 +166,7 @@ func (v *video) evidence(rec *stage.Record) {
 		if kind := e.Visual.Kind(); kind == '"' || kind == '{' {
 			out.Visual = json.RawMessage(e.Visual)
 		}
-		if out.Spoken != nil || out.OnScreenText != nil || out.Visual != nil {
+		if out.Spoken != nil || out.OnScreenText != nil || out.Visual != nil || out.Language != "" { // which may be of the cues
 			rec.Evidence = &out
 		}
 	}
