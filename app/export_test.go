@@ -39,3 +39,8 @@ func StartWithProvider(provider billing.Provider) func(context.Context, Config, 
 func StartWithoutConsole(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {
 	return start(ctx, cfg, log, fx.Decorate(func(console.Assets) console.Assets { return nil }))
 }
+
+// CheckPlugin does what the page of the operator does for a plugin's check.
+func (s *Service) CheckPlugin(ctx context.Context, id string) (Checked, error) {
+	return s.reloader.check(ctx, id)
+}

@@ -64,6 +64,7 @@ func (o *overview) mount(to *ops.Server, from *console.Console, again *reloader,
 	page, err := from.Operator(console.NewOperators(key, o.log), console.OperatorNeeds{
 		Overview: func(r *http.Request) (any, error) { return o.read(r.Context()) },
 		Reload:   func(r *http.Request) (any, error) { return again.reload(r.Context()) },
+		Check:    func(r *http.Request, plugin string) (any, error) { return again.check(r.Context(), plugin) },
 		Account: func(r *http.Request, order console.AccountOrder) (any, error) {
 			return orders{accounts}.do(r.Context(), order)
 		},
@@ -157,6 +158,7 @@ type (
 		Version string `json:"version"`
 		State   string `json:"state"`
 		Builtin bool   `json:"builtin"`
+		Checks  bool   `json:"checks"`
 	}
 	// settingPart is a setting of a plugin. Value is empty for a secret.
 	settingPart struct {
@@ -225,7 +227,7 @@ func (o *overview) read(ctx context.Context) (*overviewAnswer, error) {
 		a.Quotas = append(a.Quotas, part)
 	}
 	for _, p := range o.host.Known() {
-		a.Plugins = append(a.Plugins, pluginPart{p.ID, string(p.Kind), p.Version, string(p.State), p.Builtin})
+		a.Plugins = append(a.Plugins, pluginPart{p.ID, string(p.Kind), p.Version, string(p.State), p.Builtin, p.Checks})
 	}
 	for _, v := range o.host.Values() {
 		a.Settings = append(a.Settings, settingPart{v.Plugin, v.Name, string(v.Type), v.Min, v.Max, v.Values, v.Text, v.Set, v.Secret, v.Required, v.Variable, v.Help})

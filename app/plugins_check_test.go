@@ -2,12 +2,14 @@ package app_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
 	"github.com/scrollery/scrollery/plugins/instagram/instagramtest"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/youtube/youtubetest"
@@ -107,5 +109,25 @@ func TestDoctorChecksConnections(t *testing.T) {
 	}
 	if strings.Contains(got["plugin tiktok"].Detail, "another-secret") || strings.Contains(got["plugin youtube"].Detail, youtubetest.Key) {
 		t.Errorf("got %+v, want no secret", got)
+	}
+}
+
+// TestTheOperatorsPageChecksAPlugin of a server that runs, with the settings in force.
+func TestTheOperatorsPageChecksAPlugin(t *testing.T) {
+	t.Parallel()
+	p := newPlatforms(t)
+	var service *app.Service
+	apptest.StartBy(t, func(ctx context.Context, cfg app.Config, log *slog.Logger) (*app.Service, error) {
+		var err error
+		service, err = app.Start(ctx, cfg, log)
+		return service, err
+	}, p.configure)
+	for range 2 {
+		if checked, err := service.CheckPlugin(t.Context(), "instagram"); err != nil || checked.Check != "signed in as @"+instagramtest.Name {
+			t.Errorf("got %+v and error %v, want who is signed in", checked, err)
+		}
+	}
+	if _, err := service.CheckPlugin(t.Context(), "captions"); err == nil {
+		t.Error("a plugin without a check: got no error, want one")
 	}
 }

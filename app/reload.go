@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,6 +22,8 @@ type reloader struct {
 	host   *host.Host
 	policy *policy.Service
 	log    *slog.Logger
+
+	checking sync.Mutex // held during a check
 
 	mu  sync.Mutex
 	cfg Config // as it was read, with what was taken since
@@ -46,6 +49,18 @@ func (r *reloader) reload(ctx context.Context) (reloaded, error) {
 	}
 	r.log.InfoContext(ctx, "settings were read again", "plugins", done.Plugins, "need_restart", done.Restart)
 	return done, nil
+}
+
+// check has a plugin check itself with the settings that are in force, one at a time.
+func (r *reloader) check(ctx context.Context, plugin string) (Checked, error) {
+	if !r.checking.TryLock() {
+		return Checked{}, errors.New("another check is running")
+	}
+	defer r.checking.Unlock()
+	r.mu.Lock()
+	cfg := r.cfg
+	r.mu.Unlock()
+	return CheckConnection(ctx, cfg, plugin, slog.New(slog.DiscardHandler))
 }
 
 func (r *reloader) take() (done reloaded, err error) {

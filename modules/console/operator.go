@@ -120,9 +120,11 @@ func (o *Operators) leave(r *http.Request) {
 }
 
 // OperatorNeeds are what the page of the operator asks. Their answers are sent as JSON; who is
-// signed in sees the errors of Reload and Account.
+// signed in sees the errors of Reload, Check and Account.
 type OperatorNeeds struct {
 	Overview, Reload func(*http.Request) (any, error)
+	// Check has the plugin of an id check its settings and connection.
+	Check func(r *http.Request, plugin string) (any, error)
 	// Account shows an account after it did what the order says.
 	Account func(*http.Request, AccountOrder) (any, error)
 }
@@ -160,6 +162,20 @@ func (c *Console) Operator(operators *Operators, needs OperatorNeeds) (http.Hand
 			return
 		}
 		answer(w, done)
+	}))
+	mux.HandleFunc("POST "+OperatorPath+"check", operators.only(func(w http.ResponseWriter, r *http.Request) {
+		var of struct {
+			Plugin string `json:"plugin"`
+		}
+		if !readJSON(w, r, &of) {
+			return
+		}
+		checked, err := needs.Check(r, of.Plugin)
+		if err != nil {
+			refuse(w, http.StatusUnprocessableEntity, err.Error())
+			return
+		}
+		answer(w, checked)
 	}))
 	mux.HandleFunc("POST "+OperatorPath+"account", operators.only(func(w http.ResponseWriter, r *http.Request) {
 		var order AccountOrder

@@ -77,6 +77,12 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 	handler, err := c.Operator(o, OperatorNeeds{
 		Overview: func(*http.Request) (any, error) { return map[string]int{"queue": 7}, nil },
 		Reload:   func(*http.Request) (any, error) { return nil, errors.New("no such setting") },
+		Check: func(_ *http.Request, plugin string) (any, error) {
+			if plugin != "acme" {
+				return nil, errors.New("no such plugin")
+			}
+			return map[string]string{"check": "signed in"}, nil
+		},
 		Account: func(_ *http.Request, order AccountOrder) (any, error) {
 			if order.Do == "plan" {
 				return nil, errors.New("no such plan")
@@ -107,6 +113,7 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 		{"another site", call("POST", "/operator/enter", enter, "Content-Type", "application/json", "Sec-Fetch-Site", "cross-site"), 403},
 		{"a form", call("POST", "/operator/enter", enter, "Content-Type", "text/plain"), 415},
 		{"a reload without a token", call("POST", "/operator/reload", ""), 401},
+		{"a check without a token", call("POST", "/operator/check", `{"plugin":"acme"}`, "Content-Type", "application/json"), 401},
 		{"an order without a token", call("POST", "/operator/account", `{"account":"a@b.example","do":"block"}`, "Content-Type", "application/json"), 401},
 		{"a change", call("DELETE", "/operator/status", ""), 405},
 		{"another file", call("GET", "/operator/console.js", ""), 404},
@@ -124,6 +131,14 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 	status := call("GET", "/operator/status", "", "Authorization", "Bearer "+token)
 	if status.Code != 200 || strings.TrimSpace(status.Body.String()) != `{"queue":7}` {
 		t.Errorf("signed in: got %d %s, want 200 with a queue of 7", status.Code, status.Body)
+	}
+	for body, want := range map[string]string{
+		`{"plugin":"acme"}`: `200 {"check":"signed in"}`, `{"plugin":"x"}`: "422 no such plugin", `{"all":true}`: "400 The body cannot be read.",
+	} {
+		got := call("POST", "/operator/check", body, "Content-Type", "application/json", "Authorization", "Bearer "+token)
+		if got := fmt.Sprint(got.Code, " ", strings.TrimSpace(got.Body.String())); got != want {
+			t.Errorf("check %s: got %s, want %s", body, got, want)
+		}
 	}
 	order := func(media, body string) string {
 		got := call("POST", "/operator/account", body, "Content-Type", media, "Authorization", "Bearer "+token)

@@ -7,7 +7,7 @@ import { takeCode } from "../shell/router";
 import { Badge, Button, Card, PageHead, type Tone } from "../ui/parts";
 import { Table, type Column } from "../ui/table";
 import { AccountCard } from "./account";
-import { away, chosen, enter, follow, leave, overview, reload, state, type Overview, type Reloaded, type ScrollRow, type Setting } from "./read";
+import { away, check, chosen, enter, follow, leave, overview, reload, state, type Overview, type Reloaded, type ScrollRow, type Setting } from "./read";
 import { isText, say } from "./texts";
 
 function List<T>({ title, empty, rows, id, columns }: { title: string; empty: string; rows: T[] | null; id: (row: T) => string; columns: Column<T>[] }) {
@@ -76,6 +76,23 @@ function Settings({ of }: { of: Overview }) {
         { title: say("help"), cell: (row) => row.help },
       ]} />
     </Card>
+  );
+}
+
+/** A button that has a plugin check itself, and what it said. */
+function Connection({ of }: { of: string }) {
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<{ check: string } | Error | null>(null);
+  const ask = async () => {
+    setBusy(true);
+    setSaid(await check(of));
+    setBusy(false);
+  };
+  return (
+    <>
+      <Button kind="quiet" onClick={() => void ask()} disabled={busy} aria-label={say("checkOf", { plugin: of })}>{say("checkIt")}</Button>
+      <span role="status">{said && <bdi>{said instanceof Error ? <Badge tone="bad">{said.message}</Badge> : said.check}</bdi>}</span>
+    </>
   );
 }
 
@@ -162,6 +179,7 @@ function Now({ of }: { of: Overview }) {
         { title: say("version"), cell: (row) => row.version },
         { title: say("origin"), cell: (row) => say(row.builtin ? "builtin" : "external") },
         { title: say("state"), cell: (row) => <Badge tone={pluginTones[row.state] ?? "plain"}>{row.state}</Badge> },
+        { title: say("connection"), cell: (row) => (row.checks && row.state === "ready" ? <Connection of={row.id} /> : say("none")) },
       ]} />
       <Settings of={of} />
     </>

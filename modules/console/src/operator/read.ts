@@ -20,7 +20,7 @@ export type Overview = {
   queued: ScrollRow[] | null;
   failed: ScrollRow[] | null;
   quotas: { plugin: string; name: string; window: string; used: number; limit: number; tenants: number; renewsAt: number }[] | null;
-  plugins: { id: string; kind: string; version: string; state: string; builtin: boolean }[] | null;
+  plugins: { id: string; kind: string; version: string; state: string; builtin: boolean; checks: boolean }[] | null;
   tenants: { account: string; units: number; running: number }[] | null;
   hours: { at: number; requests: number; failed: number; medianMs: number; slowMs: number }[] | null;
   ends: { plugin: string; cause: string; calls: number }[] | null;
@@ -80,6 +80,9 @@ export async function reload(): Promise<Reloaded | Error> {
   if (!(done instanceof Error)) void read();
   return done;
 }
+
+/** What a plugin says of its settings and connection. */
+export const check = (plugin: string): Promise<{ check: string } | Error> => post("check", { plugin });
 
 /** An account without its address. Times are Unix milliseconds, 0 for none. */
 export type Account = { id: string; plan: string; interval: string; status: string; limits: string; credits: number; owed: number; createdAt: number; blockedAt: number };
