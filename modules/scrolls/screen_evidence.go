@@ -49,6 +49,10 @@ func (r secondPass) limit(ctx context.Context) error {
 			if r.in != nil {
 				next.progress.drop(LibraryFull, len(items))
 			}
+			// What the plan had no room for must come again.
+			if err := r.rows.states.forget(ctx, tx, r.id); err != nil {
+				return err
+			}
 			return r.staged.removeItems(ctx, tx, items)
 		})
 		if err == nil {

@@ -232,6 +232,34 @@ func TestStatesDoNotRunAhead(t *testing.T) {
 	})
 }
 
+// TestStatesOfVideosThatWereNotLookedAt: where a screen looks at evidence, what the plan has no room
+// for leaves the scroll before. It must come again too.
+func TestStatesOfVideosThatWereNotLookedAt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, listening())
+		feed := stated(w)
+		w.talk()
+		w.complete(w.create(Start{}).ID)
+		before := w.inForceOf(account)
+		if len(before) == 0 {
+			t.Fatal("the first run kept nothing")
+		}
+		feed.records, w.limits.MaxFeedSize = videos("tiktok", 50, 25), 5
+		if done := w.complete(w.create(Start{}).ID); done.Status != Completed || done.NewVideos == 0 || done.NewVideos > 5 {
+			t.Fatalf("got %s with %d new videos, want %s with 1 to 5", done.Status, done.NewVideos, Completed)
+		}
+		if got := w.inForceOf(account); !maps.Equal(got, before) {
+			t.Errorf("got %v, want them as before: %v", got, before)
+		}
+		w.limits.MaxFeedSize = 250
+		w.complete(w.create(Start{}).ID)
+		if got := w.inForceOf(account); maps.Equal(got, before) {
+			t.Errorf("got %v, want those of the last run", got)
+		}
+	})
+}
+
 // TestStatesAreBounded: of a source and tenant the newest stay.
 func TestStatesAreBounded(t *testing.T) {
 	t.Parallel()
