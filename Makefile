@@ -70,8 +70,8 @@ man: build ## Write the manual pages into bin/man1
 .PHONY: kits
 kits: ## Build the wheel and the npm tarball for authors of plugins, into bin/kits
 	rm -rf $(BIN)/kits && mkdir -p $(BIN)/kits
-	$(GO) run ./cmd/scrollery plugins package --lang python $(BIN)/kits/python
-	$(GO) run ./cmd/scrollery plugins package --lang ts $(BIN)/kits/ts
+	$(GO) run ./cmd/scrollery plugins kit --lang python $(BIN)/kits/python
+	$(GO) run ./cmd/scrollery plugins kit --lang ts $(BIN)/kits/ts
 	/usr/bin/python3 -m pip wheel --quiet --no-deps --no-build-isolation --no-index -w $(BIN)/kits $(BIN)/kits/python
 	cd $(BIN)/kits/ts && npm pack --silent --pack-destination ..
 

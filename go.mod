@@ -78,6 +78,7 @@ require (
 )
 
 require (
+	aead.dev/minisign v0.3.0
 	github.com/landlock-lsm/go-landlock v0.11.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/xuri/excelize/v2 v2.11.1

@@ -30,6 +30,7 @@ var rules = []rule{
 	{"app/host/box", nil, "confinement knows processes, and nothing of stages"},
 	{"app/host/egress", []string{"modules/kernel/weburl"}, "the proxy knows which addresses are public, and nothing of stages"},
 	{"app/host/programs", []string{"app/host", "plugins/programs", "plugins/stage", "modules", "proto/gen"}, "the programs answer needs of modules"},
+	{"app/host/archive", []string{"app/host", "modules/kernel/weburl", "plugins/stage"}, "archives come from public addresses, and have a plugin and what the host says of it"},
 	{"app/host", []string{"app/host", "modules/kernel/nearest", "plugins/stage", "proto/gen"}, "the host knows the protocol and no module"},
 	{"app", []string{"app", "modules", "plugins", "ent", "proto/gen", "docs"}, "app alone knows every module"},
 	{"modules/kernel/api", []string{"modules/kernel", "proto/gen"}, "the API kernel knows operations, not tables"},

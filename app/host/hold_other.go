@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// hold has no means here to find out whether another process holds the folder.
-func hold(string) (*os.File, error) { return nil, errors.ErrUnsupported }
+// Hold has no means here to find out whether another process holds the folder.
+func Hold(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 // identity has no means here: a file that takes the place of another one looks the same.
 func identity(string) string { return "" }

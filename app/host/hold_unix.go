@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hold locks a folder for as long as the file is open, which is at most until the
+// Hold locks a folder for as long as the file is open, which is at most until the
 // process ends. It does not wait.
-func hold(path string) (*os.File, error) {
+func Hold(path string) (*os.File, error) {
 	folder, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err

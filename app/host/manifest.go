@@ -16,7 +16,7 @@ import (
 	"github.com/scrollery/scrollery/app/host/box/launch"
 )
 
-// manifest is what the operator says about an external plugin, in YAML or JSON:
+// Manifest is what the operator says about an external plugin, in YAML or JSON:
 //
 //	id: acme
 //	file: acme-stage          # beside the manifest; the id where it is left out
@@ -24,7 +24,7 @@ import (
 //	enabled: true             # by default
 //	settings: {region: eu}
 //	secrets: [token]          # names; the values come from the server's config
-type manifest struct {
+type Manifest struct {
 	ID       string            `yaml:"id"`
 	File     string            `yaml:"file"`
 	SHA256   string            `yaml:"sha256"`
@@ -50,15 +50,10 @@ func (p *plugins) discover(dir string) error {
 	if _, err := os.Stat(dir); err != nil {
 		return fmt.Errorf("plugin folder: %w", err)
 	}
-	var paths []string
-	for _, pattern := range []string{"*.yaml", "*.yml", "*.json", "*/plugin.yaml", "*/plugin.yml", "*/plugin.json"} {
-		found, err := filepath.Glob(filepath.Join(dir, pattern))
-		if err != nil {
-			return err
-		}
-		paths = append(paths, found...)
+	paths, err := manifests(dir)
+	if err != nil {
+		return err
 	}
-	slices.Sort(paths)
 	var found []*entry
 	for _, path := range paths {
 		e, err := readManifest(path)
@@ -81,24 +76,68 @@ func (p *plugins) discover(dir string) error {
 	return nil
 }
 
+// manifests are the paths of the manifests of a plugin folder, sorted.
+func manifests(dir string) (paths []string, err error) {
+	for _, pattern := range []string{"*.yaml", "*.yml", "*.json", "*/plugin.yaml", "*/plugin.yml", "*/plugin.json"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+// Installed finds the manifest of a plugin in a plugin folder. The path is empty if no
+// manifest there that can be read has the id, and the first one that has it otherwise.
+func Installed(dir, id string) (path string, m Manifest, err error) {
+	paths, err := manifests(dir)
+	if err != nil {
+		return "", Manifest{}, err
+	}
+	for _, path := range paths {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", Manifest{}, err
+		}
+		m, err := ParseManifest(file)
+		_ = file.Close()
+		if err == nil && m.ID == id {
+			return path, m, nil
+		}
+	}
+	return "", Manifest{}, nil
+}
+
+// ParseManifest reads a manifest of at most [MaxManifest] bytes. It fills in the file, and does
+// not look at it.
+func ParseManifest(from io.Reader) (m Manifest, err error) {
+	decoder := yaml.NewDecoder(io.LimitReader(from, MaxManifest), yaml.DisallowUnknownField())
+	if err := decoder.Decode(&m); err != nil {
+		return Manifest{}, fmt.Errorf("read manifest: %s", strings.SplitN(err.Error(), "\n", 2)[0])
+	}
+	if !pluginID().MatchString(m.ID) {
+		return Manifest{}, fmt.Errorf("id %q: want %s", m.ID, pluginID())
+	}
+	m.File = cmp.Or(m.File, m.ID)
+	m.SHA256 = strings.ToLower(m.SHA256)
+	return m, nil
+}
+
+// MaxManifest is the most bytes of a manifest that are read.
+const MaxManifest = 64 << 10
+
 func readManifest(path string) (*entry, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	var m manifest
-	decoder := yaml.NewDecoder(io.LimitReader(file, 64<<10), yaml.DisallowUnknownField())
-	if err := decoder.Decode(&m); err != nil {
-		return nil, fmt.Errorf("read manifest: %s", strings.SplitN(err.Error(), "\n", 2)[0])
+	m, err := ParseManifest(file)
+	if err != nil {
+		return nil, err
 	}
-	if !pluginID().MatchString(m.ID) {
-		return nil, fmt.Errorf("id %q: want %s", m.ID, pluginID())
-	}
-	if m.File == "" {
-		m.File = m.ID
-	}
-	m.SHA256 = strings.ToLower(m.SHA256)
 	e := &entry{id: m.ID, manifest: m, enabled: m.Enabled == nil || *m.Enabled}
 	switch {
 	case !filepath.IsLocal(m.File):

@@ -80,7 +80,7 @@ type entry struct {
 	id       string
 	builtin  bool
 	enabled  bool
-	manifest manifest
+	manifest Manifest
 	path     string // of an external binary
 	late     *Late  // of a source that a file describes
 

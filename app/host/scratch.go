@@ -45,7 +45,7 @@ func newScratch(root, prefix string) (*scratch, error) {
 	}
 	made := &scratch{path: path}
 	// The mark comes last: a folder with a mark is held, or its host is dead.
-	if made.lock, err = hold(path); err == nil || errors.Is(err, errors.ErrUnsupported) {
+	if made.lock, err = Hold(path); err == nil || errors.Is(err, errors.ErrUnsupported) {
 		err = os.WriteFile(filepath.Join(path, mark), nil, 0o600)
 	}
 	if err != nil {
@@ -150,7 +150,7 @@ func sweep(path string) {
 	if seal, err := os.Lstat(filepath.Join(path, mark)); err != nil || !seal.Mode().IsRegular() {
 		return
 	}
-	lock, err := hold(path)
+	lock, err := Hold(path)
 	if err == nil || errors.Is(err, errors.ErrUnsupported) && time.Since(info.ModTime()) > leftover {
 		(&scratch{path, lock}).remove()
 	}

@@ -56,7 +56,7 @@ func TrialOf(path string, log *slog.Logger) (h *Host, t *Trial, sha256 string, e
 	if err != nil {
 		return nil, nil, "", err
 	}
-	h.plugins.add(&entry{id: id, enabled: true, path: path, manifest: manifest{ID: id, SHA256: sha256}})
+	h.plugins.add(&entry{id: id, enabled: true, path: path, manifest: Manifest{ID: id, SHA256: sha256}})
 	return h, h.Trial(id), sha256, nil
 }
 

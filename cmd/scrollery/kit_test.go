@@ -175,9 +175,9 @@ func TestPackages(t *testing.T) {
 	needs(t, hasPython+" && /usr/bin/python3 -c 'import setuptools, wheel, pip'", hasNode)
 	dir := t.TempDir()
 	out := inKit(t, dir, `set -euo pipefail
-scrollery plugins package --lang python py
+scrollery plugins kit --lang python py
 /usr/bin/python3 -m pip wheel --quiet --no-deps --no-build-isolation --no-index -w out ./py
-scrollery plugins package --lang ts ts
+scrollery plugins kit --lang ts ts
 (cd ts && npm pack --silent --pack-destination ../out)
 /usr/bin/python3 -m zipfile -l out/*.whl
 tar tzf out/*.tgz

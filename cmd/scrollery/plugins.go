@@ -18,7 +18,8 @@ import (
 )
 
 func pluginsCommand() *cobra.Command {
-	return group("plugins", "List, try, check, pin and create stage plugins", pluginsList(), pluginsTry(), pluginsCheck(), pluginsPin(), pluginsNew(), pluginsPackage())
+	return group("plugins", "List, try, check, create, package and install stage plugins",
+		pluginsList(), pluginsTry(), pluginsCheck(), pluginsPin(), pluginsNew(), pluginsPackage(), pluginsInstall(), pluginsRemove(), pluginsKit())
 }
 
 func pluginsList() *cobra.Command {
@@ -131,18 +132,6 @@ func pluginsPin() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&manifest, "manifest", "", "the manifest (default: plugin.yaml beside the binary)")
-	return command
-}
-
-func pluginsPackage() *cobra.Command {
-	var lang string
-	command := &cobra.Command{
-		Use:   "package DIR",
-		Short: "Write what the wheel or the npm tarball for authors of plugins is built from",
-		Args:  oneArg("an empty or new folder"),
-		RunE:  func(_ *cobra.Command, args []string) error { return kit.WritePackage(lang, args[0]) },
-	}
-	command.Flags().StringVar(&lang, "lang", "python", "python or ts")
 	return command
 }
 

@@ -19,6 +19,7 @@ import (
 
 var (
 	idLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^id:[ \t]*["']?([a-z0-9-]*)["']?[ \t]*(#.*)?$`) })
+	fileLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^file:.*$`) })
 	hashLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^sha256:.*$`) })
 )
 
@@ -43,7 +44,7 @@ func Pin(ctx context.Context, path, manifest string, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "%s: %s %s, sha256 %s\n", manifest, spec.ID, spec.Version, hash)
-	script, err := isScript(path)
+	script, err := IsScript(path)
 	if err != nil {
 		return err
 	}
@@ -67,10 +68,20 @@ func pinned(path, file string, spec stage.Spec, hash string) (string, error) {
 	if id := idLine().FindStringSubmatch(text); id == nil || id[1] != spec.ID {
 		return "", fmt.Errorf("%s is not the manifest of %q", path, spec.ID)
 	}
-	if hashLine().MatchString(text) {
-		return hashLine().ReplaceAllLiteralString(text, "sha256: "+hash), nil
+	return withLine(text, hashLine(), "sha256: "+hash), nil
+}
+
+// Repinned is the text of a manifest with another file and its hash, and else as it was.
+func Repinned(text, file, hash string) string {
+	return withLine(withLine(text, fileLine(), "file: "+file), hashLine(), "sha256: "+hash)
+}
+
+// withLine replaces a line of a manifest, or appends it.
+func withLine(text string, old *regexp.Regexp, line string) string {
+	if old.MatchString(text) {
+		return old.ReplaceAllLiteralString(text, line)
 	}
-	return strings.TrimRight(text, "\n") + "\nsha256: " + hash + "\n", nil
+	return strings.TrimRight(text, "\n") + "\n" + line + "\n"
 }
 
 // replace writes a file whole or not at all.
@@ -90,8 +101,8 @@ func replace(path, text string) error {
 	return err
 }
 
-// isScript reports whether an interpreter runs the file.
-func isScript(path string) (bool, error) {
+// IsScript reports whether an interpreter runs the file.
+func IsScript(path string) (bool, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return false, err

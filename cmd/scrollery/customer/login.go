@@ -169,7 +169,7 @@ func (c *call) askKey(piped bool) (string, error) {
 		}
 	case ok:
 		fmt.Fprint(c.cmd.ErrOrStderr(), "Key: ")
-		text, err = hidden(c.ctx, terminal)
+		text, err = Hidden(c.ctx, terminal)
 		fmt.Fprintln(c.cmd.ErrOrStderr())
 	default:
 		return "", wrongUse("stdin is no terminal: use `--key -` to read the key from it")
@@ -183,9 +183,9 @@ func (c *call) askKey(piped bool) (string, error) {
 	return text, nil
 }
 
-// hidden reads a line that the terminal does not show. The terminal is as before also
+// Hidden reads a line that the terminal does not show. The terminal is as before also
 // when the context ends.
-func hidden(ctx context.Context, terminal *os.File) (string, error) {
+func Hidden(ctx context.Context, terminal *os.File) (string, error) {
 	fd := int(terminal.Fd())
 	before, err := term.GetState(fd)
 	if err != nil {

@@ -143,7 +143,7 @@ func readSecrets(c *call, source string, piped bool) (*structpb.Value, error) {
 	var typed []string
 	for _, one := range known.GetSources()[at].GetSecrets() {
 		fmt.Fprintf(c.cmd.ErrOrStderr(), "%s: ", one.GetName())
-		text, err := hidden(c.ctx, terminal)
+		text, err := Hidden(c.ctx, terminal)
 		fmt.Fprintln(c.cmd.ErrOrStderr())
 		if err != nil {
 			return nil, fmt.Errorf("read the secret: %w", err)
