@@ -15,3 +15,11 @@ func writeSynced(path, text string, mode fs.FileMode) error {
 	_, err = file.WriteString(text)
 	return errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
 }
+
+// makeFolder makes a folder that every user can read, if it is not there.
+func makeFolder(path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	return errors.Join(os.MkdirAll(path, 0o755), os.Chmod(path, 0o755)) // whatever the umask
+}

@@ -26,7 +26,7 @@ import (
 const (
 	staging    = ".install"
 	archived   = "archive"
-	unpacked   = "plugin"
+	manifested = "manifest"
 	hashDigits = 12 // of the hash, in the name of a plugin's file
 )
 
@@ -35,6 +35,8 @@ type Folder struct {
 	dir   string
 	lock  *os.File
 	fresh bool // made by Enter
+	// reached, if set, is called before each step of an installation, by tests.
+	reached func(step string)
 }
 
 // Enter makes the plugin folder if there is none, and waits for no other process: it fails if
@@ -51,7 +53,7 @@ func Enter(dir string) (*Folder, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		f.fresh = true
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return nil, fmt.Errorf("plugin folder: %w", err)
 	}
 	if err := os.Mkdir(f.staging(), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -131,7 +133,7 @@ func (f *Folder) Unpack(ctx context.Context, fetch Fetcher, from string, key *mi
 			return Plugin{}, "", err
 		}
 	}
-	p, err = unpack(kept, filepath.Join(f.staging(), unpacked))
+	p, err = unpack(kept, f.staging())
 	if err != nil {
 		return Plugin{}, "", fmt.Errorf("%s: %w", from, err)
 	}
@@ -240,34 +242,42 @@ func (f *Folder) Install(p Plugin, at Place) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Dir(at.Manifest)
+	folder, name := filepath.Dir(at.Manifest), p.fileName()
 	_, missing := os.Stat(folder)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
+	staged := filepath.Join(f.staging(), manifested)
+	steps := []struct {
+		name string
+		do   func() error
+	}{
+		{"folder", func() error { return makeFolder(folder) }},
+		{"write", func() error { return errors.Join(writeSynced(staged, text, mode), own(staged, at.Manifest)) }},
+		{"file", func() error { return os.Rename(p.Path, filepath.Join(folder, name)) }},
+		{"sync", func() error { return errors.Join(syncFolder(folder), syncFolder(f.dir)) }},
+		{"manifest", func() error { return os.Rename(staged, at.Manifest) }},
 	}
-	name := p.fileName()
-	staged := filepath.Join(f.staging(), "manifest")
-	err = errors.Join(writeSynced(staged, text, mode), own(staged, at.Manifest))
-	if err == nil {
-		err = os.Rename(p.Path, filepath.Join(folder, name))
-	}
-	if err == nil {
-		err = syncFolder(folder)
-	}
-	if err == nil {
-		err = os.Rename(staged, at.Manifest)
-	}
-	if err != nil {
-		if at.Old.File != name {
-			_ = os.Remove(filepath.Join(folder, name))
+	for _, step := range steps {
+		f.at(step.name)
+		if err := step.do(); err != nil {
+			if at.Old.File != name {
+				_ = os.Remove(filepath.Join(folder, name))
+			}
+			if errors.Is(missing, fs.ErrNotExist) {
+				_ = os.Remove(folder)
+			}
+			return fmt.Errorf("install %s: %w", p.ID, err)
 		}
-		if errors.Is(missing, fs.ErrNotExist) {
-			_ = os.Remove(folder)
-		}
-		return fmt.Errorf("install %s: %w", p.ID, err)
 	}
-	sweep(folder, p.ID, name, at.Old.File)
-	return errors.Join(syncFolder(folder), syncFolder(f.dir))
+	f.at("sweep")
+	if at.Old.File != name { // or the one before is still the old one
+		sweep(folder, p.ID, name, at.Old.File)
+	}
+	return syncFolder(folder)
+}
+
+func (f *Folder) at(step string) {
+	if f.reached != nil {
+		f.reached(step)
+	}
 }
 
 // fileName is that of the plugin's file where it is installed. Each version has its own.

@@ -122,7 +122,10 @@ func (d Described) As(spec stage.Spec) error {
 // Wants are the lines that tell what the plugin may do; script is whether an interpreter runs it.
 func (d Described) Wants(script bool) []string { return kit.Wants(d.Spec(), script) }
 
-var fileForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
+var (
+	fileForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
+	hashForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{64}$`) })
+)
 
 // parseIndex reads an index, and fails for what no archive of [Write] has.
 func parseIndex(raw []byte) (Index, error) {
@@ -169,8 +172,12 @@ func (x Index) plausible() error {
 		return fmt.Errorf("it must name two files: %s and the plugin, which is named as %s", manifestName, fileForm())
 	}
 	for i, most := range []int64{host.MaxManifest, MaxArchive} {
-		if f := x.Files[i]; f.Bytes < 1 || f.Bytes > most {
+		f := x.Files[i]
+		if f.Bytes < 1 || f.Bytes > most {
 			return fmt.Errorf("%s has %d bytes, and may have %d", f.Name, f.Bytes, most)
+		}
+		if !hashForm().MatchString(f.SHA256) {
+			return fmt.Errorf("%s has no SHA-256", f.Name)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/app/host/conformance"
@@ -138,8 +139,8 @@ func (p Plugin) Describe(ctx context.Context) (stage.Spec, error) {
 	return spec, err
 }
 
-// unpack writes the plugin of an archive to path, where nothing is.
-func unpack(from io.Reader, path string) (p Plugin, err error) {
+// unpack writes the plugin of an archive into a folder.
+func unpack(from io.Reader, folder string) (p Plugin, err error) {
 	r, err := newReader(from)
 	if err != nil {
 		return Plugin{}, err
@@ -151,11 +152,11 @@ func unpack(from io.Reader, path string) (p Plugin, err error) {
 	if err := r.file(p.Files[0], &text); err != nil {
 		return Plugin{}, err
 	}
-	p.Path, p.Text = path, text.String()
+	p.Path, p.Text = filepath.Join(folder, p.fileName()), text.String()
 	if p.Manifest, err = p.manifestOf(p.Text); err != nil {
 		return Plugin{}, err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(p.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return Plugin{}, err
 	}
@@ -167,7 +168,7 @@ func unpack(from io.Reader, path string) (p Plugin, err error) {
 	if err = errors.Join(err, file.Chmod(0o755), file.Sync(), file.Close()); err != nil {
 		return Plugin{}, err
 	}
-	if p.Script, err = kit.IsScript(path); err != nil {
+	if p.Script, err = kit.IsScript(p.Path); err != nil {
 		return Plugin{}, err
 	}
 	if p.Script != (p.OS == anywhere) {

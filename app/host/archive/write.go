@@ -70,7 +70,7 @@ func Write(ctx context.Context, o Order) (Index, string, error) {
 	if err != nil {
 		return Index{}, "", err
 	}
-	out := cmp.Or(o.Out, fmt.Sprintf("%s_%s_%s_%s.tar.gz", x.ID, fileSafe(x.Version), x.OS, x.Arch))
+	out := cmp.Or(o.Out, x.name())
 	return x, out, o.save(out, packed, x)
 }
 
@@ -124,10 +124,7 @@ func (x Index) pack(manifest, binary []byte) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	compressed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
+	compressed := gzip.NewWriter(&out)
 	files := tar.NewWriter(compressed)
 	for _, one := range []struct {
 		name string
@@ -142,7 +139,8 @@ func (x Index) pack(manifest, binary []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return out.Bytes(), errors.Join(files.Close(), compressed.Close())
+	err = errors.Join(files.Close(), compressed.Close())
+	return out.Bytes(), err
 }
 
 // platform is what a plugin runs on: anything for a script. What a binary of this machine is
@@ -180,6 +178,11 @@ func readAtMost(path string, most int64) ([]byte, error) {
 		err = fmt.Errorf("%s is larger than %d bytes", path, most)
 	}
 	return raw, err
+}
+
+// name is the file's name of an archive that was given none.
+func (x Index) name() string {
+	return fmt.Sprintf("%s_%s_%s_%s.tar.gz", x.ID, fileSafe(x.Version), x.OS, x.Arch)
 }
 
 // fileSafe is a version as a part of a file's name.
