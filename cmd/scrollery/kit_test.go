@@ -302,3 +302,42 @@ SCROLLERY_PLUGIN_DIR="$PWD/plugins" scrollery plugins list --json | tr -d ' \n'
 		})
 	}
 }
+
+// TestPackagesOfPlugins hands a plugin in Go and one in Python from an author to an operator, who
+// installs them and then a newer version of one.
+func TestPackagesOfPlugins(t *testing.T) {
+	t.Parallel()
+	storetest.Heavy(t)
+	needs(t, hasMake, hasPython)
+	out := inKit(t, t.TempDir(), `set -euo pipefail
+export SCROLLERY_PLUGIN_DIR="$PWD/plugins"
+scrollery plugins new in-go --kind screen --replace "$CHECKOUT"
+scrollery plugins new in-python --kind screen --lang python
+for name in in-go in-python; do
+  make -C $name build
+  scrollery plugins package $name -o $name.tar.gz
+  scrollery plugins install $name.tar.gz < /dev/null && exit 1
+  test ! -e plugins/$name
+  scrollery plugins install $name.tar.gz --yes
+done
+sed -i 's/0\.1\.0/0.2.0/' in-python/main.py
+make -C in-python build
+scrollery plugins package in-python/plugin.yaml
+scrollery plugins install in-python_0.2.0_any_any.tar.gz --yes
+scrollery plugins list
+scrollery plugins remove in-go --yes
+test ! -e plugins/in-go
+`)
+	for _, want := range []string{
+		"stdin is no terminal to ask on", "is a script: may read and run", "Replace in-python 0.1.0 in", "by 0.2.0? Yes.", "in-go is removed",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in the output:\n%s", want, out)
+		}
+	}
+	for _, ready := range []string{`in-go +screen +0\.1\.0 +ready`, `in-python +screen +0\.2\.0 +ready`} {
+		if !regexp.MustCompile(`(?m)^` + ready).MatchString(out) {
+			t.Errorf("the list has no %s:\n%s", ready, out)
+		}
+	}
+}
