@@ -75,8 +75,8 @@ var bindings = fx.Options(
 		func(m *sources.Memory) host.Memory { return m },
 		func(a *sources.Accounts) host.Accounts { return accountSources{a} },
 		func(c Config) sources.Sealer { return c.sealer() },
-		func(h *host.Host, q *quota.Service) sources.Needs {
-			return sources.Needs{Plugins: sourcePlugins{h, sourceQuotas{q, h}}}
+		func(c Config, h *host.Host, q *quota.Service) sources.Needs {
+			return sources.Needs{Plugins: sourcePlugins{h, sourceQuotas{q, h}, c.BaseURL}}
 		},
 		accountNeeds,
 		importNeeds,

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/quota"
+	"github.com/scrollery/scrollery/modules/site"
 	"github.com/scrollery/scrollery/modules/sources"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -51,6 +52,15 @@ func (a accountSources) Owned(ctx context.Context) (map[string]*host.Own, error)
 type sourcePlugins struct {
 	host   *host.Host
 	quotas sourceQuotas
+	base   string // of addresses of this server
+}
+
+// sourcePages are the parts of the page on sources, by the id of a source that is compiled in.
+func sourcePages() map[string]string {
+	return map[string]string{
+		"feed": "feed-your-own-files", "youtube-feed": "youtube-feed-public-feeds", "youtube": "youtube-the-data-api",
+		"ytdlp": "ytdlp-yt-dlp", "tiktok": "tiktok-the-research-api", "instagram": "instagram-the-graph-api",
+	}
 }
 
 func (p sourcePlugins) Describe(id string) (sources.Source, bool) {
@@ -64,7 +74,10 @@ func (p sourcePlugins) Describe(id string) (sources.Source, bool) {
 // described is what does not depend on a tenant.
 func (p sourcePlugins) described(plugin host.Plugin) sources.Source {
 	spec, _ := p.host.Spec(plugin.ID)
-	source := sources.Source{ID: plugin.ID, Summary: plugin.Summary, Platforms: plugin.Platforms, Requests: plugin.Requests, Checks: plugin.Checks}
+	source := sources.Source{ID: plugin.ID, Summary: plugin.Summary, Platforms: plugin.Platforms, Requests: plugin.Requests, Checks: plugin.Checks, Docs: plugin.Docs}
+	if part := sourcePages()[plugin.ID]; part != "" && plugin.Builtin {
+		source.Docs = p.base + site.DocsPath + "/sources#" + part
+	}
 	for _, name := range spec.Secrets {
 		source.Secrets = append(source.Secrets, sources.Secret{Name: name, Required: slices.Contains(spec.RequiredSecrets, name)})
 	}

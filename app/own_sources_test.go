@@ -390,3 +390,37 @@ func TestAccountsCheckTheirKeys(t *testing.T) {
 		}
 	})
 }
+
+// TestSourcesHavePages: each source of the list names a page, and a part of the server's own page
+// that is there.
+func TestSourcesHavePages(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t)
+	account := running.Account(t, "pro")
+	var got struct {
+		Sources []struct {
+			Source  string
+			DocsURL *string `json:"docsUrl"`
+		}
+	}
+	account.Get(t, "GET /v1/sources/list", &got)
+	page := string(account.Do(t, "GET /docs/sources", "").Body)
+	own := 0
+	for _, s := range got.Sources {
+		if s.DocsURL == nil {
+			t.Errorf("%s has no page, want one", s.Source)
+			continue
+		}
+		if part, is := strings.CutPrefix(*s.DocsURL, running.BaseURL+"/docs/sources#"); is {
+			own++
+			if !strings.Contains(page, `id="`+part+`"`) {
+				t.Errorf("%s: %s is no part of the page, want one", s.Source, part)
+			}
+		} else if !strings.HasPrefix(*s.DocsURL, "https://") || strings.Contains(*s.DocsURL, " ") {
+			t.Errorf("%s: got %q, want the address of a page of the provider", s.Source, *s.DocsURL)
+		}
+	}
+	if own != 6 || len(got.Sources) < 9 {
+		t.Errorf("got %d sources, %d with a part of the server's page, want at least 9 and 6", len(got.Sources), own)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/scrollery/scrollery/app/host"
+	"github.com/scrollery/scrollery/modules/kernel/weburl"
 	"github.com/scrollery/scrollery/plugins/recipe"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -64,7 +65,7 @@ func (r *recipes) late() []host.Late {
 			}
 			if one.Err == nil {
 				parsed[string(f.text)] = read
-				one.Spec, one.Given = read.Spec(slices.Clone(after)...), read.Given()
+				one.Spec, one.Given, one.Docs = read.Spec(slices.Clone(after)...), read.Given(), pageOf(read.Docs)
 				r.beside(f, &one)
 			}
 		}
@@ -75,6 +76,18 @@ func (r *recipes) late() []host.Late {
 	}
 	r.parsed = parsed
 	return all
+}
+
+// pageOf is the first page that a recipe was written from, without the day that it was read; empty
+// if that is no address.
+func pageOf(docs []string) string {
+	for _, text := range docs {
+		address, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+		if _, err := weburl.Parse(address); err == nil {
+			return address
+		}
+	}
+	return ""
 }
 
 // files are the recipes in the order of their ids.

@@ -51,6 +51,8 @@ type Plugin struct {
 	// After and Fallback order a source behind others.
 	After    []string
 	Fallback bool
+	// Docs is the address of the page on what a late source asks; empty for others.
+	Docs string
 	// Online reports whether it talks to any host.
 	Online  bool
 	Builtin bool
@@ -233,6 +235,9 @@ func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
 		Checks:     e.checks || e.spec.Check != nil,
 		NeedsMedia: e.spec.NeedsMedia, AfterEvidence: e.spec.AfterEvidence, Requests: e.spec.Requests, After: e.spec.After, Fallback: e.spec.Fallback,
+	}
+	if e.late != nil {
+		p.Docs = e.late.Docs
 	}
 	given, unset := h.grants.give(e, e.spec, stage.Run{}, own)
 	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {

@@ -24,7 +24,7 @@ func ownSources(t *testing.T, c *terminal) {
 		t.Errorf("got %q, want it ready with a key of its own", got)
 	}
 	listed := c.must(t, exitDone, "source", "list").stdout
-	for _, want := range []string{"SOURCE\tSTATE\tOWN", "youtube\tready\ttrue", "feed\t"} {
+	for _, want := range []string{"SOURCE\tSTATE\tOWN", "youtube\tready\ttrue", "feed\t", "100 a search; ", "/docs/sources#youtube-the-data-api\n"} {
 		if !strings.Contains(listed, want) {
 			t.Errorf("the list lacks %q: %s", want, listed)
 		}

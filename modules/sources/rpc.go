@@ -126,7 +126,7 @@ func orNull(text string) *string {
 }
 
 func message(s *Shown) *pb.SourceState {
-	out := &pb.SourceState{Source: s.ID, Summary: s.Summary, Platforms: s.Platforms, State: s.State, Reason: orNull(s.Reason), Own: s.Own != nil, Checks: s.Checks}
+	out := &pb.SourceState{Source: s.ID, Summary: s.Summary, Platforms: s.Platforms, State: s.State, Reason: orNull(s.Reason), Own: s.Own != nil, Checks: s.Checks, DocsUrl: orNull(s.Docs)}
 	own := Own{}
 	if s.Own != nil {
 		own, out.UpdatedAt = *s.Own, proto.Float64(float64(s.Own.UpdatedAt))

@@ -43,6 +43,8 @@ type Source struct {
 	Requests stage.Cost
 	// Checks: it can be tried without a seed.
 	Checks bool
+	// Docs is the address of the page on it; empty for none.
+	Docs string
 }
 
 // The states of a source.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,8 +25,9 @@ func (p sourceKeys) all() *cobra.Command {
 func (p sourceKeys) list() *cobra.Command {
 	return p.program.command(spec{
 		use: "list", short: "List the sources, and what each needs", answer: &pb.ListSourcesResponse{},
-		long: "Lists the sources of the server with their state. `own` is a source that is asked with your own keys. Of a secret at most its last four\n" +
-			"characters are shown.",
+		long: "Lists the sources of the server with their state, what a creator and a search usually take of what the site grants, and the\n" +
+			"address of the page on each. `own` is a source that is asked with your own keys. Of a secret at most its last four characters\n" +
+			"are shown.",
 		example: "  scrollery source list\n  scrollery source list --jq '.sources[] | select(.state == \"ready\").source'",
 		run: func(c *call, _ []string) error {
 			got, err := askOnce[*pb.ListSourcesResponse](c, &pb.ListSourcesRequest{})
@@ -39,11 +41,38 @@ func (p sourceKeys) list() *cobra.Command {
 					{Name: "own", Cell: func(s *pb.SourceState) any { return s.GetOwn() }},
 					{Name: "platforms", Cell: func(s *pb.SourceState) any { return strings.Join(s.GetPlatforms(), " ") }},
 					{Name: "secrets", Cell: func(s *pb.SourceState) any { return secretWords(s) }, Cut: 40},
+					{Name: "price", Cell: func(s *pb.SourceState) any { return priceWords(s) }, Cut: 60},
 					{Name: "why", Cell: func(s *pb.SourceState) any { return s.GetReason() }, Cut: 70},
+					{Name: "docs", Cell: func(s *pb.SourceState) any { return s.GetDocsUrl() }},
 				})
 			})
 		},
 	})
+}
+
+// priceWords are what a seed usually takes of each quota of a source.
+func priceWords(s *pb.SourceState) string {
+	var words []string
+	for _, q := range s.GetQuotas() {
+		amount := func(units float64) string {
+			if q.GetMoney() {
+				return "$" + strconv.FormatFloat(units/1e6, 'f', -1, 64)
+			}
+			return strconv.FormatFloat(units, 'f', -1, 64)
+		}
+		var each []string
+		if q.GetPerHandle() > 0 {
+			each = append(each, amount(q.GetPerHandle())+" a creator")
+		}
+		if q.GetPerTerm() > 0 {
+			each = append(each, amount(q.GetPerTerm())+" a search")
+		}
+		if len(each) == 0 {
+			each = []string{q.GetName()}
+		}
+		words = append(words, fmt.Sprintf("%s; %s of %s left", strings.Join(each, ", "), amount(q.GetLeft()), amount(q.GetLimit())))
+	}
+	return strings.Join(words, "; ")
 }
 
 // secretWords are the names of a source's secrets, each with what is known of it.

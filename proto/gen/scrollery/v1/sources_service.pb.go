@@ -51,7 +51,9 @@ type SourceState struct {
 	// When the account's keys were last set, Unix milliseconds; null without any.
 	UpdatedAt *float64 `protobuf:"fixed64,12,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
 	// Whether it can check its keys and connection by trySource without a seed.
-	Checks        bool `protobuf:"varint,13,opt,name=checks" json:"checks,omitempty"`
+	Checks bool `protobuf:"varint,13,opt,name=checks" json:"checks,omitempty"`
+	// Address of the page on the source, of this server or of the provider; null for none.
+	DocsUrl       *string `protobuf:"bytes,14,opt,name=docs_url,json=docsUrl" json:"docs_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -175,6 +177,13 @@ func (x *SourceState) GetChecks() bool {
 		return x.Checks
 	}
 	return false
+}
+
+func (x *SourceState) GetDocsUrl() string {
+	if x != nil && x.DocsUrl != nil {
+		return *x.DocsUrl
+	}
+	return ""
 }
 
 // SourceSecret is a secret of a source.
@@ -986,7 +995,7 @@ var File_scrollery_v1_sources_service_proto protoreflect.FileDescriptor
 
 const file_scrollery_v1_sources_service_proto_rawDesc = "" +
 	"\n" +
-	"\"scrollery/v1/sources_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1cscrollery/v1/operation.proto\"\xa7\x04\n" +
+	"\"scrollery/v1/sources_service.proto\x12\fscrollery.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1cscrollery/v1/operation.proto\"\xc2\x04\n" +
 	"\vSourceState\x12\x1d\n" +
 	"\x06source\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x06source\x12\x1f\n" +
 	"\asummary\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x02R\asummary\x12\x1c\n" +
@@ -1003,7 +1012,8 @@ const file_scrollery_v1_sources_service_proto_rawDesc = "" +
 	"\x11requests_per_term\x18\v \x01(\x01R\x0frequestsPerTerm\x12\x1d\n" +
 	"\n" +
 	"updated_at\x18\f \x01(\x01R\tupdatedAt\x12\x1d\n" +
-	"\x06checks\x18\r \x01(\bB\x05\xaa\x01\x02\b\x02R\x06checks\"y\n" +
+	"\x06checks\x18\r \x01(\bB\x05\xaa\x01\x02\b\x02R\x06checks\x12\x19\n" +
+	"\bdocs_url\x18\x0e \x01(\tR\adocsUrl\"y\n" +
 	"\fSourceSecret\x12\x19\n" +
 	"\x04name\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x04name\x12!\n" +
 	"\brequired\x18\x02 \x01(\bB\x05\xaa\x01\x02\b\x02R\brequired\x12\x17\n" +
