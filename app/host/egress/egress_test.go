@@ -384,3 +384,33 @@ func TestStrangers(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusalsAreToldApart: a refusal of the proxy is marked, by which no host can mark its answer.
+func TestRefusalsAreToldApart(t *testing.T) {
+	t.Parallel()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set(Refused, "refused")
+		http.Error(w, "egress: says the site", http.StatusForbidden)
+	}))
+	defer site.Close()
+	_, client, _ := setup(t, Config{Endpoints: []string{strings.TrimPrefix(site.URL, "http://")}})
+	for address, marked := range map[string]bool{site.URL: false, "http://elsewhere.example.com": true} {
+		answer, err := client.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if got := answer.Header.Get(Refused) != ""; got != marked || answer.StatusCode != http.StatusForbidden {
+			t.Errorf("%s: %d, marked: %t, want 403 and %t", address, answer.StatusCode, got, marked)
+		}
+	}
+	transport, marked := client.Transport.(*http.Transport).Clone(), false
+	transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
+		marked = answer.Header.Get(Refused) != ""
+		return nil
+	}
+	answer, err := (&http.Client{Transport: transport}).Get("https://elsewhere.example.com")
+	if err == nil || !strings.Contains(err.Error(), "egress: the stage did not declare this host") || !marked {
+		t.Errorf("through a tunnel: %v, %v, marked: %t, want the words of the proxy and its mark", answer, err, marked)
+	}
+}

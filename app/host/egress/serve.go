@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -55,17 +56,43 @@ func (p *Proxy) known(r *http.Request) bool {
 		subtle.ConstantTimeCompare(raw, []byte(user+":"+p.token)) == 1
 }
 
+// Refused is the header of answers that are the proxy's own. An answer of a host does not have it.
+const Refused = "Scrollery-Egress"
+
 // say answers an error of dial.
 func say(w http.ResponseWriter, err error) {
+	status, text := words(err)
+	w.Header().Set(Refused, "refused")
+	http.Error(w, text, status)
+}
+
+// words are what a plugin gets to hear of an error of dial.
+func words(err error) (status int, text string) {
 	var timeout net.Error
 	switch {
 	case errors.Is(err, errUndeclared), errors.Is(err, errPrivate), errors.Is(err, errSpent):
-		http.Error(w, "egress: "+plain(err), http.StatusForbidden)
+		return http.StatusForbidden, "egress: " + plain(err)
 	case errors.As(err, &timeout) && timeout.Timeout():
-		http.Error(w, "egress: the host does not answer", http.StatusGatewayTimeout)
-	default:
-		http.Error(w, "egress: the host cannot be reached", http.StatusBadGateway)
+		return http.StatusGatewayTimeout, "egress: the host does not answer"
 	}
+	return http.StatusBadGateway, "egress: the host cannot be reached"
+}
+
+// sayOfTunnel is say to a CONNECT: the words are in the status line too, since clients show
+// nothing else of the answer.
+func sayOfTunnel(w http.ResponseWriter, err error) {
+	in, _, failed := http.NewResponseController(w).Hijack()
+	if failed != nil {
+		say(w, err)
+		return
+	}
+	defer in.Close()
+	if in.SetDeadline(time.Now().Add(headerTime)) != nil {
+		return
+	}
+	status, text := words(err)
+	_, _ = fmt.Fprintf(in, "HTTP/1.1 %d %s\r\n%s: refused\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n",
+		status, text, Refused, len(text)+1, text)
 }
 
 // plain leaves out what a dialer wrapped around the reason.
@@ -82,7 +109,7 @@ func plain(err error) string {
 func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request) {
 	out, err := p.dial(r.Context(), r.URL.Host)
 	if err != nil {
-		say(w, err)
+		sayOfTunnel(w, err)
 		return
 	}
 	defer out.Close()
@@ -133,6 +160,10 @@ func (p *Proxy) relay(w http.ResponseWriter, r *http.Request) {
 		Transport: p.forward,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.RawQuery = r.In.URL.RawQuery
+		},
+		ModifyResponse: func(answer *http.Response) error {
+			answer.Header.Del(Refused)
+			return nil
 		},
 		FlushInterval: -1,
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, err error) { say(w, err) },

@@ -106,6 +106,9 @@ type Request struct {
 	Body        []byte
 }
 
+// refused is the header by which the host's proxy marks answers of its own.
+const refused = "Scrollery-Egress"
+
 // Answer is what came, whole; NUL bytes are left out.
 type Answer struct {
 	Status int
@@ -189,6 +192,9 @@ func (s *Site) ask(ctx context.Context, r Request) (Answer, error) {
 	body, err := io.ReadAll(io.LimitReader(response.Body, s.options.Body+1))
 	if err != nil {
 		return Answer{}, fmt.Errorf("the answer broke off: %w", cause(inner, err))
+	}
+	if response.Header.Get(refused) != "" { // it is the box's, not the site's
+		return Answer{}, errors.New(strings.TrimSpace(string(body)))
 	}
 	if int64(len(body)) > s.options.Body {
 		return Answer{}, fmt.Errorf("the answer has more than %d bytes", s.options.Body)

@@ -176,7 +176,7 @@ function tunnel(proxy, target, timeout) {
     asked.on("connect", (answer, socket) => {
       if (answer.statusCode === 200) return resolve(socket);
       socket.destroy();
-      reject(new Error(`the proxy refuses ${target}: ${answer.statusCode}`));
+      reject(new Error(`${answer.statusMessage || "egress: refused with status " + answer.statusCode}: ${target}`));
     });
     asked.on("timeout", () => asked.destroy(new Error("the proxy does not answer in time")));
     asked.on("error", reject);
