@@ -113,13 +113,17 @@ scrollery plugins check odd/odd --input input.jsonl
 echo '{"platform":"tiktok","externalId":"2"}' >> input.jsonl
 scrollery plugins check odd/odd --input input.jsonl && exit 1
 scrollery plugins check odd/odd --setting nothing=1 && exit 1
+sed -i 's/emit(pb.Verdict/{}["views"] and emit(pb.Verdict/' odd/main.py
+make -C odd build
+echo '{"platform":"tiktok","externalId":"1"}' > input.jsonl
+scrollery plugins check odd/odd --input input.jsonl && exit 1
 echo '{"platform":"TikTok!"}' > input.jsonl
 scrollery plugins check odd/odd --input input.jsonl && exit 1
 true
 `)
 	for _, want := range []string{
 		`verdict  {"platform":"tiktok","externalId":"1"`, "1 answers, 0 rules broken", "FAIL     the call: rule: a screen gives every video one verdict: tiktok 2 has none",
-		`the plugin has no setting "nothing"`, "input, line 1: ",
+		`the plugin has no setting "nothing"`, "input, line 1: ", "KeyError: 'views'",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in the output:\n%s", want, out)

@@ -74,6 +74,9 @@ const maxMessage = 4 << 10
 // fault is err with its fault; a plain error is the stage's own.
 func fault(err error) *Error {
 	text := err.Error()
+	if text == "" {
+		text = fmt.Sprintf("an error of type %T without words", err)
+	}
 	if len(text) > maxMessage {
 		text = text[:maxMessage] + "…"
 	}

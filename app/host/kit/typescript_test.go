@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/scrollery/scrollery/app/host/kit"
@@ -52,5 +53,47 @@ func TestACallThatIsCancelledBeforeItBegins(t *testing.T) {
 	command.Dir, command.Env = dir, append(os.Environ(), "SCROLLERY_STAGE=research-stage-1", "PLUGIN_CLIENT_CERT=")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Errorf("got %v, want that the plugin goes on:\n%s", err, out)
+	}
+}
+
+// thrown serves a stage that throws, without a host, and prints what it says.
+const thrown = `
+import { connect } from "node:http2";
+import { decode, encode } from "./scrollery-stage/codec.js";
+
+const { serve } = await import("./scrollery-stage/server.js");
+const written = process.stdout.write.bind(process.stdout);
+process.stdout.write = (text) => {
+  const path = String(text).split("|")[3];
+  if (!path) return written(text);
+  const stream = connect("http://localhost", { createConnection: () => net.connect(path) }).request({ ":method": "POST", ":path": "/scrollery.stage.v1.StageService/Plan", "content-type": "application/grpc" });
+  const open = encode("CallRequest", { open: { scratch: "/tmp", maxRecords: 1 } }), last = encode("CallRequest", { input: { last: true } });
+  for (const one of [open, last]) { const head = Buffer.alloc(5); head.writeUInt32BE(one.length, 1); stream.write(Buffer.concat([head, one])); }
+  stream.on("data", (part) => { console.error("SAID " + JSON.stringify(decode("CallResponse", part.subarray(5)).done?.error)); process.exit(0); });
+  return true;
+};
+import net from "node:net";
+serve({ id: "x", kind: "plan" }, { plan: async () => { JSON.parse(" ".repeat(3)); } });
+`
+
+// TestAnExceptionHasItsType in what a plugin in TypeScript says of itself.
+func TestAnExceptionHasItsType(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skip("node is not installed")
+	}
+	dir := filepath.Join(t.TempDir(), "acme")
+	if _, err := kit.New(kit.Plan{Name: "acme", Kind: stage.PlanKind, Lang: "ts", Version: "v1.2.3", Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "thrown.mjs"), []byte(thrown), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), node, "thrown.mjs")
+	command.Dir, command.Env = dir, append(os.Environ(), "SCROLLERY_STAGE=research-stage-1", "PLUGIN_CLIENT_CERT=")
+	out, err := command.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), `"message":"SyntaxError: Unexpected end of JSON input"`) {
+		t.Errorf("got %v, want the type and the message of the exception:\n%s", err, out)
 	}
 }

@@ -7,7 +7,7 @@ import { Batcher, Call, Ended, Enough, Fault, log } from "./call.js";
 import { decode, encode } from "./codec.js";
 
 const service = "/scrollery.stage.v1.StageService/";
-const maxMessage = 8 << 20;
+const maxMessage = 8 << 20, maxWords = 500;
 const invalidArgument = 3, internal = 13, unimplemented = 12;
 
 // Of each verb: its name, its input (null: records that it asks for), the field of what it emits, and its type.
@@ -125,11 +125,17 @@ async function perform(call, verb, run) {
     if (error instanceof Fault) done.error = { fault: error.fault, message: error.message, retryAt: error.retryAt };
     else if (!(error instanceof Enough)) {
       log("error", "the stage failed", { error: String(error), stack: error?.stack });
-      done.error = { fault: "internal", message: String(error?.message ?? error) };
+      done.error = { fault: "internal", message: said(error) };
     }
   }
   await sink.flush();
   await call.send({ done });
+}
+
+/** The type of an exception and its message, which alone may be empty. */
+function said(error) {
+  const text = error instanceof Error ? [error.name, error.message].filter(Boolean).join(": ") : `threw ${String(error)}`;
+  return text.length > maxWords ? text.slice(0, maxWords) + "…" : text;
 }
 
 /** The keys of this run, which the host made; undefined where it wants no encryption. */

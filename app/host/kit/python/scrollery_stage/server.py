@@ -17,6 +17,7 @@ from .messages import PACKAGE, pb
 SERVICE = PACKAGE + ".StageService"
 MAX_MESSAGE = 8 << 20
 CHECK_TIMEOUT = 20  # seconds of a request in a check, so that it says itself that the site hangs
+MAX_WORDS = 500  # characters of an exception
 
 # Of each verb: its name, its input (None: records that it asks for), and the field of what it emits.
 VERBS = {
@@ -37,6 +38,15 @@ NEEDED = {"plan": "plan", "source": "collect", "screen": "screen", "evidence": "
 def _wrap(field):
     kind = getattr(pb, field.capitalize())
     return lambda items: pb.CallResponse(**{field: kind(**{field: items})})
+
+
+def _said(error):
+    """The type of an exception and its message, which alone may be empty or a bare key."""
+    text = "%s: %s" % (type(error).__name__, error)
+    headers = getattr(error, "headers", None)
+    if headers and headers.get("Scrollery-Egress"):  # the box refused it, not the site
+        text = error.read(MAX_WORDS).decode("utf-8", "replace").strip()
+    return text.rstrip(": ") if len(text) <= MAX_WORDS else text[:MAX_WORDS] + "…"
 
 
 def _work(call, verb, function):
@@ -65,7 +75,7 @@ def _work(call, verb, function):
         done.error.CopyFrom(pb.Error(fault=fault.fault, message=str(fault), retry_at=fault.retry_at))
     except Exception as error:  # the stage's own; where it happened is for the log
         log("error", "the stage failed", error=repr(error), stack=traceback.format_exc())
-        done.error.CopyFrom(pb.Error(fault="internal", message=str(error)))
+        done.error.CopyFrom(pb.Error(fault="internal", message=_said(error)))
     try:
         sink.flush()
         call.send(pb.CallResponse(done=done))
