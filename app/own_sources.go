@@ -171,7 +171,7 @@ func stateOf(plugin host.Plugin, source sources.Source, own *host.Own) (state, r
 	case plugin.State == host.Ready:
 		return sources.Ready, ""
 	case plugin.State == host.Resting:
-		return sources.Resting, "It failed too often in a row, and is left alone for a minute."
+		return sources.Resting, "It failed too often in a row, and rests until " + plugin.Until.UTC().Format(time.RFC3339) + "."
 	case plugin.State != host.Unset:
 		return sources.Off, "The operator turned it off, or it cannot run here."
 	case own != nil && own.Fault != nil:

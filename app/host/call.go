@@ -48,7 +48,7 @@ func (h *Host) call(ctx context.Context, s *Session, id string, run stage.Run, v
 	}
 	if until := e.breaker.allow(time.Now()); !until.IsZero() {
 		at := until.UnixMilli()
-		return nil, &stage.CallError{Stage: id, Failure: stage.StageCrashed, Retry: true, RetryAt: &at, Cause: errResting}
+		return nil, &stage.CallError{Stage: id, Failure: stage.StageCrashed, Retry: true, RetryAt: &at, Cause: fmt.Errorf("%w until %s", errResting, until.UTC().Format(time.RFC3339))}
 	}
 	if err := h.ready(ctx, e); err != nil {
 		return nil, notReady(ctx, e, err)

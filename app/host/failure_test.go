@@ -276,13 +276,13 @@ func breaks(t *testing.T, coolDown time.Duration) error {
 		_, err := b.probe(t.Context(), "probe", "crash")
 		wantFailure(t, err, stage.StageCrashed)
 	}
-	if p := state(); p.State != host.Resting || !strings.Contains(p.Reason, "3 times") {
+	if p := state(); p.State != host.Resting || !strings.Contains(p.Reason, "3 times") || !time.Now().Before(p.Until) {
 		return fmt.Errorf("got %+v, want it %v because it failed 3 times", p, host.Resting)
 	}
 	_, err := b.probe(t.Context(), "probe", "many:1")
 	var failure *stage.CallError
-	if !errors.As(err, &failure) || failure.Failure != stage.StageCrashed || failure.RetryAt == nil {
-		return fmt.Errorf("a call while it rests: got %w, want %s with a time for another try", err, stage.StageCrashed)
+	if !errors.As(err, &failure) || failure.Failure != stage.StageCrashed || failure.RetryAt == nil || !strings.Contains(err.Error(), "rests until 2") {
+		return fmt.Errorf("a call while it rests: got %w, want %s with a time for another try, in words too", err, stage.StageCrashed)
 	}
 	time.Sleep(time.Until(time.UnixMilli(*failure.RetryAt).Add(time.Millisecond)))
 	if _, err := b.probe(t.Context(), "probe", "many:1"); err != nil {

@@ -59,6 +59,8 @@ type Plugin struct {
 	State   State
 	// Reason is why it is not ready.
 	Reason string
+	// Until is when a plugin that rests can be called again; zero for others.
+	Until time.Time
 }
 
 // sideBySide is how many plugins are started side by side to learn what they are.
@@ -255,7 +257,7 @@ func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 	case e.fault != "":
 		p.Reason = e.fault
 	case !until.IsZero():
-		p.State, p.Reason = Resting, "crashed "+e.breaker.count()+" in a row; rests until "+until.UTC().Format(time.RFC3339)
+		p.State, p.Until, p.Reason = Resting, until, "crashed "+e.breaker.count()+" in a row; rests until "+until.UTC().Format(time.RFC3339)
 	}
 	return p
 }

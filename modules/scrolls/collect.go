@@ -78,7 +78,7 @@ func (c *collector) ask(ctx context.Context) []*coverage.Answer {
 	done := map[string]chan struct{}{}
 	for _, id := range c.r.template.Sources {
 		source := c.r.stages.Find(id)
-		if !source.Usable {
+		if !source.called() {
 			continue
 		}
 		sources = append(sources, source)

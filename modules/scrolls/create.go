@@ -305,6 +305,8 @@ type TemplateStage struct {
 	ID, Kind  string
 	Usable    bool
 	Platforms []string
+	// RestsUntil as in Stage.
+	RestsUntil *int64
 }
 
 // Templates returns a page of the templates that a caller may name, by name. next is
@@ -355,7 +357,7 @@ func describe(stages Stages, name string, template Template) NamedTemplate {
 	} {
 		for _, id := range step.ids {
 			found := stages.Find(id)
-			out.Stages = append(out.Stages, TemplateStage{ID: id, Kind: string(step.kind), Usable: found.Usable, Platforms: found.Platforms})
+			out.Stages = append(out.Stages, TemplateStage{ID: id, Kind: string(step.kind), Usable: found.Usable, RestsUntil: found.RestsUntil, Platforms: found.Platforms})
 		}
 	}
 	return out

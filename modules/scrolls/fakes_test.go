@@ -51,6 +51,7 @@ type world struct {
 	watchers      []string            // evidence stages that look at media
 	behind        map[string][]string // fallbacks, and the sources that they come after
 	unusable      []string
+	resting       []string                                 // crashed too often, until the time that their calls fail with
 	film          func(ref stage.Ref) (ok bool, err error) // what a source can fetch
 	folders       []*folder
 	stageErr      map[string]func(number int) error // by stage id; number counts its calls from 1

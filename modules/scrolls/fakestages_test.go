@@ -46,6 +46,9 @@ func (w *world) Find(id string) Stage {
 	if !found.Usable {
 		found.Off = "switched off"
 	}
+	if slices.Contains(w.resting, id) {
+		found.Usable, found.Resting = false, true
+	}
 	source := w.sources[id]
 	switch {
 	case id == "model":

@@ -65,7 +65,7 @@ func (r planning) plan(ctx context.Context) error {
 	named := slices.ContainsFunc(planned.Seeds, func(seed stage.Seed) bool { return seed.Handle != "" })
 	if !slices.ContainsFunc(r.template.Sources, func(id string) bool {
 		source := r.stages.Find(id)
-		return source.Usable && (!source.Fallback || named) // a fallback reads creators alone
+		return source.called() && (!source.Fallback || named) // a fallback reads creators alone
 	}) {
 		return &stage.CallError{Stage: Plan, Failure: stage.NoSources, Cause: fmt.Errorf("template %q has no usable source", r.name)}
 	}
@@ -82,7 +82,7 @@ func (r planning) findSeeds(ctx context.Context) (*Planned, error) {
 	planned := &Planned{Method: byKeywords}
 	online := slices.ContainsFunc(r.template.Sources, func(id string) bool {
 		source := r.stages.Find(id)
-		return source.Usable && source.Searches
+		return source.called() && source.Searches
 	})
 	brief := r.call.Brief
 	if online {

@@ -164,7 +164,7 @@ func (r *rpc) templates(ctx context.Context, req *scrolleryv1.ListTemplatesReque
 	for _, template := range found {
 		shown := &scrolleryv1.Template{Name: template.Name, Kinds: template.Kinds}
 		for _, s := range template.Stages {
-			shown.Stages = append(shown.Stages, &scrolleryv1.TemplateStage{Id: s.ID, Kind: s.Kind, Usable: s.Usable, Platforms: s.Platforms})
+			shown.Stages = append(shown.Stages, &scrolleryv1.TemplateStage{Id: s.ID, Kind: s.Kind, Usable: s.Usable, Platforms: s.Platforms, RestsUntil: number(s.RestsUntil)})
 		}
 		resp.Templates = append(resp.Templates, shown)
 	}

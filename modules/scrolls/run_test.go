@@ -230,6 +230,16 @@ func TestAFailureNamesStepAndPlugin(t *testing.T) {
 			},
 			Failure{ptr(Collect), ptr("feed"), "A setting or a secret of the plugin is missing or wrong.", 1},
 		},
+		"a source that rests": {
+			func(w *world) {
+				w.resting = []string{"feed"}
+				w.stageErr["feed"] = func(int) error {
+					until := time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+					return &stage.CallError{Stage: "feed", Failure: stage.StageCrashed, Retry: true, RetryAt: &until}
+				}
+			},
+			Failure{ptr(Collect), ptr("feed"), words("stage_crashed") + " It can be asked again at 2100-01-01T00:00:00Z.", 1},
+		},
 		"no source":     {func(w *world) { w.sources = nil }, Failure{ptr(Plan), nil, words("no_sources"), 1}},
 		"the server":    {func(w *world) { w.scoreErr = errors.New("no more disk") }, Failure{ptr(Score), nil, words("internal"), 3}},
 		"never started": {func(w *world) { w.setLimits(Limits{}) }, Failure{nil, nil, words("subscription_inactive"), 0}},

@@ -3,6 +3,7 @@ package scrolls
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/scrollery/scrollery/modules/scrolls/coverage"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -150,6 +151,9 @@ func (r *run) failureOf(code string, err error) *Failure {
 	}
 	if fault.Setup {
 		f.Cause = "A setting or a secret of the plugin is missing or wrong."
+	}
+	if fault.RetryAt != nil {
+		f.Cause += " It can be asked again at " + time.UnixMilli(*fault.RetryAt).UTC().Format(time.RFC3339) + "."
 	}
 	if errors.Is(err, errDeadline) { // of the step: a plugin is named where its call was cut off
 		f.Cause = "The step took longer than it may."

@@ -162,6 +162,8 @@ type Stage struct {
 	// Usable means that it can be called now; Resting that it crashed too often and
 	// cannot, for a while.
 	Usable, Resting bool
+	// RestsUntil is when one that rests can be called again, Unix milliseconds; nil for others.
+	RestsUntil *int64
 	// Off is why it is switched off or not set up; empty for any other reason.
 	Off string
 	// Platforms that it serves; empty stands for all.
@@ -191,6 +193,10 @@ type Stage struct {
 type Examiner interface {
 	Evidence(ctx context.Context, id string, run stage.Run, next func() ([]stage.Record, error), emit func([]stage.Finding) error) error
 }
+
+// called reports whether a scroll calls the stage. It calls one that rests: the result says until
+// when.
+func (s Stage) called() bool { return s.Usable || s.Resting }
 
 // MediaFolder holds the media of some videos until Remove. They are never copied out
 // of it. Its Evidence takes records that name their Media.

@@ -1106,7 +1106,9 @@ type TemplateStage struct {
 	// Whether this server can use it now. A scroll leaves out the others; it fails without a screen.
 	Usable bool `protobuf:"varint,3,opt,name=usable" json:"usable,omitempty"`
 	// Platforms that it serves; empty for all.
-	Platforms     []string `protobuf:"bytes,4,rep,name=platforms" json:"platforms,omitempty"`
+	Platforms []string `protobuf:"bytes,4,rep,name=platforms" json:"platforms,omitempty"`
+	// When a stage that crashed too often is called again, Unix milliseconds; null for others.
+	RestsUntil    *float64 `protobuf:"fixed64,5,opt,name=rests_until,json=restsUntil" json:"rests_until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1167,6 +1169,13 @@ func (x *TemplateStage) GetPlatforms() []string {
 		return x.Platforms
 	}
 	return nil
+}
+
+func (x *TemplateStage) GetRestsUntil() float64 {
+	if x != nil && x.RestsUntil != nil {
+		return *x.RestsUntil
+	}
+	return 0
 }
 
 type EstimateScrollRequest struct {
@@ -1683,12 +1692,14 @@ const file_scrollery_v1_scrolls_service_proto_rawDesc = "" +
 	"\bTemplate\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x02R\x04name\x12\x1a\n" +
 	"\x05kinds\x18\x02 \x03(\tB\x04\x88\xdb\x18\x01R\x05kinds\x123\n" +
-	"\x06stages\x18\x03 \x03(\v2\x1b.scrollery.v1.TemplateStageR\x06stages\"\xad\x01\n" +
+	"\x06stages\x18\x03 \x03(\v2\x1b.scrollery.v1.TemplateStageR\x06stages\"\xce\x01\n" +
 	"\rTemplateStage\x12\x15\n" +
 	"\x02id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x02id\x12B\n" +
 	"\x04kind\x18\x02 \x01(\tB.\xbaH\"r R\x04planR\x06sourceR\x06screenR\bevidence\x88\xdb\x18\x01\xaa\x01\x02\b\x02R\x04kind\x12\x1d\n" +
 	"\x06usable\x18\x03 \x01(\bB\x05\xaa\x01\x02\b\x02R\x06usable\x12\"\n" +
-	"\tplatforms\x18\x04 \x03(\tB\x04\x88\xdb\x18\x01R\tplatforms\"c\n" +
+	"\tplatforms\x18\x04 \x03(\tB\x04\x88\xdb\x18\x01R\tplatforms\x12\x1f\n" +
+	"\vrests_until\x18\x05 \x01(\x01R\n" +
+	"restsUntil\"c\n" +
 	"\x15EstimateScrollRequest\x12#\n" +
 	"\x06prompt\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x9c\x01R\x06prompt\x12%\n" +
 	"\btemplate\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\btemplate\"\xef\x03\n" +
