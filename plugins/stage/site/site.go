@@ -193,7 +193,7 @@ func (s *Site) ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("the answer broke off: %w", cause(inner, err))
 	}
-	if response.Header.Get(refused) != "" { // it is the box's, not the site's
+	if response.Header.Get(refused) != "" && request.URL.Scheme == "http" { // it is the box's; through a tunnel it would be the site's
 		return Answer{}, errors.New(strings.TrimSpace(string(body)))
 	}
 	if int64(len(body)) > s.options.Body {

@@ -43,8 +43,8 @@ def _wrap(field):
 def _said(error):
     """The type of an exception and its message, which alone may be empty or a bare key."""
     text = "%s: %s" % (type(error).__name__, error)
-    headers = getattr(error, "headers", None)
-    if headers and headers.get("Scrollery-Egress"):  # the box refused it, not the site
+    headers, address = getattr(error, "headers", None), getattr(error, "url", "")
+    if headers and headers.get("Scrollery-Egress") and str(address).startswith("http:"):  # the box refused it, not the site
         text = error.read(MAX_WORDS).decode("utf-8", "replace").strip()
     return text.rstrip(": ") if len(text) <= MAX_WORDS else text[:MAX_WORDS] + "…"
 
