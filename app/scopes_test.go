@@ -36,7 +36,7 @@ var revealing = map[string][]string{
 // parts are messages that stand in others alone, or show nothing of an account.
 var parts = strings.Fields(`VideoMetadata VisualEvidence Source Metrics TrendMetrics CreatorKind CreatorRhythm ConsideredVideos
 	ConsideredVideo ReasonCount OutlierFlag TrendWindow TrendVideo TrendReading DroppedKey BacktestRow TrendBacktestSum DirectionBacktest Early Progress ScrollFailure ScrollPlan Seed
-	Looked Coverage RuleDrops ResultCounts TemplateStage QuotaEstimate CostEstimate Budget AccountLimits ChangeCount
+	Looked Coverage Truncated RuleDrops ResultCounts TemplateStage QuotaEstimate CostEstimate Budget AccountLimits ChangeCount
 	ImportFormat ImportSkip ImportDay ImportFile ImportField ImportColumn ImportPlace ImportText ImportDifference`)
 
 // TestEveryAnswerIsBehindItsScope: whatever rows an operation can answer with, it asks for

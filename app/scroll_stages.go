@@ -81,6 +81,10 @@ func installed(p host.Plugin) scrolls.Stage {
 		Platforms: p.Platforms, Searches: p.Kind == stage.SourceKind && p.Online, Refreshes: p.Refreshes,
 		FetchesMedia: p.FetchesMedia, NeedsMedia: p.NeedsMedia, AfterEvidence: p.AfterEvidence, Version: p.Version, Requests: p.Requests, After: p.After, Fallback: p.Fallback,
 	}
+	found.MostSetting = "plugins.records"
+	if found.MostRecords = p.MostRecords; p.OwnBound {
+		found.MostSetting = "limits.records"
+	}
 	if !p.Until.IsZero() {
 		until := p.Until.UnixMilli()
 		found.RestsUntil = &until

@@ -53,6 +53,10 @@ type Plugin struct {
 	Fallback bool
 	// Docs is the address of the page on what a late source asks; empty for others.
 	Docs string
+	// MostRecords is the most that a call of it may emit: what the plugin asks for itself if
+	// OwnBound, and else what the host grants.
+	MostRecords int
+	OwnBound    bool
 	// Online reports whether it talks to any host.
 	Online  bool
 	Builtin bool
@@ -238,6 +242,8 @@ func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 		Checks:     e.checks || e.spec.Check != nil,
 		NeedsMedia: e.spec.NeedsMedia, AfterEvidence: e.spec.AfterEvidence, Requests: e.spec.Requests, After: e.spec.After, Fallback: e.spec.Fallback,
 	}
+	p.MostRecords = int(least(int64(e.spec.Limits.Records), int64(h.config.Records)))
+	p.OwnBound = p.MostRecords < h.config.Records
 	if e.late != nil {
 		p.Docs = e.late.Docs
 	}

@@ -29,6 +29,8 @@ type collector struct {
 	returned coverage.Tally
 	trimmed  coverage.Tally
 	full     bool
+	// truncated are the sources that reached a bound, in the order in which they did.
+	truncated []Truncated
 }
 
 // failedSource is the outcome, for metrics, of a source that failed as a whole.
@@ -100,7 +102,7 @@ func (c *collector) ask(ctx context.Context) []*coverage.Answer {
 			if !source.Fallback {
 				first = nil
 			}
-			c.run(ctx, source, a, coverage.Unanswered(c.r.seeds, a.Serves, first))
+			c.run(ctx, a, source, coverage.Unanswered(c.r.seeds, a.Serves, first))
 		})
 	}
 	all.Wait()
@@ -108,7 +110,7 @@ func (c *collector) ask(ctx context.Context) []*coverage.Answer {
 }
 
 // run takes what one source delivers for seeds, and writes it in batches.
-func (c *collector) run(ctx context.Context, source Stage, a *coverage.Answer, seeds []stage.Seed) {
+func (c *collector) run(ctx context.Context, a *coverage.Answer, source Stage, seeds []stage.Seed) {
 	var waiting []stage.Outcome
 	if len(seeds) == 0 && len(c.r.seeds) > 0 && a.Searches {
 		return
@@ -130,6 +132,7 @@ func (c *collector) run(ctx context.Context, source Stage, a *coverage.Answer, s
 	}
 	var batch []item
 	states := &seedStates{before: before}
+	kept := 0
 	flush := func() error {
 		err := c.write(ctx, batch, name, states.take())
 		batch = nil
@@ -141,7 +144,9 @@ func (c *collector) run(ctx context.Context, source Stage, a *coverage.Answer, s
 	a.Outcomes, a.Err = c.r.stages.Collect(ctx, a.Source, call, seeds, func(records []stage.Record) error {
 		return c.r.place.busy(ctx, func() (err error) {
 			a.Records += len(records)
+			had := len(batch)
 			batch, err = c.admit(batch, records, a)
+			kept += len(batch) - had
 			if err == nil && len(batch) < c.r.s.cfg.BatchSize {
 				return nil
 			}
@@ -155,8 +160,13 @@ func (c *collector) run(ctx context.Context, source Stage, a *coverage.Answer, s
 	c.mu.Lock()
 	full := c.full
 	c.mu.Unlock()
-	if full && !errors.Is(a.Err, errLost) {
+	switch {
+	case full && !errors.Is(a.Err, errLost):
 		a.Err, a.Full = nil, true
+		c.truncate(a, "scrolls.max_records", kept)
+	case a.Err == nil && source.MostRecords > 0 && a.Records >= source.MostRecords:
+		a.Full = true
+		c.truncate(a, source.MostSetting, kept)
 	}
 	if a.Err != nil {
 		c.r.log.Warn("source failed", "source", a.Source, "records", a.Records, "error", a.Err)
@@ -170,6 +180,19 @@ func (c *collector) run(ctx context.Context, source Stage, a *coverage.Answer, s
 			c.r.log.Info("source reported", "source", a.Source, "seed", o.Seed, "platform", o.Platform, "outcome", o.Status, "detail", o.Detail)
 		}
 	}
+}
+
+// truncate notes that a source reached a bound.
+func (c *collector) truncate(a *coverage.Answer, setting string, kept int) {
+	t := Truncated{Source: a.Source, Setting: setting, Kept: kept}
+	for _, o := range a.Outcomes {
+		t.Found += o.Returned
+	}
+	t.Found = max(t.Found, a.Records)
+	c.r.log.Warn("source had more than was taken", "source", a.Source, "setting", setting, "kept", kept, "found", t.Found)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.truncated = append(c.truncated, t)
 }
 
 // admit adds records to a batch. It leaves out those that no database can store, and
@@ -294,6 +317,7 @@ func (c *collector) finish(ctx context.Context, answers []*coverage.Answer) erro
 	entries := c.fold(answers, before)
 	return c.r.finish(ctx, Collect, func(_ context.Context, _ *store.Tx, next *state) error {
 		next.progress.Coverage = coverage.Add(next.progress.Coverage, entries)
+		next.progress.Truncated = c.truncated
 		return nil
 	})
 }

@@ -3,6 +3,8 @@ package scrolls
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/scrolls/plan"
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -16,6 +18,39 @@ func TestCollectStopsAtItsBound(t *testing.T) {
 	done := w.complete(w.create(Start{}).ID)
 	if done.Status != Completed || done.Progress.Collected != 9 || done.NewVideos != 9 {
 		t.Errorf("got %+v, want it %s with 9 records collected and 9 new videos", done, Completed)
+	}
+}
+
+// TestTruncated: a source that had more than a bound let through is named with the setting.
+func TestTruncated(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		most int // of the scroll
+		own  int // of a call of the plugin
+		want []Truncated
+	}{
+		"by the scroll":     {9, 1000, []Truncated{{"feed", "scrolls.max_records", 9, 14}}},
+		"by the plugin":     {1000, 25, []Truncated{{"feed", "limits.records", 25, 50}}},
+		"by nothing":        {1000, 26, nil},
+		"a bound not known": {1000, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := quick()
+			cfg.MaxRecords = c.most
+			w := setup(t, storetest.SQLite(t), cfg)
+			w.most = c.own
+			if c.own == 25 {
+				w.sources["feed"].outcomes = []stage.Outcome{{Seed: "rival", Platform: "tiktok", Status: stage.OK, Asked: 50, Returned: 50}}
+			}
+			done := w.complete(w.create(Start{}).ID)
+			if diff := cmp.Diff(c.want, done.Progress.Truncated); diff != "" {
+				t.Errorf("truncated (-want +got):\n%s", diff)
+			}
+			if got := message(done).GetProgress().GetTruncated(); len(got) != len(c.want) || len(got) > 0 && (got[0].GetSetting() != c.want[0].Setting || got[0].GetFound() != float64(c.want[0].Found)) {
+				t.Errorf("shown as %v, want %v", got, c.want)
+			}
+		})
 	}
 }
 

@@ -51,6 +51,7 @@ type world struct {
 	watchers      []string            // evidence stages that look at media
 	behind        map[string][]string // fallbacks, and the sources that they come after
 	unusable      []string
+	most          int                                      // of the records of a call
 	resting       []string                                 // crashed too often, until the time that their calls fail with
 	film          func(ref stage.Ref) (ok bool, err error) // what a source can fetch
 	folders       []*folder

@@ -50,6 +50,7 @@ func (w *world) Find(id string) Stage {
 		found.Usable, found.Resting = false, true
 	}
 	source := w.sources[id]
+	found.MostRecords, found.MostSetting = w.most, "limits.records"
 	switch {
 	case id == "model":
 		found.Kind, found.Usable = stage.PlanKind, w.planner != nil

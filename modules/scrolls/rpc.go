@@ -258,6 +258,14 @@ func progress(s *Scroll) *scrolleryv1.Progress {
 			Trimmed: int32(c.Trimmed),
 		})
 	}
+	for _, t := range s.Progress.Truncated {
+		shown := &scrolleryv1.Truncated{Source: t.Source, Setting: t.Setting, Kept: int32(t.Kept)}
+		if t.Found > t.Kept {
+			found := float64(t.Found)
+			shown.Found = &found
+		}
+		p.Truncated = append(p.Truncated, shown)
+	}
 	for _, l := range s.Progress.Evidence {
 		p.Evidence = append(p.Evidence, &scrolleryv1.Looked{
 			Stage: l.Stage, Outcome: l.Outcome, Asked: int32(l.Asked), Found: int32(l.Found), RetryAt: number(l.RetryAt),

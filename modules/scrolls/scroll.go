@@ -89,8 +89,20 @@ type Progress struct {
 	Examined bool `json:"examined,omitempty"`
 	// Plan is nil until the step plan has finished, and never changes after it.
 	Plan *Planned `json:"plan,omitempty"`
+	// Truncated are the sources that reached a bound.
+	Truncated []Truncated `json:"truncated,omitempty"`
 	// Failure is nil unless the scroll has failed.
 	Failure *Failure `json:"failure,omitempty"`
+}
+
+// Truncated is a source that had to stop before it was done.
+type Truncated struct {
+	Source string `json:"source"`
+	// Setting is the name of the bound.
+	Setting string `json:"setting"`
+	// Kept are the records that were taken, Found those that it says it found, if more.
+	Kept  int `json:"kept"`
+	Found int `json:"found,omitempty"`
 }
 
 // RuleDrops counts the videos that one rule dropped.

@@ -172,6 +172,10 @@ type Stage struct {
 	// videos. A Fallback is asked only for the seeds that they brought nothing for.
 	After    []string
 	Fallback bool
+	// MostRecords is the most that a call of it may emit, and MostSetting what bounds it; 0 if
+	// that is not known.
+	MostRecords int
+	MostSetting string
 	// Searches: a source that searches for seeds; any other delivers what a folder holds.
 	Searches bool
 	// Refreshes: a source that reads known videos again.

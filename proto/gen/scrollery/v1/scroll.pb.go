@@ -198,7 +198,9 @@ type Progress struct {
 	// the compiled rules were applied.
 	ScreenNotes []string `protobuf:"bytes,11,rep,name=screen_notes,json=screenNotes" json:"screen_notes,omitempty"`
 	// Why the scroll failed; null if it did not.
-	Failure       *ScrollFailure `protobuf:"bytes,12,opt,name=failure" json:"failure,omitempty"`
+	Failure *ScrollFailure `protobuf:"bytes,12,opt,name=failure" json:"failure,omitempty"`
+	// Sources of which not all was kept, since they reached a bound of their operator.
+	Truncated     []*Truncated `protobuf:"bytes,13,rep,name=truncated" json:"truncated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -317,6 +319,87 @@ func (x *Progress) GetFailure() *ScrollFailure {
 	return nil
 }
 
+func (x *Progress) GetTruncated() []*Truncated {
+	if x != nil {
+		return x.Truncated
+	}
+	return nil
+}
+
+// Truncated is a source that had to stop before it was done.
+type Truncated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the source.
+	Source string `protobuf:"bytes,1,opt,name=source" json:"source,omitempty"`
+	// The bound's setting: `scrolls.max_records`, `plugins.records`, or `limits.records`
+	// of the plugin itself.
+	Setting string `protobuf:"bytes,2,opt,name=setting" json:"setting,omitempty"`
+	// Videos that were taken, at most what the setting says.
+	Kept int32 `protobuf:"varint,3,opt,name=kept" json:"kept,omitempty"`
+	// Videos that it says it found; null if it says no more than was taken.
+	Found         *float64 `protobuf:"fixed64,4,opt,name=found" json:"found,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Truncated) Reset() {
+	*x = Truncated{}
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Truncated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Truncated) ProtoMessage() {}
+
+func (x *Truncated) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Truncated.ProtoReflect.Descriptor instead.
+func (*Truncated) Descriptor() ([]byte, []int) {
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Truncated) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *Truncated) GetSetting() string {
+	if x != nil {
+		return x.Setting
+	}
+	return ""
+}
+
+func (x *Truncated) GetKept() int32 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
+}
+
+func (x *Truncated) GetFound() float64 {
+	if x != nil && x.Found != nil {
+		return *x.Found
+	}
+	return 0
+}
+
 // ScrollFailure explains a failureCode.
 type ScrollFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -334,7 +417,7 @@ type ScrollFailure struct {
 
 func (x *ScrollFailure) Reset() {
 	*x = ScrollFailure{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -346,7 +429,7 @@ func (x *ScrollFailure) String() string {
 func (*ScrollFailure) ProtoMessage() {}
 
 func (x *ScrollFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[2]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -359,7 +442,7 @@ func (x *ScrollFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScrollFailure.ProtoReflect.Descriptor instead.
 func (*ScrollFailure) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{2}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ScrollFailure) GetStage() string {
@@ -407,7 +490,7 @@ type ScrollPlan struct {
 
 func (x *ScrollPlan) Reset() {
 	*x = ScrollPlan{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -419,7 +502,7 @@ func (x *ScrollPlan) String() string {
 func (*ScrollPlan) ProtoMessage() {}
 
 func (x *ScrollPlan) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[3]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -432,7 +515,7 @@ func (x *ScrollPlan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScrollPlan.ProtoReflect.Descriptor instead.
 func (*ScrollPlan) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{3}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ScrollPlan) GetMethod() string {
@@ -480,7 +563,7 @@ type Seed struct {
 
 func (x *Seed) Reset() {
 	*x = Seed{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -492,7 +575,7 @@ func (x *Seed) String() string {
 func (*Seed) ProtoMessage() {}
 
 func (x *Seed) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[4]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -505,7 +588,7 @@ func (x *Seed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seed.ProtoReflect.Descriptor instead.
 func (*Seed) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Seed) GetKind() string {
@@ -555,7 +638,7 @@ type Looked struct {
 
 func (x *Looked) Reset() {
 	*x = Looked{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -567,7 +650,7 @@ func (x *Looked) String() string {
 func (*Looked) ProtoMessage() {}
 
 func (x *Looked) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[5]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -580,7 +663,7 @@ func (x *Looked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Looked.ProtoReflect.Descriptor instead.
 func (*Looked) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{5}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Looked) GetStage() string {
@@ -649,7 +732,7 @@ type Coverage struct {
 
 func (x *Coverage) Reset() {
 	*x = Coverage{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -661,7 +744,7 @@ func (x *Coverage) String() string {
 func (*Coverage) ProtoMessage() {}
 
 func (x *Coverage) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[6]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -674,7 +757,7 @@ func (x *Coverage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Coverage.ProtoReflect.Descriptor instead.
 func (*Coverage) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Coverage) GetSeed() string {
@@ -760,7 +843,7 @@ type RuleDrops struct {
 
 func (x *RuleDrops) Reset() {
 	*x = RuleDrops{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -772,7 +855,7 @@ func (x *RuleDrops) String() string {
 func (*RuleDrops) ProtoMessage() {}
 
 func (x *RuleDrops) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[7]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -785,7 +868,7 @@ func (x *RuleDrops) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleDrops.ProtoReflect.Descriptor instead.
 func (*RuleDrops) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RuleDrops) GetRule() string {
@@ -829,7 +912,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[8]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -841,7 +924,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[8]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -854,7 +937,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Verdict) GetPlatform() string {
@@ -931,7 +1014,7 @@ type ResultCounts struct {
 
 func (x *ResultCounts) Reset() {
 	*x = ResultCounts{}
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[9]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -943,7 +1026,7 @@ func (x *ResultCounts) String() string {
 func (*ResultCounts) ProtoMessage() {}
 
 func (x *ResultCounts) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_v1_scroll_proto_msgTypes[9]
+	mi := &file_scrollery_v1_scroll_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -956,7 +1039,7 @@ func (x *ResultCounts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResultCounts.ProtoReflect.Descriptor instead.
 func (*ResultCounts) Descriptor() ([]byte, []int) {
-	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_v1_scroll_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ResultCounts) GetVideos() int32 {
@@ -988,7 +1071,7 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	" \x01(\x01R\tupdatedAt\x12$\n" +
 	"\n" +
 	"started_at\x18\v \x01(\x01B\x05\xaa\x01\x02\b\x01R\tstartedAt\x12(\n" +
-	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\xb7\x04\n" +
+	"\fcompleted_at\x18\f \x01(\x01B\x05\xaa\x01\x02\b\x01R\vcompletedAt\"\xee\x04\n" +
 	"\bProgress\x121\n" +
 	"\apercent\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00Y@)\x00\x00\x00\x00\x00\x00\x00\x00R\apercent\x124\n" +
 	"\x11dispatch_attempts\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x10dispatchAttempts\x12\x1c\n" +
@@ -1004,7 +1087,13 @@ const file_scrollery_v1_scroll_proto_rawDesc = "" +
 	"\bevidence\x18\n" +
 	" \x03(\v2\x14.scrollery.v1.LookedR\bevidence\x12!\n" +
 	"\fscreen_notes\x18\v \x03(\tR\vscreenNotes\x12<\n" +
-	"\afailure\x18\f \x01(\v2\x1b.scrollery.v1.ScrollFailureB\x05\xaa\x01\x02\b\x01R\afailure\"\x8d\x01\n" +
+	"\afailure\x18\f \x01(\v2\x1b.scrollery.v1.ScrollFailureB\x05\xaa\x01\x02\b\x01R\afailure\x125\n" +
+	"\ttruncated\x18\r \x03(\v2\x17.scrollery.v1.TruncatedR\ttruncated\"z\n" +
+	"\tTruncated\x12\x1c\n" +
+	"\x06source\x18\x01 \x01(\tB\x04\x88\xdb\x18\x01R\x06source\x12\x1e\n" +
+	"\asetting\x18\x02 \x01(\tB\x04\x88\xdb\x18\x01R\asetting\x12\x12\n" +
+	"\x04kept\x18\x03 \x01(\x05R\x04kept\x12\x1b\n" +
+	"\x05found\x18\x04 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x05found\"\x8d\x01\n" +
 	"\rScrollFailure\x12\x1f\n" +
 	"\x05stage\x18\x01 \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\x05stage\x12!\n" +
 	"\x06plugin\x18\x02 \x01(\tB\t\x88\xdb\x18\x01\xaa\x01\x02\b\x01R\x06plugin\x12\x1b\n" +
@@ -1070,33 +1159,35 @@ func file_scrollery_v1_scroll_proto_rawDescGZIP() []byte {
 	return file_scrollery_v1_scroll_proto_rawDescData
 }
 
-var file_scrollery_v1_scroll_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_scrollery_v1_scroll_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_scrollery_v1_scroll_proto_goTypes = []any{
 	(*Scroll)(nil),        // 0: scrollery.v1.Scroll
 	(*Progress)(nil),      // 1: scrollery.v1.Progress
-	(*ScrollFailure)(nil), // 2: scrollery.v1.ScrollFailure
-	(*ScrollPlan)(nil),    // 3: scrollery.v1.ScrollPlan
-	(*Seed)(nil),          // 4: scrollery.v1.Seed
-	(*Looked)(nil),        // 5: scrollery.v1.Looked
-	(*Coverage)(nil),      // 6: scrollery.v1.Coverage
-	(*RuleDrops)(nil),     // 7: scrollery.v1.RuleDrops
-	(*Verdict)(nil),       // 8: scrollery.v1.Verdict
-	(*ResultCounts)(nil),  // 9: scrollery.v1.ResultCounts
+	(*Truncated)(nil),     // 2: scrollery.v1.Truncated
+	(*ScrollFailure)(nil), // 3: scrollery.v1.ScrollFailure
+	(*ScrollPlan)(nil),    // 4: scrollery.v1.ScrollPlan
+	(*Seed)(nil),          // 5: scrollery.v1.Seed
+	(*Looked)(nil),        // 6: scrollery.v1.Looked
+	(*Coverage)(nil),      // 7: scrollery.v1.Coverage
+	(*RuleDrops)(nil),     // 8: scrollery.v1.RuleDrops
+	(*Verdict)(nil),       // 9: scrollery.v1.Verdict
+	(*ResultCounts)(nil),  // 10: scrollery.v1.ResultCounts
 }
 var file_scrollery_v1_scroll_proto_depIdxs = []int32{
-	1, // 0: scrollery.v1.Scroll.progress:type_name -> scrollery.v1.Progress
-	9, // 1: scrollery.v1.Scroll.result_counts:type_name -> scrollery.v1.ResultCounts
-	6, // 2: scrollery.v1.Progress.coverage:type_name -> scrollery.v1.Coverage
-	7, // 3: scrollery.v1.Progress.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
-	3, // 4: scrollery.v1.Progress.plan:type_name -> scrollery.v1.ScrollPlan
-	5, // 5: scrollery.v1.Progress.evidence:type_name -> scrollery.v1.Looked
-	2, // 6: scrollery.v1.Progress.failure:type_name -> scrollery.v1.ScrollFailure
-	4, // 7: scrollery.v1.ScrollPlan.seeds:type_name -> scrollery.v1.Seed
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	1,  // 0: scrollery.v1.Scroll.progress:type_name -> scrollery.v1.Progress
+	10, // 1: scrollery.v1.Scroll.result_counts:type_name -> scrollery.v1.ResultCounts
+	7,  // 2: scrollery.v1.Progress.coverage:type_name -> scrollery.v1.Coverage
+	8,  // 3: scrollery.v1.Progress.dropped_by_rule:type_name -> scrollery.v1.RuleDrops
+	4,  // 4: scrollery.v1.Progress.plan:type_name -> scrollery.v1.ScrollPlan
+	6,  // 5: scrollery.v1.Progress.evidence:type_name -> scrollery.v1.Looked
+	3,  // 6: scrollery.v1.Progress.failure:type_name -> scrollery.v1.ScrollFailure
+	2,  // 7: scrollery.v1.Progress.truncated:type_name -> scrollery.v1.Truncated
+	5,  // 8: scrollery.v1.ScrollPlan.seeds:type_name -> scrollery.v1.Seed
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_v1_scroll_proto_init() }
@@ -1111,7 +1202,7 @@ func file_scrollery_v1_scroll_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_scroll_proto_rawDesc), len(file_scrollery_v1_scroll_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
