@@ -72,7 +72,7 @@ func (v *vocabulary) noTotals(rows [][]string) (kept [][]string) {
 			return cell != "" && len(cell) < 60 && !strings.ContainsAny(cell, "0123456789/") && v.total[foldName(cell)]
 		}
 		rule := strings.Trim(strings.Join(row, ""), "-: ") == "" // of a table in Markdown
-		if !rule && !slices.ContainsFunc(row[:min(3, len(row))], total) {
+		if !rule && !rowOfTypes(row) && !slices.ContainsFunc(row[:min(3, len(row))], total) {
 			kept = append(kept, row)
 		}
 	}

@@ -91,6 +91,28 @@ func (t *rowTable) headerAgain(id, address string) bool {
 	return names > 1 && 2*names > len(t.row)
 }
 
+// typeWords name the types of columns, as a second header of a table does.
+var typeWords = wordSet("string str text char varchar int int32 int64 integer bigint number numeric float float64 double decimal bool boolean date datetime timestamp object")
+
+// rowOfTypes reports a row that says of two or more columns what type they have, and nothing else.
+func rowOfTypes[T string | []byte](row []T) bool {
+	types := 0
+	for _, cell := range row {
+		if len(cell) > 12 { // as an id or an address, before it is copied
+			return false
+		}
+		text := strings.Trim(string(cell), " ()[]<>")
+		switch {
+		case text == "":
+		case !typeWords[strings.ToLower(text)]:
+			return false
+		default:
+			types++
+		}
+	}
+	return types > 1
+}
+
 // noVideo recognises rows that are about no video: blank ones, totals and repeated headers.
 func (t *rowTable) noVideo(id, address string) *fault {
 	if id != "" && len(id) < 60 && !strings.ContainsAny(id, "0123456789") && t.words.total[foldName(id)] {
@@ -99,6 +121,9 @@ func (t *rowTable) noVideo(id, address string) *fault {
 	if t.headerAgain(id, address) {
 		t.other = !slices.EqualFunc(t.row, t.header, func(cell []byte, name string) bool { return strings.TrimSpace(string(cell)) == name })
 		return &fault{NotVideo, "the header again"}
+	}
+	if rowOfTypes(t.row) {
+		return &fault{NotVideo, "a row of the types of the columns"}
 	}
 	if t.other {
 		return &fault{Malformed, "below another header: put that table in a file of its own"}

@@ -224,6 +224,8 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"a footer under one address", "a.csv", "Video,Aufrufe\n" + tiktok + "0071,5\nStand: 01.07.2025,\n", []string{"7521900000000000071 5 - - -"}, "no_id"},
 		{"ids in quotes", "a.csv", "video_id,views\n'7521900000000000072',5\n7521900000000000073,6\n", []string{"7521900000000000072 5 - - -", "7521900000000000073 6 - - -"}, ""},
 		{"days of the week behind dates", "a.csv", "url,views,发布时间\nhttps://youtu.be/AAAAAAAAS05,5,2025年7月13日 星期日\n", []string{"AAAAAAAAS05 5 - - 20282"}, ""},
+		{"a row of types below the header", "a.csv", "platform,video_id,creator,views\nstring,string,string,int\ntiktok,7521900000000000047,a.example,5\n", []string{"7521900000000000047 5 - - -"}, "a row of the types"},
+		{"a row of types in brackets", "a.csv", "platform,video_id,creator,views\n(text),(text),,(number)\ntiktok,7521900000000000047,a.example,5\n", []string{"7521900000000000047 5 - - -"}, "a row of the types"},
 		{"a quote that is never closed", "a.csv", "platform,video_id,caption,views\ntiktok,7521900000000000074,\"open,5\n", nil, "never closed"},
 		{"days of YouTube Studio in Portuguese", "a.csv", "Data,Conteúdo,Título do vídeo,Horário de publicação do vídeo,Visualizações\n2025-07-01,AAAAAAAAS05,A,1 de jul. de 2025,111\n2025-07-02,AAAAAAAAS05,A,1 de jul. de 2025,222\n", nil, "views of single days"},
 		{"a carousel in German", "a.csv", "Permalink,Beitragstyp,Aufrufe\nhttps://www.instagram.com/reel/DMETA000001/,IG Reel,88000\nhttps://www.instagram.com/p/DMETA000002/,IG Karussell,500\nhttps://www.instagram.com/p/DMETA000003/,Carrusel de IG,500\n", []string{"DMETA000001 88000 - - -"}, "not_a_video Count:2"},
