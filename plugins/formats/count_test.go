@@ -88,6 +88,22 @@ func TestMisreadTextsAreNamed(t *testing.T) {
 	}
 }
 
+// TestEachMisreadTextIsNamedOnce names ten texts of a column, whatever the number of rows with each.
+func TestEachMisreadTextIsNamedOnce(t *testing.T) {
+	t.Parallel()
+	_, report := readText(t, "a.csv", tableOf("views", []string{"1", "2", "3", "4", "5", "6", "7", "many", "many", "few", "some", "many", "none of it"}))
+	var texts []string
+	for _, misread := range report.Misread {
+		texts = append(texts, misread.Text)
+	}
+	if diff := cmp.Diff([]string{"many", "few", "some", "none of it"}, texts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if report.Doubtful != 6 {
+		t.Errorf("got %d values that were not understood, want 6", report.Doubtful)
+	}
+}
+
 func TestDatesAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
 	const day, at = 1752364800000, 1752419109000 // 2025-07-13, 15:05:09

@@ -43,7 +43,7 @@ type Misread struct {
 const (
 	maxForms           = 10
 	maxMisread         = 20
-	maxMisreadOfColumn = 3
+	maxMisreadOfColumn = 10
 )
 
 func (u *Understanding) form(format string, args ...any) {
@@ -70,17 +70,23 @@ func (r *results) misread(t *rowTable, field, text string) {
 
 func (r *results) unread(column string, line int, text string) {
 	r.report.Doubtful++
+	if len(r.report.Misread) == maxMisread {
+		return
+	}
+	const longest = 60
+	if runes := []rune(text[:min(len(text), 5*longest)]); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
 	n := 0
 	for _, had := range r.report.Misread {
 		if had.Column == column {
 			n++
 		}
-	}
-	if n < maxMisreadOfColumn && len(r.report.Misread) < maxMisread {
-		const longest = 60
-		if runes := []rune(text); len(runes) > longest {
-			text = string(runes[:longest]) + "…"
+		if had.Column == column && had.Text == text { // once is enough
+			return
 		}
+	}
+	if n < maxMisreadOfColumn {
 		r.report.Misread = append(r.report.Misread, Misread{column, line, text})
 	}
 }
