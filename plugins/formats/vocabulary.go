@@ -150,9 +150,22 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 	if tokens[0] == "min" && len(tokens) > 1 { // the least of them, and no minutes
 		return meaning{field: meansIgnored}, true
 	}
+	for i, token := range tokens { // what is about the creator, wherever it lies: data.author.uniqueId
+		if i > 0 && creatorWords[token] {
+			m, ok := v.of(strings.Join(tokens[i:], "_"))
+			m.rank += 10
+			return m, ok
+		}
+		if !noiseWords[token] {
+			break
+		}
+	}
 	if creatorWords[tokens[0]] {
-		if v.means[v.core(tokens[1:])].field == "followers" || v.means[v.core(tokens)].field == "followers" {
+		switch rest := strings.Join(tokens[1:], ""); {
+		case v.means[v.core(tokens[1:])].field == "followers" || v.means[v.core(tokens)].field == "followers":
 			return meaning{field: "followers", rank: 50}, true
+		case rest == "handle" || rest == "username" || rest == "uniqueid":
+			return meaning{field: "handle", rank: 50}, true
 		}
 		return meaning{field: meansIgnored}, true
 	}
