@@ -63,6 +63,11 @@ func listedTags(text string) []string {
 	if strings.HasPrefix(text, "[{") {
 		text = namesIn(text)
 	}
+	if list, ok := strings.CutPrefix(text, "c("); ok { // as R prints a list
+		text = strings.TrimSuffix(list, ")")
+	} else if text == "character(0)" || text == "list()" || hiddenWords[strings.ToLower(text)] {
+		return nil
+	}
 	for _, tag := range strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(`,;|[]'"#＃`, r)
 	}) {

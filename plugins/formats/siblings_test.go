@@ -278,6 +278,18 @@ func TestCreatorsAndTextsOfTables(t *testing.T) {
 	const tiktok = "https://www.tiktok.com/@a.example/video/7521900000000000051"
 	for _, c := range []struct{ name, file, text, want string }{
 		{
+			"tags as R prints a list", "a.csv", "link,hashtag_names,views\n" + tiktok + ",\"c(\"\"pour\"\", \"\"latte\"\")\",5\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metadata":{"hashtags":["pour","latte"]},"metrics":{"views":5}}`,
+		},
+		{
+			"no tags as R prints them", "a.csv", "link,hashtag_names,views\n" + tiktok + ",character(0),5\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5}}`,
+		},
+		{
+			"no tags as pandas writes them", "a.csv", "link,hashtags,views\n" + tiktok + ",nan,5\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5}}`,
+		},
+		{
 			"the handle of the address before a display name", "a.csv", "videoLink,authorName,authorId,views\n" + tiktok + ",An Example,a.example,5\n",
 			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5}}`,
 		},
