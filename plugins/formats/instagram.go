@@ -92,7 +92,7 @@ func shortcode(address string) string {
 // Posts as Instagram's pages had them for years, and as instaloader keeps them.
 
 func fitsInstagramNode(o *object) bool {
-	return o.has("shortcode") && o.any("taken_at_timestamp", "is_video", "edge_media_to_caption", "edge_media_preview_like", "video_view_count", "__typename") && !o.has("user_posted")
+	return o.has("shortcode") && o.any("taken_at_timestamp", "is_video", "edge_media_to_caption", "edge_media_preview_like", "__typename") && !o.has("user_posted")
 }
 
 func readInstagramNode(d *draft, o *object) error {
@@ -175,7 +175,7 @@ func readInstagramWeb(d *draft, o *object) error {
 		duration:   "video_duration", mediaType: "product_type",
 	}
 	if o.text("user.username") == "" {
-		l.handle, l.creator = "owner.username", "owner.pk owner.id"
+		l.handle, l.creator = "owner.username", "owner.pk owner.id user.pk user.id"
 	}
 	if o.flag("like_and_view_counts_disabled") {
 		l.likes = "" // the number there is not the count

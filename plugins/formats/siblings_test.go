@@ -228,6 +228,9 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"a row of types in brackets", "a.csv", "platform,video_id,creator,views\n(text),(text),,(number)\ntiktok,7521900000000000047,a.example,5\n", []string{"7521900000000000047 5 - - -"}, "a row of the types"},
 		{"a handle under other names of the creator", "a.csv", "platform,video_id,user handle,views\ntiktok,7521900000000000047,a.example,5\n", []string{"7521900000000000047 5 - - -"}, "Name:user handle Field:handle"},
 		{"the creator in an object of an envelope", "a.csv", "item_id,data.author.uniqueId,data.author.id,data.stats.playCount\n7521900000000000047,a.example,680,5\n", []string{"7521900000000000047 5 - - -"}, "Name:data.author.uniqueId Field:handle Reason:named \"data.author.uniqueId\"} {Name:data.author.id Field:creatorId"},
+		{"the videos of an album by yt-dlp", "a.json", `{"_type":"playlist","id":"DMETA000001","extractor":"Instagram","extractor_key":"Instagram","like_count":9,"entries":[{"id":"DMETA000002","title":"Video 1","duration":3},{"id":"DMETA000003","title":"Video 2","duration":4}]}`, nil, "a part of an Instagram post"},
+		{"one video of an album by yt-dlp", "a.jsonl", `{"id":"DMETA000002","title":"Video 1","extractor":"Instagram","extractor_key":"Instagram","webpage_url":"https://www.instagram.com/p/DMETA000001/","playlist_id":"DMETA000001"}`, nil, "a part of an Instagram post"},
+		{"a reel that another tool names as Instagram's older pages do", "a.json", `[{"shortcode":"DMETA000001","url":"https://www.instagram.com/reel/DMETA000001/","account":"a.example","video_view_count":30,"likes":2}]`, []string{"DMETA000001 30 2 - -"}, ""},
 		{"a quote that is never closed", "a.csv", "platform,video_id,caption,views\ntiktok,7521900000000000074,\"open,5\n", nil, "never closed"},
 		{"days of YouTube Studio in Portuguese", "a.csv", "Data,Conteúdo,Título do vídeo,Horário de publicação do vídeo,Visualizações\n2025-07-01,AAAAAAAAS05,A,1 de jul. de 2025,111\n2025-07-02,AAAAAAAAS05,A,1 de jul. de 2025,222\n", nil, "views of single days"},
 		{"a carousel in German", "a.csv", "Permalink,Beitragstyp,Aufrufe\nhttps://www.instagram.com/reel/DMETA000001/,IG Reel,88000\nhttps://www.instagram.com/p/DMETA000002/,IG Karussell,500\nhttps://www.instagram.com/p/DMETA000003/,Carrusel de IG,500\n", []string{"DMETA000001 88000 - - -"}, "not_a_video Count:2"},
@@ -288,6 +291,10 @@ func TestCreatorsAndTextsOfTables(t *testing.T) {
 		{
 			"no tags as pandas writes them", "a.csv", "link,hashtags,views\n" + tiktok + ",nan,5\n",
 			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5}}`,
+		},
+		{
+			"a reel whose user has a number alone", "a.json", `{"items":[{"code":"DMETA000001","media_type":2,"user":{"pk":"77"},"play_count":5}]}`,
+			`{"platform":"instagram","externalId":"DMETA000001","creatorId":"77","metrics":{"views":5}}`,
 		},
 		{
 			"the handle of the address before a display name", "a.csv", "videoLink,authorName,authorId,views\n" + tiktok + ",An Example,a.example,5\n",

@@ -72,6 +72,8 @@ func readYTDLP(d *draft, o *object) error {
 		return skipped(NotVideo, "a story")
 	case readLink(string(found.WebpageURL)).kind == photoLink:
 		return skipped(NotVideo, "an address of photos, a story or a page")
+	case found.partOfAlbum(d.scope.list):
+		return skipped(NotVideo, "a part of an Instagram post with several")
 	case found.Title == "[Private video]" || found.Title == "[Deleted video]":
 		return skipped(Unavailable, "a video that is private or deleted")
 	}
@@ -102,6 +104,16 @@ func (v *info) collects() bool {
 		}
 	}
 	return false
+}
+
+// partOfAlbum reports one of the videos of an Instagram post: the counts are those of the post, and no
+// address leads to the part.
+func (v *info) partOfAlbum(list *info) bool {
+	if list != nil && strings.EqualFold(first(list.ExtractorKey, list.Extractor), "instagram") {
+		return true
+	}
+	page := readLink(string(v.WebpageURL))
+	return page.platform == "instagram" && page.kind == videoLink && v.ID != "" && page.id != string(v.ID) && v.platform() == "instagram"
 }
 
 // inherit fills what a flat entry leaves to its playlist.
