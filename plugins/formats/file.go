@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 
@@ -81,6 +83,29 @@ func script(in *bufio.Reader) {
 	if at := scripted().FindSubmatchIndex(start); at != nil {
 		_, _ = in.Discard(at[2]) // they were seen to be there
 	}
+}
+
+// printed is how Python prints an object or a list of some: {'id': …}.
+var printed = lazy.Pattern(`^\s*\[?\s*\{\s*'`)
+
+// maxPrinted is how many bytes of such a file are read, as it is held at once.
+const maxPrinted = 16 << 20
+
+// fromPython makes JSON of a file that Python printed. Any other file stays as it is.
+func fromPython(in *bufio.Reader) (*bufio.Reader, error) {
+	start, _ := in.Peek(512)
+	if !printed().Match(start) {
+		return in, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxPrinted+1))
+	if err != nil {
+		return nil, err
+	}
+	made := pythonJSON(text)
+	if len(text) > maxPrinted || made == nil {
+		return nil, errors.New("objects as Python prints them, which cannot all be told apart: write them by json.dump")
+	}
+	return bufio.NewReaderSize(bytes.NewReader(made), 1<<16), nil
 }
 
 // otherKind says in words what a file is that has no text of videos; empty if it may have.

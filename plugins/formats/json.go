@@ -65,6 +65,11 @@ func (r *reading) jsonLines(in *bufio.Reader) error {
 func (r *reading) line(line []byte, number int, last bool) error {
 	value := jsontext.Value(cleanJSON(line))
 	kind := value.Kind()
+	if kind == '"' {
+		if inner := objectInText(string(textOf(value))); inner != nil {
+			return r.value(inner, scope{}, number, 0)
+		}
+	}
 	switch {
 	case kind != '{' && kind != '[':
 		r.out.skip(Malformed, number, "no JSON object")
@@ -292,6 +297,17 @@ func (r *reading) listIn(f *frames, c scope, depth int, in, table *listTable) er
 	}
 }
 
+// objectInText is the object that a text is in JSON, as a program writes it that encodes twice; nil without one.
+func objectInText(text string) []byte {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return nil
+	}
+	if inner := jsontext.Value(text); inner.IsValid(lenient) {
+		return inner
+	}
+	return nil
+}
+
 func (r *reading) element(raw []byte, c scope, line, depth int) error {
 	switch jsontext.Value(raw).Kind() {
 	case '{':
@@ -307,10 +323,14 @@ func (r *reading) element(raw []byte, c scope, line, depth int) error {
 		}
 		r.out.skip(Unavailable, line, "an empty entry")
 	default:
-		if text := string(textOf(raw)); !c.quiet && readLink(text).kind == videoLink { // a list of addresses
+		text := string(textOf(raw))
+		if !c.quiet && readLink(text).kind == videoLink { // a list of addresses
 			var row properties
 			row.text("link", text)
 			return r.value(row.whole(), c, line, depth)
+		}
+		if inner := objectInText(text); inner != nil && depth < maxSearch {
+			return r.value(inner, c, line, depth+1)
 		}
 		if !c.quiet {
 			r.out.skip(Malformed, line, "no JSON object")

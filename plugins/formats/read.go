@@ -287,6 +287,9 @@ func (r *reading) content(file io.Reader, name string) error {
 		return errors.New(words)
 	}
 	script(in)
+	if in, err = fromPython(in); err != nil {
+		return err
+	}
 	form := misnamed(formOf(name), in)
 	switch {
 	case isPage(in):
