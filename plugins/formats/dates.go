@@ -48,6 +48,9 @@ func (t *timeStyle) read(s string) (when stamp, ok bool) {
 			}
 		}
 	}
+	if parts := calledDate().FindStringSubmatch(s); parts != nil {
+		return t.bound(calledTime(parts[1], zone))
+	}
 	if n, err := strconv.ParseFloat(s, 64); err == nil {
 		if t.since1904 && n < lastSerial {
 			n += daysTo1904
@@ -77,6 +80,26 @@ func (t *timeStyle) read(s string) (when stamp, ok bool) {
 		return stamp{}, false
 	}
 	return t.bound(d.time(orders[0], zone))
+}
+
+// calledDate is a date as JavaScript makes it: Date(2025,6,1), in which months count from 0, or
+// /Date(1751328000000)/.
+var calledDate = lazy.Pattern(`^/?(?:new )?Date\(([\d, ]{4,40})(?:[+-]\d{4})?\)/?$`)
+
+// calledTime is the time of the numbers of a calledDate.
+func calledTime(numbers string, zone *time.Location) stamp {
+	parts := strings.Split(numbers, ",")
+	n := make([]int, 7)
+	for i, part := range parts[:min(len(parts), len(n))] {
+		n[i], _ = strconv.Atoi(strings.TrimSpace(part)) // what is none is 0
+	}
+	if len(parts) == 1 {
+		return stamp{at: int64(n[0])}
+	}
+	if n[1] > 11 || n[2] < 1 || n[2] > 31 {
+		return stamp{at: -1}
+	}
+	return stamp{time.Date(n[0], time.Month(n[1]+1), n[2], n[3], n[4], n[5], n[6]*1e6, zone).UnixMilli(), len(parts) <= 3}
 }
 
 // earliest is the year 2000, before which none of the platforms was.
