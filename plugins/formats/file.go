@@ -108,6 +108,9 @@ func fromPython(in *bufio.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(bytes.NewReader(made), 1<<16), nil
 }
 
+// ownHistory is the start of a list in TikTok's data download as text.
+var ownHistory = lazy.Pattern(`^\s*(?:[\pL ]+\s*\n+\s*)?Date: \d{4}-\d\d-\d\d[^\n]*\n(?:Video )?Link: https?://`)
+
 // otherKind says in words what a file is that has no text of videos; empty if it may have.
 func otherKind(in *bufio.Reader) string {
 	start, _ := in.Peek(64)

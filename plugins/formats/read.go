@@ -286,6 +286,10 @@ func (r *reading) content(file io.Reader, name string) error {
 	if words := otherKind(in); words != "" {
 		return errors.New(words)
 	}
+	if start, _ := in.Peek(512); ownHistory().Match(start) {
+		r.out.skip(OwnArchive, 0, "TikTok's data download of an own account, as text"+collectAdvice)
+		return nil
+	}
 	script(in)
 	if in, err = fromPython(in); err != nil {
 		return err

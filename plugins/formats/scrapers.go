@@ -74,19 +74,21 @@ func readYouTubeScraper(d *draft, o *object) error {
 	return nil
 }
 
+// collectAdvice is the way on from addresses without counts.
+const collectAdvice = ": it has no counts. Collect the addresses in it with yt-dlp -j, and import what that writes"
+
 // ownArchive says what an archive of an own account is; empty for anything else.
 func ownArchive(o *object) string {
-	const advice = ": it has no counts. Collect the addresses in it with yt-dlp -j, and import what that writes"
 	switch {
 	case o.kind("Your Activity") == '{', o.kind("Post") == '{' && o.any("Profile", "Comment", "App Settings", "Direct Message"), o.kind("Post") == '{' && o.sub("Post").kind("Posts") == '{',
 		o.kind("Activity") == '{' && o.any("Video", "Profile", "App Settings", "Comment", "Tiktok Shopping"), o.kind("Video") == '{' && o.sub("Video").kind("Videos") == '{',
 		o.sub("Activity").any("Video Browsing History", "Like List", "Favorite Videos", "Follower List", "Following List"), o.kind("Watch History") == '{', o.kind("Profile And Settings") == '{':
-		return "TikTok's data download of an own account" + advice
+		return "TikTok's data download of an own account" + collectAdvice
 	case o.has("header", "title", "time") && (o.has("titleUrl") || strings.HasPrefix(string(o.text("header")), "YouTube")):
-		return "the watch or search history of YouTube, from Google Takeout" + advice
+		return "the watch or search history of YouTube, from Google Takeout" + collectAdvice
 	case o.any("ig_reels_media", "ig_stories", "ig_archived_post_media", "ig_igtv_media", "ig_profile_picture", "string_map_data", "string_list_data", "relationships_following", "likes_media_likes", "saved_saved_media"),
 		o.kind("media") == '[' && strings.HasPrefix(string(firstOfList(o).text("uri")), "media/"):
-		return "Instagram's data download of an own account" + advice
+		return "Instagram's data download of an own account" + collectAdvice
 	}
 	return ""
 }

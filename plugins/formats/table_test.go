@@ -219,6 +219,7 @@ func TestOwnArchivesAreNamed(t *testing.T) {
 		`{"Your Activity":{"Watch History":{"VideoList":[{"Date":"2025-07-01","Link":"https://www.tiktokv.com/share/video/7290000000000005401/"}]}}}`: "TikTok's data download",
 		`[{"header":"YouTube","title":"Watched Pour","titleUrl":"https://www.youtube.com/watch?v=AAAAAAAAW01","time":"2025-07-01T00:00:00Z"}]`:        "Google Takeout",
 		`[{"media":[{"uri":"media/reels/1.mp4","creation_timestamp":1751328000,"title":"x"}]}]`:                                                       "Instagram's data download",
+		"Watch History\nDate: 2025-07-01 00:00:00\nLink: https://www.tiktokv.com/share/video/7290000000000005401/\n":                                  "as text",
 	} {
 		recs, report := readText(t, "a.json", text)
 		if got := report.Skips[OwnArchive].Detail; len(recs) != 0 || !strings.Contains(got, words) {
