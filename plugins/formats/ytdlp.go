@@ -36,6 +36,7 @@ type info struct {
 	UploaderID        text `json:"uploader_id"`
 	Channel           text `json:"channel"`
 	ChannelID         text `json:"channel_id"`
+	PlaylistID        text `json:"playlist_id"`
 	PlaylistUploader  text `json:"playlist_uploader_id"`
 	PlaylistChannelID text `json:"playlist_channel_id"`
 
@@ -113,7 +114,7 @@ func (v *info) partOfAlbum(list *info) bool {
 		return true
 	}
 	page := readLink(string(v.WebpageURL))
-	return page.platform == "instagram" && page.kind == videoLink && v.ID != "" && page.id != string(v.ID) && v.platform() == "instagram"
+	return page.platform == "instagram" && page.kind == videoLink && page.id == string(v.PlaylistID) && page.id != string(v.ID)
 }
 
 // inherit fills what a flat entry leaves to its playlist.
