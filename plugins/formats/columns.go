@@ -809,7 +809,7 @@ func (u *understanding) orderOf(column int, now int64) string {
 	if column < 0 {
 		return ""
 	}
-	open := map[string]bool{"dmy": true, "mdy": true, "ymd": true}
+	open := map[string]bool{"dmy": true, "mdy": true, "ymd": true, "ydm": true}
 	ambiguous := false
 	fits := map[string]int{}
 	for i, value := range u.columns[column].all {
@@ -823,7 +823,7 @@ func (u *understanding) orderOf(column int, now int64) string {
 		}
 		ambiguous = ambiguous || len(orders) > 1
 		by := u.postedByID(i)
-		for _, order := range []string{"dmy", "mdy", "ymd"} {
+		for _, order := range []string{"dmy", "mdy", "ymd", "ydm"} {
 			if !slices.Contains(orders, order) {
 				open[order] = false
 				continue
@@ -838,7 +838,7 @@ func (u *understanding) orderOf(column int, now int64) string {
 		}
 	}
 	var left []string
-	for _, order := range []string{"dmy", "mdy", "ymd"} {
+	for _, order := range []string{"dmy", "mdy", "ymd", "ydm"} {
 		if open[order] {
 			left = append(left, order)
 		}

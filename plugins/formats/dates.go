@@ -13,7 +13,7 @@ import (
 type timeStyle struct {
 	layouts []string
 	zone    *time.Location
-	// order of day, month and year in dates of numbers: "dmy", "mdy" or "ymd"; empty if
+	// order of day, month and year in dates of numbers: "dmy", "mdy", "ymd" or "ydm"; empty if
 	// no value of the column shows it.
 	order string
 	// since1904 says that the days of a spreadsheet count from 1904, as on old Macs.
@@ -384,8 +384,8 @@ func (d *date) orders() (orders []string) {
 		candidates = []string{"dmy"}
 	case d.width[2] == 4 || d.slashed:
 		candidates = []string{"dmy", "mdy"}
-	case d.dotted:
-		candidates = []string{"dmy", "ymd"}
+	case d.dotted: // the last is Kaggle's: 17.14.11
+		candidates = []string{"dmy", "ymd", "ydm"}
 	}
 	for _, order := range candidates {
 		if d.valid(order) {
@@ -412,6 +412,8 @@ func (d *date) parts(order string) (year, month, day, width int) {
 		day, month, year, width = n[0], n[1], n[2], d.width[2]
 	case "mdy":
 		month, day, year, width = n[0], n[1], n[2], d.width[2]
+	case "ydm":
+		year, day, month, width = n[0], n[1], n[2], d.width[0]
 	default:
 		year, month, day, width = n[0], n[1], n[2], d.width[0]
 	}
