@@ -115,7 +115,7 @@ func rowOfTypes[T string | []byte](row []T) bool {
 
 // noVideo recognises rows that are about no video: blank ones, totals and repeated headers.
 func (t *rowTable) noVideo(id, address string) *fault {
-	if id != "" && len(id) < 60 && !strings.ContainsAny(id, "0123456789") && t.words.total[foldName(id)] {
+	if key := cmp.Or(id, address); key != "" && len(key) < 60 && !strings.ContainsAny(key, "0123456789/") && t.words.total[foldName(key)] {
 		return &fault{NotVideo, "a row of totals"}
 	}
 	if t.headerAgain(id, address) {

@@ -236,6 +236,7 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"objects of a program that has names of its own", "a.json", "[{'video_id': '7521900000000000047', 'at': datetime.datetime(2025, 7, 1)}]", nil, "by json.dump"},
 		{"objects in texts", "a.json", `{"results":["{\"video_id\":\"7521900000000000047\",\"views\":5}"]}`, []string{"7521900000000000047 5 - - -"}, ""},
 		{"lines in texts", "a.jsonl", `"{\"video_id\":\"7521900000000000047\",\"views\":5}"` + "\n" + `"{\"video_id\":\"7521900000000000048\",\"views\":6}"` + "\n", []string{"7521900000000000047 5 - - -", "7521900000000000048 6 - - -"}, ""},
+		{"a total below the addresses", "a.csv", "Link,Views\n" + tiktok + "0047,5\nTotal,5\n", []string{"7521900000000000047 5 - - -"}, "a row of totals"},
 		{"a quote that is never closed", "a.csv", "platform,video_id,caption,views\ntiktok,7521900000000000074,\"open,5\n", nil, "never closed"},
 		{"days of YouTube Studio in Portuguese", "a.csv", "Data,Conteúdo,Título do vídeo,Horário de publicação do vídeo,Visualizações\n2025-07-01,AAAAAAAAS05,A,1 de jul. de 2025,111\n2025-07-02,AAAAAAAAS05,A,1 de jul. de 2025,222\n", nil, "views of single days"},
 		{"a carousel in German", "a.csv", "Permalink,Beitragstyp,Aufrufe\nhttps://www.instagram.com/reel/DMETA000001/,IG Reel,88000\nhttps://www.instagram.com/p/DMETA000002/,IG Karussell,500\nhttps://www.instagram.com/p/DMETA000003/,Carrusel de IG,500\n", []string{"DMETA000001 88000 - - -"}, "not_a_video Count:2"},
