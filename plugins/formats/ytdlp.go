@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -53,8 +54,10 @@ type info struct {
 	Artist    text `json:"artist"`
 	Language  text `json:"language"`
 	MediaType text `json:"media_type"`
-	// LiveStatus is is_live, is_upcoming, was_live, post_live or not_live.
-	LiveStatus text `json:"live_status"`
+	// LiveStatus is is_live, is_upcoming, was_live, post_live or not_live. Older versions have the flags alone.
+	LiveStatus text           `json:"live_status"`
+	IsLive     jsontext.Value `json:"is_live"`
+	IsUpcoming jsontext.Value `json:"is_upcoming"`
 }
 
 func fitsYTDLP(o *object) bool {
@@ -81,6 +84,13 @@ func readYTDLP(d *draft, o *object) error {
 	if d.scope.list != nil {
 		found.inherit(d.scope.list)
 	}
+	switch {
+	case found.LiveStatus != "":
+	case found.IsLive.Kind() == 't':
+		found.LiveStatus = "is_live"
+	case found.IsUpcoming.Kind() == 't':
+		found.LiveStatus = "is_upcoming"
+	}
 	if found.LiveStatus == "is_upcoming" {
 		return skipped(Unavailable, "not published yet: a premiere or a stream that is announced")
 	}
@@ -88,7 +98,9 @@ func readYTDLP(d *draft, o *object) error {
 		return skipped(UnknownForm, "an object in no known format")
 	}
 	var err error
-	d.rec, d.doubtful, err = found.record()
+	if d.rec, d.doubtful, err = found.record(); d.doubtful > 0 {
+		d.reshow(o, found.LiveStatus == "is_live")
+	}
 	d.left = found.LiveStatus == "is_live"
 	return err
 }
@@ -105,6 +117,21 @@ func (v *info) collects() bool {
 		}
 	}
 	return false
+}
+
+// reshow reads the counts of yt-dlp's members that are written as text, which only other programs do.
+func (d *draft) reshow(o *object, live bool) {
+	m := &d.rec.Metrics
+	counts := []**int64{&m.Views, &m.Likes, &m.Comments, &m.Shares, &m.Saves, &m.Followers}
+	for i, path := range []string{"view_count", "like_count", "comment_count", "repost_count", "save_count", "channel_follower_count"} {
+		if n := o.number(path); n.bad && !n.hidden && !(live && i == 0) {
+			d.doubtful--
+			*counts[i] = d.shown(o, path, false)
+		}
+	}
+	if d.rounded {
+		m.Semantics = cmp.Or(m.Semantics, "rounded")
+	}
 }
 
 // partOfAlbum reports one of the videos of an Instagram post: the counts are those of the post, and no
