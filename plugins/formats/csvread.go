@@ -334,7 +334,7 @@ func (r *tables) row(t *rowTable, line int) error {
 func (r *tables) length(t *rowTable) (seconds float64, known bool) {
 	text := t.text("durationSeconds")
 	seconds, known = parseDuration(text, t.unit)
-	if !known && strings.Trim(text, "0:.,PTDHMS ") != "" && !hiddenWords[strings.ToLower(text)] {
+	if !known && strings.Trim(text, "0:.,PTDHMS ") != "" && text != "-1" && !hiddenWords[strings.ToLower(text)] {
 		r.out.misread(t, "durationSeconds", text)
 	}
 	return seconds, known

@@ -305,6 +305,18 @@ func TestCreatorsAndTextsOfTables(t *testing.T) {
 			`{"platform":"instagram","externalId":"DMETA000001","creatorId":"77","metrics":{"views":5}}`,
 		},
 		{
+			"a length that is -1 for a stream", "a.csv", "link,views,duration\n" + tiktok + ",5,31\n,,-1\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metadata":{"durationSeconds":31},"metrics":{"views":5}}`,
+		},
+		{
+			"the sound of TikTok's app in a table", "a.csv", "aweme_id,statistics.play_count,music.id_str\n7521900000000000051,5,7100000000000000001\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","metadata":{"soundId":"7100000000000000001"},"metrics":{"views":5}}`,
+		},
+		{
+			"shares in Spanish", "a.csv", "link,Visualizaciones,Veces que se ha compartido\n" + tiktok + ",5,2\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5,"shares":2}}`,
+		},
+		{
 			"the handle of the address before a display name", "a.csv", "videoLink,authorName,authorId,views\n" + tiktok + ",An Example,a.example,5\n",
 			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5}}`,
 		},
