@@ -58,6 +58,9 @@ func (d *draft) shown(o *object, path string, strict bool) *int64 {
 func (d *draft) ref(platform string, id text) error {
 	d.rec.Ref = stage.Ref{Platform: platform, ExternalID: strings.TrimSpace(string(id))}
 	if !usableID(d.rec.ExternalID) || (platform == "tiktok" && strings.Trim(d.rec.ExternalID, "0123456789") != "") {
+		if scientific().MatchString(d.rec.ExternalID) {
+			return skipped(NoID, "a program has rounded the id to %.30s: export it as text", d.rec.ExternalID)
+		}
 		return skipped(NoID, "no usable id")
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 
 	jsonx "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
 // documentLimit is the largest single value of a JSON file that is held at once:
@@ -23,12 +25,26 @@ var lenient = jsontext.AllowDuplicateNames(true)
 func (r *reading) json(in *bufio.Reader, named bool) error {
 	start, err := in.Peek(sniffed)
 	byLine, flat := sniff(named, start, err != nil)
+	r.rounded = roundedNumbers(start)
 	if byLine {
 		return r.jsonLines(in)
 	}
 	f := newFrames(in, 1, documentLimit)
 	f.flat = flat
 	return r.document(f)
+}
+
+// longNumber is an id of TikTok in JSON.
+var longNumber = lazy.Pattern(`"(?:id|aweme_id|item_id|video_id|videoId)"\s*:\s*"?(\d{17,20})\b`)
+
+// roundedNumbers reports a file whose ids a program in JavaScript has rounded: all of the first end in zeros.
+func roundedNumbers(start []byte) bool {
+	const enough = 64 << 10
+	var ids []string
+	for _, parts := range longNumber().FindAllSubmatch(start[:min(len(start), enough)], maxSampleRows) {
+		ids = append(ids, string(parts[1]))
+	}
+	return roundedIDs(ids)
 }
 
 // jsonLines reads one value a line. A list with one value a line is read alike.

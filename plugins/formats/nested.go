@@ -103,6 +103,10 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 		r.out.skip(known.reason, line, known.detail)
 		return nil
 	}
+	if r.rounded && d.rec.Platform == "tiktok" && strings.HasSuffix(d.rec.ExternalID, "00") {
+		r.out.skip(NoID, line, "a program has rounded the ids, as JavaScript does with numbers, all end in zeros: export them as text")
+		return nil
+	}
 	if !d.counted() && d.doubtful+len(d.misread) == 0 && r.options.Format == "" && c.format == "" && r.countsElsewhere(o) {
 		if r.objects.fits(o) {
 			return r.objects.object(r.tables, o, c.key, line)

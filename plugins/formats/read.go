@@ -85,6 +85,8 @@ type reading struct {
 	pending []pendingObject
 	// lines are the names of a file with one list a line.
 	lines listTable
+	// rounded says that a program has rounded the ids of the JSON file.
+	rounded bool
 	// inZip says that the file is in a zip.
 	inZip bool
 }
