@@ -395,12 +395,29 @@ func (s *numberStyle) settleUnits(seen map[string]bool) {
 
 // plainCell takes away what spreadsheets put around a text: `="…"` and a leading apostrophe.
 func plainCell(text string) string {
+	text = shownLetters(text)
 	if len(text) > 0 && text[0] == '=' {
 		if inner, ok := strings.CutPrefix(text, `="`); ok && strings.HasSuffix(inner, `"`) {
 			return strings.TrimSuffix(inner, `"`)
 		}
 	}
 	return strings.TrimPrefix(text, "'")
+}
+
+// shownLetters leaves out what cannot be seen, such as the blank of no width that is copied from web pages.
+func shownLetters(text string) string {
+	for i := range len(text) {
+		if text[i] < 0x80 {
+			continue
+		}
+		return strings.TrimSpace(strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Cf, r) {
+				return -1
+			}
+			return r
+		}, text))
+	}
+	return text
 }
 
 // plainDigits writes the digits and signs of other scripts in ASCII, and every blank as a space.

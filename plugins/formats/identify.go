@@ -13,7 +13,7 @@ import (
 
 // identify finds out which video a row is of.
 func (t *rowTable) identify(rec *stage.Record) *fault {
-	name, id, address := t.text("platform"), strings.TrimSpace(t.text("externalId")), strings.TrimSpace(t.text("sourceUrl"))
+	name, id, address := t.text("platform"), strings.TrimSpace(shownLetters(t.text("externalId"))), strings.TrimSpace(shownLetters(t.text("sourceUrl")))
 	if f := t.noVideo(id, address); f != nil {
 		return f
 	}
@@ -299,7 +299,7 @@ func yesOrNo(s string) int {
 
 // handle is the creator's handle in a row, also out of the address of a profile or a video.
 func (t *rowTable) handle(rec *stage.Record) string {
-	text := strings.TrimSpace(t.text("handle"))
+	text := strings.TrimSpace(shownLetters(t.text("handle")))
 	if l := readLink(text); l.kind != noLink {
 		if l.creator != "" && rec.CreatorID == "" {
 			rec.CreatorID = l.creator

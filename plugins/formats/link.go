@@ -40,7 +40,7 @@ func readLink(text string) link {
 	if strings.IndexByte(text, '/') < 0 {
 		return link{}
 	}
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(shownLetters(text))
 	if strings.HasPrefix(text, "/watch?v=") || strings.HasPrefix(text, "/shorts/") { // as YouTube's pages have them
 		text = "www.youtube.com" + text
 	}

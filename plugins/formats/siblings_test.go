@@ -320,6 +320,14 @@ func TestCreatorsAndTextsOfTables(t *testing.T) {
 			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5,"shares":2}}`,
 		},
 		{
+			"letters that cannot be seen", "a.csv", "link,handle,views,likes,date\n\u200b" + tiktok + "\ufeff,\u200e@a.example\u202c,\u200e1\u2060234,5\u200b,2022-07-01\u200b\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","postedAt":1656633600000,"source":{"handle":"@a.example"},"metrics":{"views":1234,"likes":5}}`,
+		},
+		{
+			"ids with letters that cannot be seen", "a.csv", "video_id,views\n\u200b7521900000000000051,5\n",
+			`{"platform":"tiktok","externalId":"7521900000000000051","metrics":{"views":5}}`,
+		},
+		{
 			"the handle of the address before a display name", "a.csv", "videoLink,authorName,authorId,views\n" + tiktok + ",An Example,a.example,5\n",
 			`{"platform":"tiktok","externalId":"7521900000000000051","sourceUrl":"` + tiktok + `","source":{"handle":"a.example"},"metrics":{"views":5}}`,
 		},
