@@ -84,11 +84,11 @@ func (t *timeStyle) read(s string) (when stamp, ok bool) {
 
 // calledDate is a date as JavaScript makes it: Date(2025,6,1), in which months count from 0, or
 // /Date(1751328000000)/.
-var calledDate = lazy.Pattern(`^/?(?:new )?Date\(([\d, ]{4,40})(?:[+-]\d{4})?\)/?$`)
+var calledDate = lazy.Pattern(`^/?(?:new )?Date\(([\d,; ]{4,40})(?:[+-]\d{4})?\)/?$`)
 
 // calledTime is the time of the numbers of a calledDate.
 func calledTime(numbers string, zone *time.Location) stamp {
-	parts := strings.Split(numbers, ",")
+	parts := strings.FieldsFunc(numbers, func(r rune) bool { return r == ',' || r == ';' })
 	n := make([]int, 7)
 	for i, part := range parts[:min(len(parts), len(n))] {
 		n[i], _ = strconv.Atoi(strings.TrimSpace(part)) // what is none is 0
