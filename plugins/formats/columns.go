@@ -342,12 +342,27 @@ func (cs sampleColumns) best(field string, suits func(*sampleColumn) bool) int {
 		}
 		switch {
 		case !suits(c):
-			c.Reason = fmt.Sprintf("its values are none of %s, such as %.40q", field, c.values[0])
+			c.Reason = fmt.Sprintf("its values are none of %s, such as %s", field, c.examples())
 		case best < 0 || c.better(&cs[best]):
 			best = i
 		}
 	}
 	return best
+}
+
+// examples are the first different values in words.
+func (c *sampleColumn) examples() string {
+	const most = 5
+	var quoted []string
+	for _, value := range c.values {
+		if text := fmt.Sprintf("%.40q", value); !slices.Contains(quoted, text) {
+			quoted = append(quoted, text)
+		}
+		if len(quoted) == most {
+			break
+		}
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // better reports whether a column is rather the field than another one of the same meaning: of
@@ -584,9 +599,12 @@ func (u *understanding) takeTimes() {
 	timed := func(c *sampleColumn) bool {
 		return len(c.values) == 0 || 4*c.share(func(s string) bool { return timeLike(s, u.layouts) }) >= len(c.values)
 	}
+	someTime := func(c *sampleColumn) bool { // what is none is named then
+		return timed(c) || c.share(func(s string) bool { return timeLike(s, u.layouts) }) > 0
+	}
 	for _, field := range []string{"postedAt", "observedAt"} {
 		if !u.has(field) {
-			if best := u.columns.best(field, timed); best >= 0 {
+			if best := u.columns.best(field, someTime); best >= 0 {
 				u.take(field, best, fmt.Sprintf("named %q", u.columns[best].Name))
 			}
 		}
