@@ -209,6 +209,12 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 	}
 	account := o.any("followers_count", "media_count", "follower_count", "followersCount") && readLink(o.first("video_url url")).kind != videoLink
 	raw := o.raw // the object is used again for what is inside
+	if !c.quiet && len(names) > 0 && !slices.ContainsFunc(sortedKeys(o.members), func(name string) bool {
+		return o.kind(name) == '{' || o.kind(name) == '[' && (!slices.Contains(names, name) || len(o.values(name)) > 0)
+	}) {
+		r.out.skip(Empty, line, "a list without entries: there are no videos in it")
+		return true, nil
+	}
 	if depth < maxDepth && len(names) > 0 {
 		if err := r.nested(raw, members, func(name string) bool { return slices.Contains(names, name) }, c, line, depth); err != nil {
 			return true, err
