@@ -119,12 +119,20 @@ func (d *draft) length(seconds float64) {
 }
 
 // posted takes the first time that is there: Unix seconds, or milliseconds from
-// 10^11 on, or ISO 8601.
+// 10^11 on, or ISO 8601, or else as people write it.
 func (d *draft) posted(times ...text) {
 	for _, t := range times {
 		if d.rec.PostedAt == nil && t != "" {
 			if d.rec.PostedAt = instant(string(t)); d.rec.PostedAt == nil {
-				d.doubtful++
+				at, ok := (&timeStyle{}).read(string(t))
+				switch {
+				case !ok:
+					d.misread = append(d.misread, Misread{Column: "postedAt", Text: string(t)})
+				case at.dated:
+					d.rec.PostedAt = exactly(d.rec.Ref, &at.at)
+				default:
+					d.rec.PostedAt = &at.at
+				}
 			} else if len(t) == len(time.DateOnly) && strings.Count(string(t), "-") == 2 {
 				d.rec.PostedAt = exactly(d.rec.Ref, d.rec.PostedAt)
 			}
