@@ -146,7 +146,7 @@ func (e *extension) last() string { return e.said[len(e.said)-1] }
 func captureOf(n int) string {
 	var lines strings.Builder
 	for i := range n {
-		id := "73000000000000" + string(rune('0'+i%10)) + "0000"
+		id := "73000000000000" + string(rune('0'+i%10)) + "4821"
 		lines.WriteString(`{"nav_index":"1:2:0","item_id":"` + id + `","timestamp_collected":1764518118000,"last_updated":1764518119000,"source_platform":"tiktok.com",` +
 			`"source_platform_url":"https://www.tiktok.com/@kettlefern","data":{"id":"` + id + `","desc":"slow bar","createTime":1704499196,` +
 			`"author":{"uniqueId":"kettlefern"},"stats":{"playCount":500}}}` + "\n")
