@@ -201,6 +201,7 @@ func TestAnnouncedStreamsAreNoVideos(t *testing.T) {
 	for text, ids := range map[string]string{
 		`{"id":"AAAAAAAAA05","title":"x","extractor_key":"Youtube","live_status":"is_upcoming","release_timestamp":1893456000}`:                                       "",
 		`{"kind":"youtube#video","id":"AAAAAAAAA05","snippet":{"title":"x","liveBroadcastContent":"upcoming"},"statistics":{"viewCount":"0"}}`:                        "",
+		`{"kind":"youtube#video","id":"AAAAAAAAA06","snippet":{"title":"x","liveBroadcastContent":"live"},"statistics":{"viewCount":"900","likeCount":"3"}}`:          "AAAAAAAAA06",
 		`{"id":"AAAAAAAAA06","title":"x","extractor_key":"Youtube","live_status":"is_live","media_type":"livestream","view_count":4000,"concurrent_view_count":4000}`: "AAAAAAAAA06",
 	} {
 		recs, report := readText(t, "a.json", text)

@@ -45,6 +45,9 @@ func readYouTube(d *draft, o *object) error {
 	d.posted(posted)
 	d.rec.Metrics.Views, d.rec.Metrics.Likes = d.count(o.number("statistics.viewCount")), d.count(o.number("statistics.likeCount"))
 	d.rec.Metrics.Comments = d.count(o.number("statistics.commentCount"))
+	if snippet.text("liveBroadcastContent") == "live" { // it is not over, as in other forms
+		d.rec.Metrics.Views, d.left = nil, true
+	}
 	if d.rec.Metrics.Views != nil {
 		d.rec.Metrics.Semantics = "exact"
 	}
