@@ -40,9 +40,16 @@ func signIn(ctx context.Context, call *stage.Call) (string, error) {
 
 // Check of a process that does not keep to the protocol.
 func (h *hostile) Check(stream grpc.BidiStreamingServer[stagev1.CallRequest, stagev1.CallResponse]) error {
-	return stream.Send(&stagev1.CallResponse{Message: &stagev1.CallResponse_Records{Records: &stagev1.Records{
-		Records: []*stagev1.Record{{Ref: &stagev1.Ref{Platform: "tiktok", ExternalId: "1"}}},
-	}}})
+	for { // or the call is refused for its end before the input
+		message, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		if message.GetInput().GetLast() {
+			break
+		}
+	}
+	return stream.Send(some(1, 1))
 }
 
 func TestCheck(t *testing.T) {
