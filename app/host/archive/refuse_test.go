@@ -108,7 +108,7 @@ func TestRefused(t *testing.T) {
 		"a path out of it in the index": {func(f *forged) {
 			f.files[2].head.Name, f.index.Files[1].Name = "../run", "../run"
 		}, "the plugin, which is named as"},
-		"a hash that is a path": {func(f *forged) { f.index.Files[1].SHA256 = "/../../../../../../tmp/x" }, "has no SHA-256"},
+		"a hash that is a path": {func(f *forged) { f.index.Files[1].SHA256 = "/../../../../../../x" }, "has no SHA-256"},
 		"an id that is a path":  {func(f *forged) { f.index.ID = "../acme" }, "id"},
 		"a symbolic link":       {func(f *forged) { f.files[2] = special(tar.TypeSymlink, "run", "/bin/sh") }, "is no plain file"},
 		"a hard link":           {func(f *forged) { f.files[2] = special(tar.TypeLink, "run", "plugin.yaml") }, "is no plain file"},

@@ -90,10 +90,10 @@ func (o Order) save(out string, packed []byte, x Index) error {
 	if err := os.Remove(out + SignatureEnding); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := replace(out, packed); err != nil || signature == nil {
+	if err := kit.Replace(out, packed); err != nil || signature == nil {
 		return err
 	}
-	return replace(out+SignatureEnding, signature)
+	return kit.Replace(out+SignatureEnding, signature)
 }
 
 // readPlugin reads the manifest, and returns the path of the plugin that it names.
@@ -194,21 +194,4 @@ func fileSafe(version string) string {
 		}
 	}
 	return string(safe)
-}
-
-// replace writes a file whole or not at all.
-func replace(path string, text []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".package-")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	err = errors.Join(err, file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
 }

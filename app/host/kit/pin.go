@@ -40,7 +40,7 @@ func Pin(ctx context.Context, path, manifest string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(manifest, text); err != nil {
+	if err := Replace(manifest, []byte(text)); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%s: %s %s, sha256 %s\n", manifest, spec.ID, spec.Version, hash)
@@ -84,13 +84,13 @@ func withLine(text string, old *regexp.Regexp, line string) string {
 	return strings.TrimRight(text, "\n") + "\n" + line + "\n"
 }
 
-// replace writes a file whole or not at all.
-func replace(path, text string) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".manifest-")
+// Replace writes a file whole or not at all.
+func Replace(path string, text []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-")
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(text)
+	_, err = file.Write(text)
 	err = errors.Join(err, file.Chmod(0o644), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), path)
