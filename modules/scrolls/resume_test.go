@@ -36,6 +36,51 @@ func (h *hang) pause(_ context.Context, stage, point string) {
 	})
 }
 
+// lost is a scroll whose worker hangs at a point, as if it were gone.
+type lost struct {
+	w      *world
+	cfg    Config
+	scroll int64
+	hang   *hang
+	ended  chan error
+}
+
+// loses starts a scroll, and returns once its worker hangs.
+func (w *world) loses(cfg Config, step, point string) *lost {
+	w.t.Helper()
+	l := &lost{w: w, cfg: cfg, hang: hangAt(step, point), ended: make(chan error, 1)}
+	cfg.Heartbeat, cfg.Stale, cfg.Pause = time.Hour, 2*time.Hour, l.hang.pause
+	worker := w.another(cfg)
+	l.scroll = w.create(Start{}).ID
+	go func() { l.ended <- worker.work(tenant(), jobArgs{account, l.scroll, 1}) }()
+	<-l.hang.reached
+	return l
+}
+
+// takenOver has another worker do the scroll.
+func (l *lost) takenOver() {
+	l.w.t.Helper()
+	other := l.w.another(l.cfg)
+	other.now = func() time.Time { return time.Now().Add(time.Minute) }
+	for range 2 {
+		if err := other.Rescue(context.Background()); err != nil {
+			l.w.t.Fatal(err)
+		}
+	}
+	if err := other.work(tenant(), jobArgs{account, l.scroll, 2}); err != nil {
+		l.w.t.Fatal(err)
+	}
+}
+
+// goesOn lets the first worker go on to its end.
+func (l *lost) goesOn() {
+	l.w.t.Helper()
+	close(l.hang.goOn)
+	if err := <-l.ended; err != nil {
+		l.w.t.Errorf("lost worker: %v", err)
+	}
+}
+
 // TestScrollResumes loses a worker at every point of every stage, has another one
 // finish the scroll, and then lets the lost one go on.
 func TestScrollResumes(t *testing.T) {
@@ -62,35 +107,14 @@ func TestScrollResumes(t *testing.T) {
 					before := w.count("fake_videos")
 					charged := w.number("SELECT coalesce(sum(units), 0) FROM fake_charges")
 
-					h := hangAt(stage, point)
-					cfg := quick()
-					cfg.Heartbeat, cfg.Stale = time.Hour, 2*time.Hour
-					cfg.Pause = h.pause
-					lost := w.another(cfg)
-					scroll := w.create(Start{})
-					ended := make(chan error, 1)
-					go func() { ended <- lost.work(tenant(), jobArgs{account, scroll.ID, 1}) }()
-					<-h.reached
-
-					other := w.another(quick())
-					other.now = func() time.Time { return time.Now().Add(time.Minute) }
-					for range 2 {
-						if err := other.Rescue(context.Background()); err != nil {
-							t.Fatal(err)
-						}
-					}
-					if err := other.work(tenant(), jobArgs{account, scroll.ID, 2}); err != nil {
-						t.Fatal(err)
-					}
-					done := w.load(scroll.ID)
+					lost := w.loses(quick(), stage, point)
+					lost.takenOver()
+					done := w.load(lost.scroll)
 					if done.Status != Completed || done.Attempts != 2 || done.NewVideos != 20 || done.Progress.Percent != 100 {
 						t.Errorf("after the second start: got %+v, want it %s at the second attempt, with 20 new videos and 100 percent", done, Completed)
 					}
-					close(h.goOn)
-					if err := <-ended; err != nil {
-						t.Errorf("lost worker: %v", err)
-					}
-					if after := w.load(scroll.ID); !equal(done, after) {
+					lost.goesOn()
+					if after := w.load(lost.scroll); !equal(done, after) {
 						t.Errorf("after the lost worker: got %+v, want it as before: %+v", after, done)
 					}
 					if n := w.count("fake_videos") - before; n != 20 {

@@ -1,7 +1,6 @@
 package scrolls
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -122,29 +121,10 @@ func TestScreensThatLookAtEvidenceResume(t *testing.T) {
 				w.sources["feed"].records = videos("tiktok", from, 30) // 24 pass rules, 8 of them speak German
 				from += 30
 				videos, charged, asked := w.count("fake_videos"), w.number("SELECT coalesce(sum(units), 0) FROM fake_charges"), w.calls["captions"]
-				h := hangAt(Evidence, point)
-				hung := cfg
-				hung.Heartbeat, hung.Stale, hung.Pause = time.Hour, 2*time.Hour, h.pause
-				lost := w.another(hung)
-				scroll := w.create(Start{})
-				ended := make(chan error, 1)
-				go func() { ended <- lost.work(tenant(), jobArgs{account, scroll.ID, 1}) }()
-				<-h.reached
-				other := w.another(cfg)
-				other.now = func() time.Time { return time.Now().Add(time.Minute) }
-				for range 2 {
-					if err := other.Rescue(context.Background()); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if err := other.work(tenant(), jobArgs{account, scroll.ID, 2}); err != nil {
-					t.Fatal(err)
-				}
-				close(h.goOn)
-				if err := <-ended; err != nil {
-					t.Errorf("lost worker: %v", err)
-				}
-				done := w.load(scroll.ID)
+				lost := w.loses(cfg, Evidence, point)
+				lost.takenOver()
+				lost.goesOn()
+				done := w.load(lost.scroll)
 				if done.Status != Completed || done.Attempts != 2 || done.NewVideos != 16 || done.Progress.Dropped != 14 {
 					t.Errorf("%s after %d starts with %d new videos and %d dropped, want completed after 2 with 16 and 14", done.Status, done.Attempts, done.NewVideos, done.Progress.Dropped)
 				}
@@ -167,7 +147,7 @@ func TestScreensThatLookAtEvidenceResume(t *testing.T) {
 				if n := w.calls["captions"] - asked; n != looks {
 					t.Errorf("evidence was sought %d times, want %d", n, looks)
 				}
-				if n := w.number("SELECT count(*) FROM verdicts WHERE scroll_id = $1 AND dropped", scroll.ID); n != 14 {
+				if n := w.number("SELECT count(*) FROM verdicts WHERE scroll_id = $1 AND dropped", lost.scroll); n != 14 {
 					t.Errorf("%d verdicts drop, want 14", n)
 				}
 			})

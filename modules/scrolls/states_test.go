@@ -183,32 +183,15 @@ func TestStatesDoNotRunAhead(t *testing.T) {
 				feed.records = videos("tiktok", from, 25)
 				from += 25
 				before, calls := w.inForceOf(account), len(feed.given)
-				cfg, h := quick(), hangAt(at.step, at.point)
-				cfg.Heartbeat, cfg.Stale, cfg.Pause = time.Hour, 2*time.Hour, h.pause
-				lost, scroll := w.another(cfg), w.create(Start{})
-				ended := make(chan error, 1)
-				go func() { ended <- lost.work(tenant(), jobArgs{account, scroll.ID, 1}) }()
-				<-h.reached
+				lost := w.loses(quick(), at.step, at.point)
 				if at.step != Score { // all is archived then
 					rows, err := (sourceStates{db}).find(tenant(), "feed", feed.seeds)
 					if err != nil || !maps.EqualFunc(rows, before, func(a []byte, b string) bool { return string(a) == b }) {
 						t.Errorf("in force meanwhile: got %v and error %v, want %v", rows, err, before)
 					}
 				}
-				other := w.another(quick())
-				other.now = func() time.Time { return time.Now().Add(time.Minute) }
-				for range 2 {
-					if err := other.Rescue(context.Background()); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if err := other.work(tenant(), jobArgs{account, scroll.ID, 2}); err != nil {
-					t.Fatal(err)
-				}
-				close(h.goOn)
-				if err := <-ended; err != nil {
-					t.Errorf("lost worker: %v", err)
-				}
+				lost.takenOver()
+				lost.goesOn()
 				got := feed.given[calls:]
 				if want := 1; len(got) < want || at.again && at.point != "begin" && len(got) != 2 {
 					t.Fatalf("got %d calls of the source, want that it is asked again exactly if it was not done", len(got))
