@@ -23,7 +23,7 @@ import (
 	"github.com/scrollery/scrollery/modules/changes/webhooks"
 	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
-	"github.com/scrollery/scrollery/modules/kernel/api/tools"
+	"github.com/scrollery/scrollery/modules/kernel/api/mcp"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -141,7 +141,7 @@ type Config struct {
 	Plugins     host.Config        `yaml:"plugins"`
 	Pages       webpage.Config     `yaml:"pages"`
 	Webhooks    webhooks.Config    `yaml:"webhooks"`
-	Agents      tools.Config       `yaml:"mcp"`
+	Agents      mcp.Config         `yaml:"mcp"`
 }
 
 // Defaults returns the configuration without file, environment and flags.
@@ -173,7 +173,7 @@ func Defaults() Config {
 		Plugins:     host.Defaults(),
 		Pages:       webpage.Defaults(),
 		Webhooks:    webhooks.Defaults(),
-		Agents:      tools.Defaults(),
+		Agents:      mcp.Defaults(),
 	}
 }
 

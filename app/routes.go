@@ -14,7 +14,7 @@ import (
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/imports"
 	"github.com/scrollery/scrollery/modules/kernel/api"
-	"github.com/scrollery/scrollery/modules/kernel/api/tools"
+	"github.com/scrollery/scrollery/modules/kernel/api/mcp"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/oauth"
 	"github.com/scrollery/scrollery/modules/shares"
@@ -31,7 +31,7 @@ type Routes struct {
 	shared   http.Handler
 	site     *site.Site
 	console  *console.Console
-	agents   *tools.Server
+	agents   *mcp.Server
 	oauth    *oauth.Service
 	tracing  tracing
 	baseURL  string
@@ -39,7 +39,7 @@ type Routes struct {
 }
 
 // NewRoutes returns the routes of all modules.
-func NewRoutes(cfg Config, mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, shared *shares.Page, site *site.Site, console *console.Console, agents *tools.Server, authorizations *oauth.Service, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
+func NewRoutes(cfg Config, mux *api.Mux, checkout checkoutPages, webhook *billing.Webhook, recovery *keys.RecoveryPage, deletion *account.Page, shared *shares.Page, site *site.Site, console *console.Console, agents *mcp.Server, authorizations *oauth.Service, metrics *ops.Metrics, tracing tracing, log *slog.Logger) *Routes {
 	return &Routes{
 		mux: mux, checkout: checkout, webhook: countedWebhook(webhook, metrics), recovery: recovery, deletion: deletion, shared: shared, site: site, console: console, agents: agents, oauth: authorizations, tracing: tracing, baseURL: cfg.BaseURL, log: log,
 	}
@@ -62,8 +62,8 @@ func (r *Routes) Handler() http.Handler {
 	for path, handler := range map[string]http.Handler{
 		"/checkout/": r.mux.Page("page.checkout", checkoutsAMinute, r.checkout), billing.WebhookPath: r.mux.Held("page.webhook", r.webhook),
 		keys.LinkPath: r.mux.Page("page.recover", linksAMinute, r.recovery), account.LinkPath: r.mux.Page("page.erase", linksAMinute, r.deletion),
-		shares.Path:    r.mux.Page("page.share", linksAMinute, r.shared),
-		tools.CardPath: card, tools.AgentCardPath: card,
+		shares.Path:  r.mux.Page("page.share", linksAMinute, r.shared),
+		mcp.CardPath: card, mcp.AgentCardPath: card,
 	} {
 		mux.Handle(path, logged(path, handler, r.log))
 	}
@@ -103,18 +103,18 @@ func (r *Routes) Handler() http.Handler {
 
 // own reports whether the path is not part of the API.
 func own(path string) bool {
-	return path == billing.WebhookPath || path == tools.CardPath || path == tools.AgentCardPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath) || strings.HasPrefix(path, account.LinkPath) || strings.HasPrefix(path, shares.Path)
+	return path == billing.WebhookPath || path == mcp.CardPath || path == mcp.AgentCardPath || strings.HasPrefix(path, "/checkout/") || strings.HasPrefix(path, keys.LinkPath) || strings.HasPrefix(path, account.LinkPath) || strings.HasPrefix(path, shares.Path)
 }
 
 // newAgents serves the operations of mux to agents, too.
-func newAgents(cfg Config, mux *api.Mux, files console.Assets) (*tools.Server, error) {
+func newAgents(cfg Config, mux *api.Mux, files console.Assets) (*mcp.Server, error) {
 	guide, err := fs.ReadFile(docs.Pages, "llms.txt")
 	if err != nil {
 		return nil, fmt.Errorf("read the guide for agents: %w", err)
 	}
 	part := cfg.Agents
 	part.Version, part.BaseURL, part.Guide = Version(), cfg.BaseURL, func() string { return string(guide) }
-	for _, one := range tools.Apps() {
+	for _, one := range mcp.Apps() {
 		if files == nil {
 			break
 		}
@@ -123,5 +123,5 @@ func newAgents(cfg Config, mux *api.Mux, files console.Assets) (*tools.Server, e
 		}
 		part.Apps = append(part.Apps, one)
 	}
-	return tools.Mount(mux, part)
+	return mcp.Mount(mux, part)
 }

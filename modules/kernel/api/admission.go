@@ -155,3 +155,19 @@ func tierRank(tier string) int {
 		return 0
 	}
 }
+
+// malformedSecret says what is wrong with the form of an API key; it is empty if that can't
+// be said.
+func malformedSecret(secret string) string {
+	switch {
+	case strings.ContainsAny(secret, "\"'`“”‘’"):
+		return "The API key is in quotation marks. Send it without them."
+	case strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r == 0xA0 }):
+		return "The API key has a space or a line end in it. Send the key alone."
+	case strings.HasPrefix(strings.ToLower(secret), "bearer"):
+		return "The word Bearer is there twice. Send `Authorization: Bearer <API key>`."
+	case strings.HasPrefix(secret, "$") || strings.HasPrefix(secret, "<"):
+		return "The API key is a placeholder. Put your key in its place."
+	}
+	return ""
+}

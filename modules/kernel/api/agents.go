@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/rest"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
@@ -258,7 +259,7 @@ func Watch(ctx context.Context, id string, arguments []byte, long time.Duration)
 		ctx, cancel := context.WithTimeout(ctx, long)
 		defer cancel()
 		err = c.runStream(ctx, b, request, func(_ context.Context, message proto.Message) (err error) {
-			last, err = appendMessage(last[:0], message.ProtoReflect(), b.op.output)
+			last, err = rest.AppendMessage(last[:0], message.ProtoReflect(), b.op.output)
 			return err
 		}, nil)
 		if last != nil && errors.Is(err, context.DeadlineExceeded) {
@@ -295,7 +296,7 @@ func carry(ctx context.Context, id string, arguments []byte, faults []apierr.Iss
 	}
 	r := c.refuse(err)
 	c.sent = r.status
-	if body, err = appendMessage(nil, r.body.ProtoReflect(), m.errorShape); err != nil {
+	if body, err = rest.AppendMessage(nil, r.body.ProtoReflect(), m.errorShape); err != nil {
 		body = []byte(`{"error":"` + string(apierr.OperationError) + `","message":"The operation failed."}`)
 	}
 	return Invoked{Body: body, Refused: true, RetryAfter: r.retryAfter}
@@ -331,26 +332,25 @@ func answerTool(ctx context.Context, _ *call, b *binding, request proto.Message)
 		defer result.page.release()
 		return bytes.Clone(result.page.Body), nil
 	}
-	return appendMessage(nil, result.message.ProtoReflect(), b.op.output)
+	return rest.AppendMessage(nil, result.message.ProtoReflect(), b.op.output)
 }
 
 // readArguments fills a request from a JSON object, as readREST from a body.
 func readArguments(ctx context.Context, c *call, b *binding, message protoreflect.Message, arguments []byte, faults []apierr.Issue) error {
-	d := c.mux.decoders.Get().(*decoder)
+	d := c.mux.decoders.Get().(*rest.Decoder)
 	defer c.mux.decoders.Put(d)
-	d.reset()
+	d.Reset()
 	for _, fault := range faults {
-		d.report(fault.Path, "%s", fault.Message)
+		d.Report(fault.Path, "%s", fault.Message)
 	}
-	d.buffer.Write(arguments)
-	d.body(message, b.op.input)
-	for _, f := range d.raw {
-		c.keepRaw(f.name, f.text)
+	d.Parse(arguments, message, b.op.input)
+	for _, f := range d.Raw {
+		c.keepRaw(f.Name, f.Text)
 	}
-	if d.broken {
-		return d.issues.err()
+	if d.Broken {
+		return d.Issues.Err()
 	}
-	return c.mux.judge(ctx, c, b, &d.issues, message.Interface())
+	return c.mux.judge(ctx, c, b, &d.Issues, message.Interface())
 }
 
 // add counts a call that has ended. Its rate is shown with the answer to the request.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/rest"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
@@ -84,7 +85,7 @@ type call struct {
 	cursor    string // of the next message of a stream
 	units     int
 	raw       map[string]json.RawMessage
-	faults    *issues // found so far, while a Check runs
+	faults    *rest.Issues // found so far, while a Check runs
 	recorded  bool
 	overRate  bool        // refused for its rate
 	preflight bool        // a browser asks what it may ask
@@ -200,7 +201,7 @@ func RawField(ctx context.Context, name string) json.RawMessage {
 // absent and must not say that it is missing.
 func Faulty(ctx context.Context, names ...string) bool {
 	c := callFrom(ctx)
-	return c != nil && c.faults != nil && slices.ContainsFunc(names, c.faults.within)
+	return c != nil && c.faults != nil && slices.ContainsFunc(names, c.faults.Within)
 }
 
 func (c *call) keepRaw(name string, text json.RawMessage) {

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/scrollery/scrollery/modules/kernel/api/limit"
+	"github.com/scrollery/scrollery/modules/kernel/api/rest"
 	"github.com/scrollery/scrollery/modules/kernel/fair"
 	"github.com/scrollery/scrollery/modules/kernel/page"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
@@ -36,7 +37,7 @@ type Mux struct {
 	rates      rates
 	operations map[string]*operation // by rpc name
 	document   func() page.Fixed     // the OpenAPI document
-	errorShape *shape
+	errorShape *rest.Shape
 	rest       map[string]*route   // by path
 	rpc        map[string]*binding // by procedure
 	reflection map[string]http.Handler
@@ -87,13 +88,13 @@ func New(cfg Config, admit Admitter, record Recorder, log *slog.Logger) (*Mux, e
 		config: cfg, admitter: admit, recorder: record, log: log,
 		rates: rates, operations: operations,
 		document:   sync.OnceValue(func() page.Fixed { return describe(cfg.BaseURL) }),
-		errorShape: shapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{}),
+		errorShape: rest.ShapeOf((&scrolleryv1.Error{}).ProtoReflect().Descriptor(), map[protoreflect.FullName]*rest.Shape{}),
 		rest:       map[string]*route{}, rpc: map[string]*binding{},
 		running: fair.NewEach(cfg.MaxInFlight, turns), computing: fair.NewEach(computations, 1),
 	}
 	m.streams, m.endStreams = context.WithCancel(context.Background())
 	m.buffers.New = func() any { return new(bytes.Buffer) }
-	m.decoders.New = func() any { return newDecoder() }
+	m.decoders.New = func() any { return rest.NewDecoder() }
 	for id := range cfg.Tiers {
 		if !slices.ContainsFunc(m.list(), func(op *operation) bool { return op.Id == id }) {
 			return nil, fmt.Errorf("tier of an unknown operation %s", id)

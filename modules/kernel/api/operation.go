@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/scrollery/scrollery/modules/kernel/api/bounds"
+	"github.com/scrollery/scrollery/modules/kernel/api/rest"
 	"github.com/scrollery/scrollery/modules/kernel/api/table"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
@@ -29,8 +31,8 @@ type operation struct {
 	// bounds are those of the input, read at its first use.
 	bounds    func() (*bounds.Message, error)
 	caching   []string // header Cache-Control of every answer
-	input     *shape
-	output    *shape
+	input     *rest.Shape
+	output    *rest.Shape
 	list      *table.List // nil if the answer is no list
 	newInput  func() proto.Message
 	newOutput func() proto.Message
@@ -93,7 +95,7 @@ func Prepare() { _, _ = operationTable() }
 // readOperations reads the table from the linked descriptors, by rpc name.
 func readOperations() (map[string]*operation, error) {
 	operations := map[string]*operation{}
-	shapes := map[protoreflect.FullName]*shape{}
+	shapes := map[protoreflect.FullName]*rest.Shape{}
 	ids := map[string]bool{}
 	var failed error
 	protoregistry.GlobalFiles.RangeFilesByPackage(apiPackage, func(file protoreflect.FileDescriptor) bool {
@@ -116,7 +118,7 @@ func readOperations() (map[string]*operation, error) {
 	return operations, failed
 }
 
-func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect.FullName]*shape) (*operation, error) {
+func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect.FullName]*rest.Shape) (*operation, error) {
 	row, _ := proto.GetExtension(method.Options(), scrolleryv1.E_Operation).(*scrolleryv1.Operation)
 	switch {
 	case row.GetId() == "":
@@ -152,26 +154,41 @@ func readOperation(method protoreflect.MethodDescriptor, shapes map[protoreflect
 		procedure: fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name()),
 		desc:      method,
 		bounded:   hasBounds(method.Input()),
-		times:     timesOf(method.Input()),
+		times:     rest.TimesOf(method.Input()),
 		bounds:    sync.OnceValues(func() (*bounds.Message, error) { return bounds.Compile(method.Input()) }),
-		input:     shapeOf(method.Input(), shapes),
-		output:    shapeOf(method.Output(), shapes),
+		input:     rest.ShapeOf(method.Input(), shapes),
+		output:    rest.ShapeOf(method.Output(), shapes),
 		newInput:  func() proto.Message { return input.New().Interface() },
 		newOutput: func() proto.Message { return output.New().Interface() },
 	}
 	switch {
-	case op.output.secret():
+	case op.output.Secret():
 		op.caching = cacheNever
 	case op.public():
 		op.caching = cachePublic
 	default:
 		op.caching = cachePrivate
 	}
-	op.list = listOf(op)
+	op.list = op.listed()
 	if row.Path != "" {
-		if err := op.input.readable(); err != nil {
+		if err := op.input.Readable(); err != nil {
 			return nil, fmt.Errorf("operation %s: %w", row.Id, err)
 		}
 	}
 	return op, nil
+}
+
+// listed describes the answer of an operation that lists things: a GET whose name says so
+// or that takes a limit, and whose answer has one array of objects. It is nil for others.
+func (o *operation) listed() *table.List {
+	input := o.desc.Input().Fields()
+	named := strings.HasPrefix(o.name, "List") || input.ByName("limit") != nil || input.ByName("page_size") != nil
+	if o.Method != "GET" || o.desc.IsStreamingServer() || !named {
+		return nil
+	}
+	member, columns := o.output.Listed()
+	if member == "" {
+		return nil
+	}
+	return &table.List{Member: member, Next: "nextCursor", Columns: columns}
 }

@@ -13,12 +13,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/rest"
 	"github.com/scrollery/scrollery/modules/kernel/api/table"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
-
-// keptBuffer is the largest buffer that goes back to the pool.
-const keptBuffer = 256 * kibibyte
 
 // serveREST runs the steps of a call: admission, input, operation, answer.
 func (m *Mux) serveREST(ctx context.Context, w http.ResponseWriter, c *call, b *binding) {
@@ -43,7 +41,7 @@ func (m *Mux) serveREST(ctx context.Context, w http.ResponseWriter, c *call, b *
 		return
 	}
 	m.withBuffer(func(buffer *bytes.Buffer) {
-		body, err := appendMessage(buffer.AvailableBuffer(), result.message.ProtoReflect(), b.op.output)
+		body, err := rest.AppendMessage(buffer.AvailableBuffer(), result.message.ProtoReflect(), b.op.output)
 		if err = c.settle(ctx, err); err != nil {
 			m.refuseREST(w, c, err)
 			return
@@ -64,7 +62,7 @@ func (m *Mux) serveTable(ctx context.Context, w http.ResponseWriter, c *call, b 
 			tag = result.page.ETag + "-" + format.Name
 		}
 	} else {
-		body, err = appendMessage(nil, result.message.ProtoReflect(), b.op.output)
+		body, err = rest.AppendMessage(nil, result.message.ProtoReflect(), b.op.output)
 	}
 	m.withBuffer(func(out *bytes.Buffer) {
 		next := ""
@@ -160,29 +158,27 @@ func (m *Mux) readREST(ctx context.Context, w http.ResponseWriter, c *call, b *b
 	if c.request.URL.RawQuery == "" && c.request.ContentLength == 0 && !c.op.bounded && b.check == nil && c.op.Method == http.MethodGet {
 		return nil // no input was sent and none is required
 	}
-	d := m.decoders.Get().(*decoder)
+	d := m.decoders.Get().(*rest.Decoder)
 	defer m.decoders.Put(d)
-	d.reset()
+	d.Reset()
 	r, message := c.request, request.ProtoReflect()
-	hasBody := c.op.Method != http.MethodGet && !c.op.Upload
-	d.query(r.URL.RawQuery, message, c.op.input, !hasBody)
-	if hasBody {
-		if d.contentType(r.Header) && d.read(w, r, c.op.maxBody()) {
-			d.body(message, c.op.input)
-		}
+	takesBody := c.op.Method != http.MethodGet && !c.op.Upload
+	d.Query(r.URL.RawQuery, message, c.op.input, !takesBody)
+	if takesBody {
+		d.ReadBody(w, r, c.op.maxBody(), message, c.op.input)
 		if c.body.unread != nil {
 			return c.body.unread
 		}
-	} else if !c.op.Upload && d.sentBody(r) {
-		d.report("", "a %s request takes no body", r.Method)
+	} else if !c.op.Upload && rest.HasBody(r) {
+		d.Report("", "a %s request takes no body", r.Method)
 	}
-	for _, f := range d.raw {
-		c.keepRaw(f.name, f.text)
+	for _, f := range d.Raw {
+		c.keepRaw(f.Name, f.Text)
 	}
-	if d.broken { // a missing or malformed body is reported without the faults inside
-		return d.issues.err()
+	if d.Broken { // a missing or malformed body is reported without the faults inside
+		return d.Issues.Err()
 	}
-	return m.judge(ctx, c, b, &d.issues, request)
+	return m.judge(ctx, c, b, &d.Issues, request)
 }
 
 // sendPage sends rendered text, or 304 when the caller already has it.
@@ -235,7 +231,7 @@ func (m *Mux) refuseREST(w http.ResponseWriter, c *call, err error) {
 		c.showRate()
 	}
 	m.withBuffer(func(buffer *bytes.Buffer) {
-		body, err := appendMessage(buffer.AvailableBuffer(), r.body.ProtoReflect(), m.errorShape)
+		body, err := rest.AppendMessage(buffer.AvailableBuffer(), r.body.ProtoReflect(), m.errorShape)
 		if err != nil {
 			body = []byte(`{"error":"` + string(apierr.OperationError) + `","message":"The operation failed."}`)
 		}
@@ -264,7 +260,7 @@ func (m *Mux) withBuffer(do func(*bytes.Buffer)) {
 	buffer := m.buffers.Get().(*bytes.Buffer)
 	buffer.Reset()
 	do(buffer)
-	if buffer.Cap() <= keptBuffer {
+	if buffer.Cap() <= rest.LargestKept {
 		m.buffers.Put(buffer)
 	}
 }

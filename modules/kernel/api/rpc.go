@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/rest"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
@@ -177,18 +178,18 @@ func (b *binding) checkRPC(ctx context.Context, c *call, request *envelope) erro
 	if request.broken != nil {
 		return apierr.Invalid("", "the message could not be read: %v", request.broken)
 	}
-	var found issues
+	var found rest.Issues
 	message := request.ProtoReflect()
-	eachText(message, func(path, text string) {
-		if !isSound(text) {
-			found.add(path, badText)
+	rest.EachText(message, func(path, text string) {
+		if !rest.IsSound(text) {
+			found.Add(path, rest.BadText)
 		}
 	})
 	if err := c.mux.judge(ctx, c, b, &found, request.Message); err != nil {
 		return err
 	}
-	eachFree(message, func(path string, value *structpb.Value) {
-		if text, err := appendFreeValue(nil, value); err == nil {
+	rest.EachFree(message, func(path string, value *structpb.Value) {
+		if text, err := rest.AppendFree(nil, value); err == nil {
 			c.keepRaw(path, text)
 		}
 	})
@@ -199,7 +200,7 @@ func (b *binding) checkRPC(ctx context.Context, c *call, request *envelope) erro
 // have another name on REST are not read.
 func (o *operation) decodePage(page *Rendered) (proto.Message, error) {
 	message := o.newOutput()
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: o.output.restNames != nil}).Unmarshal(page.Body, message); err != nil {
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: o.output.Names != nil}).Unmarshal(page.Body, message); err != nil {
 		return nil, fmt.Errorf("decode the page of %s: %w", o.Id, err)
 	}
 	if next := o.desc.Output().Fields().ByName("next_page_token"); next != nil && page.NextPageToken != "" {

@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/scrollery/scrollery/modules/kernel/api/rest"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
@@ -277,7 +278,7 @@ func (e *events) beat(ctx context.Context) error {
 
 // send sends a message, unless it is the first and the one that the client has.
 func (e *events) send(ctx context.Context, message proto.Message) error {
-	data, err := appendMessage(nil, message.ProtoReflect(), e.op.output)
+	data, err := rest.AppendMessage(nil, message.ProtoReflect(), e.op.output)
 	if err != nil {
 		return err
 	}
@@ -321,7 +322,7 @@ func (e *events) write(ctx context.Context, text []byte) error {
 func (e *events) fail(err error) {
 	r := e.call.refuse(err)
 	e.mux.withBuffer(func(buffer *bytes.Buffer) {
-		body, err := appendMessage(buffer.AvailableBuffer(), r.body.ProtoReflect(), e.mux.errorShape)
+		body, err := rest.AppendMessage(buffer.AvailableBuffer(), r.body.ProtoReflect(), e.mux.errorShape)
 		if err == nil {
 			_ = e.write(context.Background(), []byte("event: error\ndata: "+string(body)+"\n\n")) // the client may be gone
 		}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/scrollery/scrollery/modules/kernel/api"
+	"github.com/scrollery/scrollery/modules/kernel/api/rest"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 )
@@ -27,7 +27,7 @@ func (e Edits) ArchiveVideo(ctx context.Context, videoID string, hookOnly, archi
 // Annotate replaces the caller's annotations of a video; null clears them. It
 // returns the video's JSON once updated.
 func (e Edits) Annotate(ctx context.Context, videoID string, metadata json.RawMessage) (outcome string, video []byte, err error) {
-	if err := api.FreeBounds("agentMetadata", metadata); err != nil {
+	if err := rest.FreeBounds("agentMetadata", metadata); err != nil {
 		return "", nil, err
 	}
 	outcome, err = e.change(ctx, videoID, func(ctx context.Context, tx *store.Tx, id int64) (found bool, err error) {

@@ -1,4 +1,4 @@
-package tools
+package mcp
 
 // leastText is the bytes below which a text is not cut.
 const leastText = 64

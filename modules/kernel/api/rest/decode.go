@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"bytes"
@@ -16,45 +16,67 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/nearest"
 )
 
-// decoder reads the input of one REST call into a message, strictly. It continues
-// after a fault, so that one answer lists all of them. Decoders are pooled.
-type decoder struct {
-	issues issues
-	raw    []rawField
+// Decoder reads the input of one call into a message, strictly. It continues after a fault, so
+// that one answer lists all of them. It may be used again after Reset, by one goroutine at a time.
+type Decoder struct {
+	Issues Issues
+	// Raw are the free-form properties as they were sent.
+	Raw []RawField
+	// Broken is whether the body is missing, malformed or too large: faults inside it say nothing.
+	Broken bool
 	buffer bytes.Buffer
 	text   []byte
 	json   *jsontext.Decoder
-	broken bool // the body is missing, malformed or too large
 }
 
-type rawField struct {
-	name string
-	text json.RawMessage
+// LargestKept is the largest buffer, in bytes, that goes back to a pool.
+const LargestKept = 256 << 10
+
+// RawField is a free-form property: its name and its compact JSON.
+type RawField struct {
+	Name string
+	Text json.RawMessage
 }
 
-func newDecoder() *decoder { return &decoder{json: jsontext.NewDecoder(&bytes.Buffer{})} }
+// NewDecoder returns a decoder without input.
+func NewDecoder() *Decoder { return &Decoder{json: jsontext.NewDecoder(&bytes.Buffer{})} }
 
-func (d *decoder) reset() {
-	d.issues, d.raw, d.broken = issues{}, nil, false
+// Reset prepares the decoder for the next input.
+func (d *Decoder) Reset() {
+	d.Issues, d.Raw, d.Broken = Issues{}, nil, false
 	d.buffer.Reset()
-	if d.buffer.Cap() > keptBuffer {
+	if d.buffer.Cap() > LargestKept {
 		d.buffer = bytes.Buffer{}
 	}
-	if cap(d.text) > keptBuffer {
+	if cap(d.text) > LargestKept {
 		d.text = nil
 	}
 }
 
-func (d *decoder) report(path, format string, args ...any) { d.issues.add(path, format, args...) }
+// Report adds a fault, as Issues.Add.
+func (d *Decoder) Report(path, format string, args ...any) { d.Issues.Add(path, format, args...) }
 
 // abandon reports a fault of the whole body.
-func (d *decoder) abandon(format string, args ...any) {
-	d.broken = true
-	d.report("", format, args...)
+func (d *Decoder) abandon(format string, args ...any) {
+	d.Broken = true
+	d.Report("", format, args...)
+}
+
+// ReadBody decodes the body of a request, up to the limit in bytes, into a message.
+func (d *Decoder) ReadBody(w http.ResponseWriter, r *http.Request, limit int64, message protoreflect.Message, s *Shape) {
+	if d.contentType(r.Header) && d.read(w, r, limit) {
+		d.body(message, s)
+	}
+}
+
+// Parse decodes a JSON object that was read before.
+func (d *Decoder) Parse(text []byte, message protoreflect.Message, s *Shape) {
+	d.buffer.Write(text)
+	d.body(message, s)
 }
 
 // contentType accepts only uncompressed JSON in UTF-8.
-func (d *decoder) contentType(h http.Header) bool {
+func (d *Decoder) contentType(h http.Header) bool {
 	sent := h.Get("Content-Type")
 	if sent != "application/json" {
 		kind, params, err := mime.ParseMediaType(sent)
@@ -76,9 +98,9 @@ func (d *decoder) contentType(h http.Header) bool {
 }
 
 // read reads the whole body, up to the limit.
-func (d *decoder) read(w http.ResponseWriter, r *http.Request, limit int64) bool {
+func (d *Decoder) read(w http.ResponseWriter, r *http.Request, limit int64) bool {
 	tooLarge := func() bool {
-		d.abandon("the body is larger than %d KiB", limit/kibibyte)
+		d.abandon("the body is larger than %d KiB", limit/1024)
 		return false
 	}
 	if r.ContentLength > limit {
@@ -104,7 +126,7 @@ func (d *decoder) read(w http.ResponseWriter, r *http.Request, limit int64) bool
 }
 
 // readAll fills the buffer, which grows by a quarter: that of a bytes.Buffer doubles.
-func (d *decoder) readAll(body io.Reader) error {
+func (d *Decoder) readAll(body io.Reader) error {
 	d.buffer.Grow(bytes.MinRead)
 	text := d.buffer.AvailableBuffer()
 	for {
@@ -123,18 +145,8 @@ func (d *decoder) readAll(body io.Reader) error {
 	}
 }
 
-// sentBody reports whether a request has a body.
-func (d *decoder) sentBody(r *http.Request) bool {
-	if r.ContentLength >= 0 || r.Body == nil {
-		return r.ContentLength > 0
-	}
-	var one [1]byte
-	n, _ := io.ReadFull(r.Body, one[:])
-	return n > 0
-}
-
 // body decodes the JSON object in the buffer.
-func (d *decoder) body(message protoreflect.Message, s *shape) {
+func (d *Decoder) body(message protoreflect.Message, s *Shape) {
 	d.json.Reset(&d.buffer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	switch d.json.PeekKind() {
 	case '{':
@@ -159,7 +171,7 @@ func (d *decoder) body(message protoreflect.Message, s *shape) {
 	}
 }
 
-func (d *decoder) syntax(err error) {
+func (d *Decoder) syntax(err error) {
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
 		d.abandon("the body is not valid JSON at byte %d", syntactic.ByteOffset)
@@ -169,7 +181,7 @@ func (d *decoder) syntax(err error) {
 }
 
 // object decodes the members of an object. It returns errors of syntax only.
-func (d *decoder) object(message protoreflect.Message, s *shape) error {
+func (d *Decoder) object(message protoreflect.Message, s *Shape) error {
 	if _, err := d.json.ReadToken(); err != nil {
 		return err
 	}
@@ -188,7 +200,7 @@ func (d *decoder) object(message protoreflect.Message, s *shape) error {
 			continue
 		}
 		if seen&(1<<f.index) != 0 {
-			d.report(f.name, "is repeated")
+			d.Report(f.name, "is repeated")
 			if err := d.json.SkipValue(); err != nil {
 				return err
 			}
@@ -204,18 +216,18 @@ func (d *decoder) object(message protoreflect.Message, s *shape) error {
 }
 
 // unknown reports an unknown name, with the known one that is nearest.
-func (d *decoder) unknown(name string, s *shape) {
+func (d *Decoder) unknown(name string, s *Shape) {
 	var known []string
 	for _, f := range s.fields {
 		if !f.rpcOnly {
 			known = append(known, f.name)
 		}
 	}
-	d.report(name, "is not known%s", nearest.Hint(name, known))
+	d.Report(name, "is not known%s", nearest.Hint(name, known))
 }
 
 // member decodes one property into its field.
-func (d *decoder) member(message protoreflect.Message, f *field) error {
+func (d *Decoder) member(message protoreflect.Message, f *field) error {
 	if f.message != nil {
 		return d.free(message, f)
 	}
@@ -229,7 +241,7 @@ func (d *decoder) member(message protoreflect.Message, f *field) error {
 	return err
 }
 
-func (d *decoder) list(message protoreflect.Message, f *field) error {
+func (d *Decoder) list(message protoreflect.Message, f *field) error {
 	if d.json.PeekKind() != '[' {
 		return d.mismatch(f.name, "a list")
 	}
@@ -259,7 +271,7 @@ func (d *decoder) list(message protoreflect.Message, f *field) error {
 }
 
 // scalar decodes a string, a number or a boolean. ok is false after a fault.
-func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bool, err error) {
+func (d *Decoder) scalar(f *field, path string) (value protoreflect.Value, ok bool, err error) {
 	switch kind := d.json.PeekKind(); {
 	case f.kind == protoreflect.StringKind && kind == '"':
 		text, sound, err := d.string()
@@ -267,7 +279,7 @@ func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bo
 			return value, false, err
 		}
 		if !sound || bytes.IndexByte(text, 0) >= 0 {
-			d.report(path, badText)
+			d.Report(path, BadText)
 			return value, false, nil
 		}
 		return protoreflect.ValueOfString(string(text)), true, nil
@@ -286,13 +298,13 @@ func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bo
 		if f.kind == protoreflect.DoubleKind {
 			n, err := strconv.ParseFloat(string(number), 64)
 			if err != nil {
-				d.report(path, "must be a number of 64 bits")
+				d.Report(path, "must be a number of 64 bits")
 			}
 			return protoreflect.ValueOfFloat64(n), err == nil, nil
 		}
 		whole, ok := wholeNumber(string(number))
 		if !ok {
-			d.report(path, "must be %s", wholeWanted(f.desc))
+			d.Report(path, "must be %s", wholeWanted(f.desc))
 		}
 		return protoreflect.ValueOfInt32(whole), ok, nil
 	case kind == '"' && isTime(f.desc):
@@ -302,7 +314,7 @@ func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bo
 		}
 		at, ok := timeOf(string(text))
 		if ok = ok && !isPlainNumber(string(text)); !ok {
-			d.report(path, "must be %s", wantedTime)
+			d.Report(path, "must be %s", wantedTime)
 		}
 		return protoreflect.ValueOfFloat64(at), ok, nil
 	case f.kind == protoreflect.DoubleKind:
@@ -312,7 +324,8 @@ func (d *decoder) scalar(f *field, path string) (value protoreflect.Value, ok bo
 	}
 }
 
-const badText = "must be text without NUL, in valid Unicode"
+// BadText says what is wrong with text that IsSound refuses.
+const BadText = "must be text without NUL, in valid Unicode"
 
 // wholeNumber reads an integer in any JSON spelling: 5, 5.0, 5e0.
 func wholeNumber(text string) (int32, bool) {
@@ -328,26 +341,36 @@ func wholeNumber(text string) (int32, bool) {
 
 // mismatch reports a value of the wrong type and skips it. Malformed text is reported
 // as a fault of syntax only.
-func (d *decoder) mismatch(path, wanted string) error {
+func (d *Decoder) mismatch(path, wanted string) error {
 	kind := d.json.PeekKind()
 	if err := d.json.SkipValue(); err != nil {
 		return err
 	}
 	if kind == 'n' {
-		d.report(path, "must be %s, not null; leave it out instead", wanted)
+		d.Report(path, "must be %s, not null; leave it out instead", wanted)
 	} else {
-		d.report(path, "must be %s", wanted)
+		d.Report(path, "must be %s", wanted)
 	}
 	return nil
 }
 
 // string reads a JSON string. sound is false for a lone surrogate and for invalid
 // UTF-8. The text is valid until the next read.
-func (d *decoder) string() (text []byte, sound bool, err error) {
+func (d *Decoder) string() (text []byte, sound bool, err error) {
 	value, err := d.json.ReadValue()
 	if err != nil {
 		return nil, false, err
 	}
 	d.text, err = jsontext.AppendUnquote(d.text[:0], value)
 	return d.text, err == nil, nil
+}
+
+// HasBody reports whether a request has a body.
+func HasBody(r *http.Request) bool {
+	if r.ContentLength >= 0 || r.Body == nil {
+		return r.ContentLength > 0
+	}
+	var one [1]byte
+	n, _ := io.ReadFull(r.Body, one[:])
+	return n > 0
 }

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/scrollery/scrollery/modules/kernel/apierr"
 )
 
 // Bounds of a free-form property; protovalidate has no rules for them.
@@ -22,8 +24,8 @@ const (
 )
 
 // free decodes a free-form property: an object of texts and lists of texts, or null.
-// It stores a deeper value as null, which checkFree then reports at its path.
-func (d *decoder) free(message protoreflect.Message, f *field) error {
+// It stores a deeper value as null, which CheckFree then reports at its path.
+func (d *Decoder) free(message protoreflect.Message, f *field) error {
 	raw, err := d.json.ReadValue()
 	if err != nil {
 		return err
@@ -32,11 +34,11 @@ func (d *decoder) free(message protoreflect.Message, f *field) error {
 	value := d.freeMember(kept, f.name)
 	_ = kept.Compact()
 	message.Set(f.desc, protoreflect.ValueOfMessage(value.ProtoReflect()))
-	d.raw = append(d.raw, rawField{f.name, json.RawMessage(kept)})
+	d.Raw = append(d.Raw, RawField{f.name, json.RawMessage(kept)})
 	return nil
 }
 
-func (d *decoder) freeMember(raw jsontext.Value, path string) *structpb.Value {
+func (d *Decoder) freeMember(raw jsontext.Value, path string) *structpb.Value {
 	switch raw.Kind() {
 	case 'n':
 		return structpb.NewNullValue()
@@ -51,7 +53,7 @@ func (d *decoder) freeMember(raw jsontext.Value, path string) *structpb.Value {
 		name := d.freeString(in, func(name string) string { return path + "." + name })
 		at := path + "." + name
 		if _, repeated := object.Fields[name]; repeated {
-			d.report(at, "is repeated")
+			d.Report(at, "is repeated")
 		}
 		object.Fields[name] = d.freeItem(in, at, true)
 	}
@@ -59,7 +61,7 @@ func (d *decoder) freeMember(raw jsontext.Value, path string) *structpb.Value {
 }
 
 // freeItem reads a text or, if lists is set, a list of texts.
-func (d *decoder) freeItem(in *jsontext.Decoder, path string, lists bool) *structpb.Value {
+func (d *Decoder) freeItem(in *jsontext.Decoder, path string, lists bool) *structpb.Value {
 	switch kind := in.PeekKind(); {
 	case kind == '"':
 		return structpb.NewStringValue(d.freeString(in, func(string) string { return path }))
@@ -77,71 +79,88 @@ func (d *decoder) freeItem(in *jsontext.Decoder, path string, lists bool) *struc
 	}
 }
 
-func (d *decoder) freeString(in *jsontext.Decoder, path func(string) string) string {
+func (d *Decoder) freeString(in *jsontext.Decoder, path func(string) string) string {
 	raw, _ := in.ReadValue()
 	text, err := jsontext.AppendUnquote(nil, raw)
 	if err != nil || bytes.IndexByte(text, 0) >= 0 {
-		d.report(path(string(text)), badText)
+		d.Report(path(string(text)), BadText)
 	}
 	return string(text)
 }
 
-// checkFree checks a free-form value against its bounds, for every protocol.
-func checkFree(s *issues, path string, value *structpb.Value) {
+// CheckFree checks a free-form value against its bounds, for every protocol.
+func CheckFree(s *Issues, path string, value *structpb.Value) {
 	if _, null := value.GetKind().(*structpb.Value_NullValue); null {
 		return
 	}
 	if _, object := value.GetKind().(*structpb.Value_StructValue); !object {
-		s.add(path, "must be an object or null")
+		s.Add(path, "must be an object or null")
 		return
 	}
 	fields := value.GetStructValue().GetFields()
 	if len(fields) > freeKeys {
-		s.add(path, "must have at most %d keys", freeKeys)
+		s.Add(path, "must have at most %d keys", freeKeys)
 	}
 	for _, name := range sortedKeys(fields) {
 		at := path + "." + name
 		if length := utf8.RuneCountInString(name); length < 1 || length > freeName {
-			s.add(at, "key names must have 1 to %d characters", freeName)
+			s.Add(at, "key names must have 1 to %d characters", freeName)
 		}
-		if !isSound(name) {
-			s.add(at, badText)
+		if !IsSound(name) {
+			s.Add(at, BadText)
 		}
 		checkFreeMember(s, at, fields[name])
 	}
 }
 
-func checkFreeMember(s *issues, path string, value *structpb.Value) {
+func checkFreeMember(s *Issues, path string, value *structpb.Value) {
 	switch kind := value.GetKind().(type) {
 	case *structpb.Value_StringValue:
 		checkFreeText(s, path, kind.StringValue)
 	case *structpb.Value_ListValue:
 		items := kind.ListValue.GetValues()
 		if len(items) > freeItems {
-			s.add(path, "must have at most %d items", freeItems)
+			s.Add(path, "must have at most %d items", freeItems)
 		}
 		for i, item := range items {
 			at := path + "[" + strconv.Itoa(i) + "]"
 			if text, ok := item.GetKind().(*structpb.Value_StringValue); ok {
 				checkFreeText(s, at, text.StringValue)
 			} else {
-				s.add(at, "must be a string")
+				s.Add(at, "must be a string")
 			}
 		}
 	default:
-		s.add(path, "must be a string or a list of strings")
+		s.Add(path, "must be a string or a list of strings")
 	}
 }
 
-func checkFreeText(s *issues, path, text string) {
+func checkFreeText(s *Issues, path, text string) {
 	if utf8.RuneCountInString(text) > freeText {
-		s.add(path, "must be at most %d characters", freeText)
+		s.Add(path, "must be at most %d characters", freeText)
 	}
-	if !isSound(text) {
-		s.add(path, badText)
+	if !IsSound(text) {
+		s.Add(path, BadText)
 	}
 }
 
 func sortedKeys(fields map[string]*structpb.Value) []string {
 	return slices.Sorted(maps.Keys(fields))
+}
+
+// FreeBounds checks the JSON of a free-form property that is about to be stored, wherever it
+// came from. It is empty for none; path is its name. It returns nil or an InvalidRequest with
+// all faults.
+func FreeBounds(path string, raw json.RawMessage) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	text := jsontext.Value(raw)
+	if !text.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		return apierr.Invalid(path, "must be an object or null")
+	}
+	d := NewDecoder()
+	value := d.freeMember(text, path)
+	CheckFree(&d.Issues, path, value)
+	return d.Issues.OrNil()
 }

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"net/url"
@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// query decodes the query of a request; wanted is false for methods that take none.
-func (d *decoder) query(text string, message protoreflect.Message, s *shape, wanted bool) {
+// Query decodes the query of a request; wanted is false for methods that take none.
+func (d *Decoder) Query(text string, message protoreflect.Message, s *Shape, wanted bool) {
 	if text == "" {
 		return
 	}
@@ -22,7 +22,7 @@ func (d *decoder) query(text string, message protoreflect.Message, s *shape, wan
 		rawName, rawValue, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(rawName)
 		if err != nil {
-			d.report(rawName, "is not a valid query parameter name")
+			d.Report(rawName, "is not a valid query parameter name")
 			continue
 		}
 		f := s.byName[name]
@@ -31,21 +31,21 @@ func (d *decoder) query(text string, message protoreflect.Message, s *shape, wan
 			d.unknownParameter(name, s, wanted)
 			continue
 		case seen[name]:
-			d.report(name, "is repeated")
+			d.Report(name, "is repeated")
 			continue
 		}
 		seen[name] = true
 		value, err := url.QueryUnescape(rawValue)
 		if err != nil {
-			d.report(name, "is not a valid query parameter value")
+			d.Report(name, "is not a valid query parameter value")
 			continue
 		}
-		if f.list { // of texts, see shape.readable
+		if f.list { // of texts, see Shape.Readable
 			list := message.Mutable(f.desc).List()
 			for i, item := range strings.Split(value, ",") {
 				list.Append(protoreflect.ValueOfString(item))
-				if !isSound(item) {
-					d.report(f.name+"["+strconv.Itoa(i)+"]", badText)
+				if !IsSound(item) {
+					d.Report(f.name+"["+strconv.Itoa(i)+"]", BadText)
 				}
 			}
 			continue
@@ -54,22 +54,22 @@ func (d *decoder) query(text string, message protoreflect.Message, s *shape, wan
 	}
 }
 
-func (d *decoder) unknownParameter(name string, s *shape, wanted bool) {
+func (d *Decoder) unknownParameter(name string, s *Shape, wanted bool) {
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	if wanted {
 		d.unknown(name, s)
 		return
 	}
-	d.report(name, "is not known; this request takes no query parameters")
+	d.Report(name, "is not known; this request takes no query parameters")
 }
 
 // parameter sets one field from the text of a parameter.
-func (d *decoder) parameter(message protoreflect.Message, f *field, text string) {
+func (d *Decoder) parameter(message protoreflect.Message, f *field, text string) {
 	switch f.kind {
 	case protoreflect.Int32Kind:
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || strconv.FormatInt(n, 10) != text {
-			d.report(f.name, "must be %s", wholeWanted(f.desc))
+			d.Report(f.name, "must be %s", wholeWanted(f.desc))
 			return
 		}
 		message.Set(f.desc, protoreflect.ValueOfInt32(int32(n)))
@@ -80,19 +80,19 @@ func (d *decoder) parameter(message protoreflect.Message, f *field, text string)
 			ok = isPlainNumber(text)
 		}
 		if !ok {
-			d.report(f.name, "must be %s", numberWanted(f.desc))
+			d.Report(f.name, "must be %s", numberWanted(f.desc))
 			return
 		}
 		message.Set(f.desc, protoreflect.ValueOfFloat64(n))
 	case protoreflect.BoolKind:
 		if text != "true" && text != "false" {
-			d.report(f.name, "must be true or false")
+			d.Report(f.name, "must be true or false")
 			return
 		}
 		message.Set(f.desc, protoreflect.ValueOfBool(text == "true"))
 	default:
-		if !isSound(text) {
-			d.report(f.name, badText)
+		if !IsSound(text) {
+			d.Report(f.name, BadText)
 			return
 		}
 		message.Set(f.desc, protoreflect.ValueOfString(text))
@@ -107,7 +107,7 @@ func isPlainNumber(text string) bool {
 	return digits(whole) && (!hasPart || digits(part))
 }
 
-// isSound reports whether text can be stored: valid UTF-8 without NUL.
-func isSound(text string) bool {
+// IsSound reports whether text can be stored: valid UTF-8 without NUL.
+func IsSound(text string) bool {
 	return strings.IndexByte(text, 0) < 0 && utf8.ValidString(text)
 }

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"testing"
@@ -27,17 +27,6 @@ func TestTimesAsPeopleHaveThem(t *testing.T) {
 	for name, want := range map[protoreflect.Name]bool{"posted_after": true, "posted_before": true, "min_views": false} {
 		if fd := fields.ByName(name); fd == nil || isTime(fd) != want {
 			t.Errorf("%s: got another answer than %v", name, want)
-		}
-	}
-}
-
-func TestMalformedSecretsAreExplained(t *testing.T) {
-	t.Parallel()
-	for secret, explained := range map[string]bool{
-		`"scr_live_abc"`: true, "scr_live_abc def": true, "Bearer scr_live_abc": true, "$KEY": true, "<key>": true, "scr_live_abc": false, "x": false,
-	} {
-		if why := malformedSecret(secret); (why != "") != explained {
-			t.Errorf("%s: got %q, want an explanation: %v", secret, why, explained)
 		}
 	}
 }

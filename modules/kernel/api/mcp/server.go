@@ -1,11 +1,11 @@
-// Package tools serves operations to agents, as tools of the Model Context Protocol.
+// Package mcp serves operations to agents, as tools of the Model Context Protocol.
 //
 // It is the third protocol of the API kernel: what is a tool, its name, its schema and its
 // description come from the table of operations, and a call goes through the admission,
 // the decoder, the handler and the usage event of a call over REST. What differs is the
 // form of an answer: it is short, it is cut to a budget, and texts of creators are only in
 // members named `untrusted`, without invisible characters.
-package tools
+package mcp
 
 import (
 	"bytes"

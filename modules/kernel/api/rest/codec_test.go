@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ import (
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-func shapeFor(message proto.Message) *shape {
-	return shapeOf(message.ProtoReflect().Descriptor(), map[protoreflect.FullName]*shape{})
+func shapeFor(message proto.Message) *Shape {
+	return ShapeOf(message.ProtoReflect().Descriptor(), map[protoreflect.FullName]*Shape{})
 }
 
 // random fills a message with values of every kind, edges among them.
@@ -121,7 +121,7 @@ func TestEncoderAgreesWithProtoJSON(t *testing.T) {
 		if token := message.Descriptor().Fields().ByName("next_page_token"); token != nil {
 			message.Clear(token)
 		}
-		got, err := appendMessage(nil, message, shapeFor(message.Interface()))
+		got, err := AppendMessage(nil, message, shapeFor(message.Interface()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestEncoderForm(t *testing.T) {
 		`{"videoCount":0,"medianGrowthMultiple":0.0000001}`:               &scrolleryv1.TrendMetrics{MedianGrowthMultiple: 1e-7},
 	} {
 		t.Run(want, func(t *testing.T) {
-			got, err := appendMessage(nil, message.ProtoReflect(), shapeFor(message))
+			got, err := AppendMessage(nil, message.ProtoReflect(), shapeFor(message))
 			if err != nil || string(got) != want {
 				t.Errorf("%s, %v\nwant %s", got, err, want)
 			}
@@ -174,8 +174,8 @@ func TestEncoderForm(t *testing.T) {
 }
 
 // decode runs the strict decoder over a body.
-func decode(d *decoder, s *shape, message proto.Message, body []byte) {
-	d.reset()
+func decode(d *Decoder, s *Shape, message proto.Message, body []byte) {
+	d.Reset()
 	d.buffer.Write(body)
 	d.body(message.ProtoReflect(), s)
 }
@@ -191,17 +191,17 @@ func FuzzDecoder(f *testing.F) {
 	}
 	s := shapeFor(&scrolleryv1.AnnotateLibraryVideoRequest{})
 	f.Fuzz(func(t *testing.T, body []byte) {
-		d, message := newDecoder(), &scrolleryv1.AnnotateLibraryVideoRequest{}
+		d, message := NewDecoder(), &scrolleryv1.AnnotateLibraryVideoRequest{}
 		decode(d, s, message, body)
-		for _, issue := range d.issues.list {
+		for _, issue := range d.Issues.list {
 			if !utf8.ValidString(issue.Path) || !utf8.ValidString(issue.Message) {
 				t.Fatalf("got the issue %q, want valid text", issue)
 			}
 		}
 		if message.AgentMetadata != nil {
-			checkFree(&d.issues, "agentMetadata", message.AgentMetadata)
+			CheckFree(&d.Issues, "agentMetadata", message.AgentMetadata)
 		}
-		if !d.issues.empty() {
+		if !d.Issues.Empty() {
 			return
 		}
 		if !jsontext.Value(bytes.TrimSpace(body)).IsValid() {
@@ -217,10 +217,10 @@ func FuzzDecoder(f *testing.F) {
 		if (plain.VideoID == nil) != (message.VideoId == nil) || (plain.VideoID != nil && *plain.VideoID != message.GetVideoId()) {
 			t.Fatalf("%q: got %v, want the video id that encoding/json reads", body, message)
 		}
-		for _, raw := range d.raw {
+		for _, raw := range d.Raw {
 			var ours, theirs any
-			if json.Unmarshal(raw.text, &ours) != nil || json.Unmarshal(plain.AgentMetadata, &theirs) != nil || !reflect.DeepEqual(ours, theirs) {
-				t.Fatalf("%q: got the metadata %q, want what encoding/json reads", body, raw.text)
+			if json.Unmarshal(raw.Text, &ours) != nil || json.Unmarshal(plain.AgentMetadata, &theirs) != nil || !reflect.DeepEqual(ours, theirs) {
+				t.Fatalf("%q: got the metadata %q, want what encoding/json reads", body, raw.Text)
 			}
 		}
 	})
@@ -228,12 +228,12 @@ func FuzzDecoder(f *testing.F) {
 
 func BenchmarkDecode(b *testing.B) {
 	body := []byte(`{"description":"A small espresso machine for travellers","website":"https://www.example.com/espresso","competitors":["@one","@two","@three"],"name":"Espresso"}`)
-	s, d := shapeFor(&scrolleryv1.SetWorkspaceRequest{}), newDecoder()
+	s, d := shapeFor(&scrolleryv1.SetWorkspaceRequest{}), NewDecoder()
 	b.ReportAllocs()
 	for b.Loop() {
 		decode(d, s, &scrolleryv1.SetWorkspaceRequest{}, body)
-		if !d.issues.empty() {
-			b.Fatalf("got the issues %v, want none", d.issues.list)
+		if !d.Issues.Empty() {
+			b.Fatalf("got the issues %v, want none", d.Issues.list)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func BenchmarkEncode(b *testing.B) {
 		b.ReportAllocs()
 		var buffer []byte
 		for b.Loop() {
-			buffer, _ = appendMessage(buffer[:0], message.ProtoReflect(), s)
+			buffer, _ = AppendMessage(buffer[:0], message.ProtoReflect(), s)
 		}
 	})
 	b.Run("protojson", func(b *testing.B) {

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"fmt"
@@ -10,11 +10,11 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// appendMessage appends a message in its REST form: the fields in the order of their
+// AppendMessage appends a message in its REST form: the fields in the order of their
 // declaration, null for an unset one, without the fields that REST does not have.
-func appendMessage(dst []byte, message protoreflect.Message, s *shape) ([]byte, error) {
+func AppendMessage(dst []byte, message protoreflect.Message, s *Shape) ([]byte, error) {
 	if s.free != notFree {
-		return appendFree(dst, message)
+		return appendFreeForm(dst, message)
 	}
 	dst = append(dst, '{')
 	first := true
@@ -72,7 +72,7 @@ func appendValue(dst []byte, value protoreflect.Value, f *field) ([]byte, error)
 	case protoreflect.DoubleKind:
 		return appendNumber(dst, value.Float())
 	case protoreflect.MessageKind:
-		return appendMessage(dst, value.Message(), f.message)
+		return AppendMessage(dst, value.Message(), f.message)
 	default:
 		return dst, fmt.Errorf("no JSON form for %s", f.kind)
 	}
@@ -95,11 +95,11 @@ func appendNumber(dst []byte, number float64) ([]byte, error) {
 	return strconv.AppendFloat(dst, number, 'f', -1, 64), nil
 }
 
-// appendFree appends a free-form message, with sorted names.
-func appendFree(dst []byte, message protoreflect.Message) ([]byte, error) {
+// appendFreeForm appends a free-form message, with sorted names.
+func appendFreeForm(dst []byte, message protoreflect.Message) ([]byte, error) {
 	switch free := message.Interface().(type) {
 	case *structpb.Value:
-		return appendFreeValue(dst, free)
+		return AppendFree(dst, free)
 	case *structpb.Struct:
 		return appendFreeObject(dst, free)
 	case *structpb.ListValue:
@@ -109,7 +109,8 @@ func appendFree(dst []byte, message protoreflect.Message) ([]byte, error) {
 	}
 }
 
-func appendFreeValue(dst []byte, value *structpb.Value) ([]byte, error) {
+// AppendFree appends a free-form value, with sorted names.
+func AppendFree(dst []byte, value *structpb.Value) ([]byte, error) {
 	switch kind := value.GetKind().(type) {
 	case *structpb.Value_StringValue:
 		return appendText(dst, kind.StringValue), nil
@@ -134,7 +135,7 @@ func appendFreeObject(dst []byte, object *structpb.Struct) ([]byte, error) {
 		}
 		dst = append(appendText(dst, name), ':')
 		var err error
-		if dst, err = appendFreeValue(dst, object.Fields[name]); err != nil {
+		if dst, err = AppendFree(dst, object.Fields[name]); err != nil {
 			return dst, err
 		}
 	}
@@ -148,7 +149,7 @@ func appendFreeList(dst []byte, list *structpb.ListValue) ([]byte, error) {
 			dst = append(dst, ',')
 		}
 		var err error
-		if dst, err = appendFreeValue(dst, item); err != nil {
+		if dst, err = AppendFree(dst, item); err != nil {
 			return dst, err
 		}
 	}

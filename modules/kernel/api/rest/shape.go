@@ -1,26 +1,24 @@
-package api
+package rest
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/scrollery/scrollery/modules/kernel/api/table"
 	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
-// shape is a message type prepared for the REST codec: its fields in the order of
+// Shape is a message type prepared for the REST codec: its fields in the order of
 // their declaration, with the options that only REST uses.
-type shape struct {
+type Shape struct {
 	desc   protoreflect.MessageDescriptor
 	fields []*field
 	byName map[string]*field
-	// restNames are the names of the fields that have another one on REST.
-	restNames map[string]string
-	free      freeForm
+	// Names are the names of the fields that have another one on REST.
+	Names map[string]string
+	free  freeForm
 }
 
 // freeForm marks the message types that hold arbitrary JSON.
@@ -45,15 +43,15 @@ type field struct {
 	rpcOnly   bool
 	// emptySets is the flag that an empty list sets, or nil.
 	emptySets protoreflect.FieldDescriptor
-	message   *shape
+	message   *Shape
 }
 
-// shapeOf prepares a message type and the types of its fields; known caches them.
-func shapeOf(desc protoreflect.MessageDescriptor, known map[protoreflect.FullName]*shape) *shape {
+// ShapeOf prepares a message type and the types of its fields; known caches them.
+func ShapeOf(desc protoreflect.MessageDescriptor, known map[protoreflect.FullName]*Shape) *Shape {
 	if s, ok := known[desc.FullName()]; ok {
 		return s
 	}
-	s := &shape{desc: desc, byName: map[string]*field{}}
+	s := &Shape{desc: desc, byName: map[string]*field{}}
 	known[desc.FullName()] = s
 	switch desc.FullName() {
 	case "google.protobuf.Value":
@@ -75,17 +73,17 @@ func shapeOf(desc protoreflect.MessageDescriptor, known map[protoreflect.FullNam
 			rpcOnly:   extension[bool](fd, scrolleryv1.E_RpcOnly),
 		}
 		if name := extension[string](fd, scrolleryv1.E_RestName); name != "" {
-			if s.restNames == nil {
-				s.restNames = map[string]string{}
+			if s.Names == nil {
+				s.Names = map[string]string{}
 			}
-			s.restNames[f.name], f.name = name, name
+			s.Names[f.name], f.name = name, name
 		}
 		f.key = `"` + f.name + `":`
 		if flag := extension[string](fd, scrolleryv1.E_EmptySets); flag != "" {
 			f.emptySets = desc.Fields().ByName(protoreflect.Name(flag))
 		}
 		if fd.Message() != nil {
-			f.message = shapeOf(fd.Message(), known)
+			f.message = ShapeOf(fd.Message(), known)
 		}
 		s.fields = append(s.fields, f)
 		s.byName[f.name] = f
@@ -98,13 +96,13 @@ func extension[T any](fd protoreflect.FieldDescriptor, of protoreflect.Extension
 	return value
 }
 
-// secret reports whether the message has a field that holds a secret.
-func (s *shape) secret() bool {
+// Secret reports whether the message has a field that holds a secret.
+func (s *Shape) Secret() bool {
 	return slices.ContainsFunc(s.fields, func(f *field) bool { return extension[bool](f.desc, scrolleryv1.E_Secret) })
 }
 
-// readable fails for request types that the REST decoder cannot read.
-func (s *shape) readable() error {
+// Readable fails for request types that the REST decoder cannot read.
+func (s *Shape) Readable() error {
 	if len(s.fields) > 64 {
 		return fmt.Errorf("%s has more than 64 fields", s.desc.FullName())
 	}
@@ -132,30 +130,26 @@ func (s *shape) readable() error {
 // maxNested is how deep the columns of a list lead into objects.
 const maxNested = 3
 
-// listOf describes the answer of an operation that lists things: a GET whose name says so
-// or that takes a limit, and whose answer has one array of objects. It is nil for others.
-func listOf(op *operation) *table.List {
-	named := strings.HasPrefix(op.name, "List") || op.input.desc.Fields().ByName("limit") != nil || op.input.desc.Fields().ByName("page_size") != nil
-	if op.Method != "GET" || op.desc.IsStreamingServer() || !named {
-		return nil
-	}
+// Listed is the one member of an answer that is an array of objects, and the columns that
+// these objects have as a table. member is empty if there is none, or more than one.
+func (s *Shape) Listed() (member string, columns []string) {
 	var items *field
-	for _, f := range op.output.fields {
+	for _, f := range s.fields {
 		switch {
 		case !f.list || f.message == nil || f.message.free != notFree || f.rpcOnly:
 		case items != nil:
-			return nil
+			return "", nil
 		default:
 			items = f
 		}
 	}
 	if items == nil {
-		return nil
+		return "", nil
 	}
-	return &table.List{Member: items.name, Next: "nextCursor", Columns: columnsOf(items.message, "", 1)}
+	return items.name, columnsOf(items.message, "", 1)
 }
 
-func columnsOf(s *shape, prefix string, depth int) (columns []string) {
+func columnsOf(s *Shape, prefix string, depth int) (columns []string) {
 	for _, f := range s.fields {
 		switch {
 		case f.rpcOnly:

@@ -1,4 +1,4 @@
-package api
+package rest
 
 import (
 	"bytes"
@@ -75,8 +75,8 @@ func timeOf(text string) (millis float64, ok bool) {
 
 const wantedTime = "a time: Unix milliseconds as 1752419109000, or RFC 3339 as 2025-07-13T15:05:09Z"
 
-// timesOf are the times of a request.
-func timesOf(desc protoreflect.MessageDescriptor) (times []protoreflect.FieldDescriptor) {
+// TimesOf are the times of a request.
+func TimesOf(desc protoreflect.MessageDescriptor) (times []protoreflect.FieldDescriptor) {
 	for i := range desc.Fields().Len() {
 		if fd := desc.Fields().Get(i); isTime(fd) {
 			times = append(times, fd)
@@ -85,29 +85,13 @@ func timesOf(desc protoreflect.MessageDescriptor) (times []protoreflect.FieldDes
 	return times
 }
 
-// checkTimes reports times that are seconds by mistake.
-func checkTimes(s *issues, times []protoreflect.FieldDescriptor, message protoreflect.Message) {
+// CheckTimes reports times that are seconds by mistake.
+func CheckTimes(s *Issues, times []protoreflect.FieldDescriptor, message protoreflect.Message) {
 	for _, fd := range times {
 		if n := message.Get(fd).Float(); n >= firstSecond && n <= lastSecond {
-			s.add(fd.JSONName(), "must be in milliseconds; these seconds are %d", int64(math.Floor(n*1000)))
+			s.Add(fd.JSONName(), "must be in milliseconds; these seconds are %d", int64(math.Floor(n*1000)))
 		}
 	}
-}
-
-// malformedSecret says what is wrong with the form of an API key; it is empty if that can't
-// be said.
-func malformedSecret(secret string) string {
-	switch {
-	case strings.ContainsAny(secret, "\"'`“”‘’"):
-		return "The API key is in quotation marks. Send it without them."
-	case strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r == 0xA0 }):
-		return "The API key has a space or a line end in it. Send the key alone."
-	case strings.HasPrefix(strings.ToLower(secret), "bearer"):
-		return "The word Bearer is there twice. Send `Authorization: Bearer <API key>`."
-	case strings.HasPrefix(secret, "$") || strings.HasPrefix(secret, "<"):
-		return "The API key is a placeholder. Put your key in its place."
-	}
-	return ""
 }
 
 // formData reports bodies that curl and browsers send if no other type is asked for.
