@@ -60,7 +60,7 @@ func New(cfg Config, db *store.DB, workspace Workspace, scrolls Scrolls, imports
 	l.Scoring = scoring.New(db, l.Videos, scrolls, cfg.Growth, isGeneric)
 	l.Lists = lists.New(db, l.Videos, workspace, scrolls, l.Scoring.Trends, pages)
 	l.Insight = insight.New(insight.Source{
-		DB: db, Growth: cfg.Growth, Subject: l.Lists.Subject, Newest: l.Lists.Newest, Completed: scrolls.Completed, Outlier: videos.ShowOutlier,
+		DB: db, Lists: l.Lists, Growth: cfg.Growth, Subject: l.Lists.Subject, Newest: l.Lists.Newest, Completed: scrolls.Completed, Outlier: videos.ShowOutlier,
 		Runs: l.Scoring.Windows.Runs, Window: l.Scoring.Windows.Window, Past: l.Scoring.Windows.Past, Stored: l.Scoring.Trends.Stored, IsGeneric: isGeneric,
 		Carriers: l.Scoring.Windows.Carriers, Niche: l.Scoring.Windows.Niche,
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
+	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/modules/library/score"
 	pb "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
@@ -26,11 +27,11 @@ func (s *Service) Operations(m *api.Mux) {
 		_, _, err := afterToken(req.GetPageToken())
 		return err
 	})
-	api.Unary(m, "ExplainOutlier", s.explainOutlier)
-	api.Unary(m, "ExplainTrend", s.explainTrend)
-	api.Unary(m, "GetTrendSeries", s.getTrendSeries)
-	api.Unary(m, "BacktestOutliers", s.backtestOutliers)
-	api.Unary(m, "BacktestTrends", s.backtestTrends)
+	api.Unary(m, "ExplainOutlier", lists.Kept(s.Lists, "ExplainOutlier", s.explainOutlier))
+	api.Unary(m, "ExplainTrend", lists.Kept(s.Lists, "ExplainTrend", s.explainTrend))
+	api.Unary(m, "GetTrendSeries", lists.Kept(s.Lists, "GetTrendSeries", s.getTrendSeries))
+	api.Unary(m, "BacktestOutliers", lists.Kept(s.Lists, "BacktestOutliers", s.backtestOutliers))
+	api.Unary(m, "BacktestTrends", lists.Kept(s.Lists, "BacktestTrends", s.backtestTrends))
 	api.Unary(m, "GetCreator", s.getCreator, checkCreator)
 }
 

@@ -11,12 +11,15 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/modules/library/score"
 )
 
 // Source is the library as insight needs it. All functions work for the viewer's tenant.
 type Source struct {
-	DB     *store.DB
+	DB *store.DB
+	// Lists keeps what was computed.
+	Lists  *lists.Service
 	Growth *score.Table
 	// Subject is that of the tenant's brief; exists is false without one.
 	Subject func(ctx context.Context) (subject string, exists bool, err error)

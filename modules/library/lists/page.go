@@ -152,6 +152,7 @@ func (p Page) beyond() string {
 // so a change is seen by the very next read, on every replica.
 type Pages struct {
 	cache   cache.Of[pageKey, rendered]
+	answers cache.Of[question, computed]
 	buffers sync.Pool
 }
 
@@ -189,6 +190,10 @@ func NewPages(limit int64) (*Pages, error) {
 			return uint32(len(value.body) + len(value.next) + len(value.tag) + len(key.Token) + len(value.stamp.subject) + 200)
 		},
 	})
+	if err != nil {
+		return nil, err
+	}
+	p.answers, err = newAnswers()
 	return p, err
 }
 

@@ -17,7 +17,7 @@ func (s *Service) Operations(m *api.Mux) {
 	mount[pb.ListHooksRequest](m, "ListHooks", s, Hooks, true)
 	mount[pb.ListOutliersRequest](m, "ListOutliers", s, Outliers, true)
 	mount[pb.ListTrendsRequest](m, "ListTrends", s, MovingTrends, true)
-	api.Unary(m, "ListScores", s.listScores, func(_ context.Context, req *pb.ListScoresRequest) error {
+	api.Unary(m, "ListScores", Kept(s, "ListScores", s.listScores), func(_ context.Context, req *pb.ListScoresRequest) error {
 		if issues := checkFilters(req); len(issues) > 0 {
 			return apierr.InvalidIssues(issues...)
 		}

@@ -199,15 +199,9 @@ func (s *Service) Subject(ctx context.Context) (subject string, exists bool, err
 
 // readTrends returns a page of the trends of the current subject.
 func (s *Service) readTrends(ctx context.Context, p Page) (api.Rendered, error) {
-	subject, exists, err := s.Subject(ctx)
+	at, err := s.subjectNow(ctx)
 	if err != nil {
 		return api.Rendered{}, err
-	}
-	at := stamp{subject: subject}
-	if exists {
-		if at.completed, err = s.scrolls.Completed(ctx, subject); err != nil {
-			return api.Rendered{}, err
-		}
 	}
 	ready := at.completed >= 2
 	return s.page(ctx, p, at, func(b, after []byte) ([]byte, []byte, error) {
@@ -219,14 +213,14 @@ func (s *Service) readTrends(ctx context.Context, p Page) (api.Rendered, error) 
 		if !ready {
 			return b, nil, nil
 		}
-		shown, last, uncounted, err := s.appendTrends(ctx, b, p, subject, after)
+		shown, last, uncounted, err := s.appendTrends(ctx, b, p, at.subject, after)
 		if err != nil || !uncounted {
 			return shown, last, err
 		}
 		if err := s.counter.CountTrends(ctx); err != nil {
 			return nil, nil, err
 		}
-		shown, last, _, err = s.appendTrends(ctx, b, p, subject, after)
+		shown, last, _, err = s.appendTrends(ctx, b, p, at.subject, after)
 		return shown, last, err
 	})
 }
