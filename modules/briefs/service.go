@@ -140,7 +140,7 @@ func (s *Service) Draft(ctx context.Context, focus, collection string) (*Draft, 
 	if err != nil {
 		return nil, err
 	}
-	leave, err := s.enter(ctx, account)
+	held, leave, err := s.enter(ctx, account)
 	if err != nil {
 		return nil, err
 	}
@@ -160,17 +160,17 @@ func (s *Service) Draft(ctx context.Context, focus, collection string) (*Draft, 
 		return draft, nil
 	}
 	if s.config.Fee > 0 {
-		return s.paid(ctx, account, draft, run)
+		return s.paid(ctx, held, account, draft, run)
 	}
-	if err := s.compose(ctx, draft, run); err != nil {
+	if err := s.compose(held, draft, run); err != nil {
 		return nil, err
 	}
 	return draft, nil
 }
 
-// paid drafts for the fee.
-func (s *Service) paid(ctx context.Context, account int64, draft *Draft, run stage.Run) (*Draft, error) {
-	alive, charge, err := s.needs.Charges.Open(ctx, account, s.config.Fee)
+// paid drafts for the fee, as long as held lasts; ctx is the caller's, who pays for leaving.
+func (s *Service) paid(ctx, held context.Context, account int64, draft *Draft, run stage.Run) (*Draft, error) {
+	alive, charge, err := s.needs.Charges.Open(held, account, s.config.Fee)
 	if err != nil {
 		return nil, fmt.Errorf("take the fee of a brief: %w", err)
 	}
@@ -211,41 +211,35 @@ func (s *Service) run(ctx context.Context, focus string) (stage.Run, error) {
 	return stage.Run{Number: 1, Brief: brief, Rules: rules, Prompt: focus, Now: time.Now().UnixMilli()}, nil
 }
 
-// enter waits for a place in this process, then until no other one drafts for the account.
-func (s *Service) enter(ctx context.Context, account int64) (leave func(), err error) {
+// enter waits for a place in this process, then until no other one drafts for the account. held
+// ends when another process may draft.
+func (s *Service) enter(ctx context.Context, account int64) (held context.Context, leave func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	leave, err = s.places.Enter(waiting, account)
-	if err == nil {
-		place := leave
+	place, err := s.places.Enter(waiting, account)
+	for err == nil {
 		var give func()
-		if give, err = s.lock(waiting, account); err == nil {
-			return func() { give(); place() }, nil
+		if held, give, err = s.db.TryLock(ctx, "brief", account); err == nil {
+			return held, func() { give(); place() }, nil
 		}
+		if errors.Is(err, store.ErrTaken) {
+			select {
+			case <-waiting.Done():
+			case <-time.After(look):
+				err = nil
+			}
+		}
+	}
+	if place != nil {
 		place()
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	case waiting.Err() == nil:
-		return nil, fmt.Errorf("draft a brief: %w", err)
+		return nil, nil, fmt.Errorf("draft a brief: %w", err)
 	}
-	return nil, &apierr.Error{Kind: apierr.RateLimited, RetryAfter: wait, Message: "Another brief is being drafted. An account has one at a time: try again when it has ended."}
-}
-
-// lock waits until no other process drafts for the account. It fails when ctx ends.
-func (s *Service) lock(ctx context.Context, account int64) (give func(), err error) {
-	for {
-		give, err := s.db.TryLock(ctx, "brief", account)
-		if !errors.Is(err, store.ErrTaken) {
-			return give, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(look):
-		}
-	}
+	return nil, nil, &apierr.Error{Kind: apierr.RateLimited, RetryAfter: wait, Message: "Another brief is being drafted. An account has one at a time: try again when it has ended."}
 }
 
 // ready reports whether a stage writes the sentences.

@@ -41,8 +41,5 @@ func (db migration) postgres(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("queue: %w", err)
 	}
-	if _, err := pool.Exec(ctx, postgres.NodeTable); err != nil {
-		return false, fmt.Errorf("make the table of node numbers: %w", err)
-	}
 	return applied+len(queued.Versions) > 0, nil
 }

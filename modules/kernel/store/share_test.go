@@ -40,45 +40,51 @@ func TestCommandBesideServer(t *testing.T) {
 }
 
 // TestAlone: of two processes on one PostgreSQL one holds a name and number, until it gives
-// them back or its connection is gone.
+// them back or its lease expires.
 func TestAlone(t *testing.T) {
 	t.Parallel()
-	if leave, err := storetest.SQLite(t).TryLock(t.Context(), "a", 1); err != nil {
+	if _, leave, err := storetest.SQLite(t).TryLock(t.Context(), "a", 1); err != nil {
 		t.Errorf("SQLite: %v", err)
 	} else {
 		leave()
 	}
 	cfg := storetest.PostgresConfig(t)
 	here, there := storetest.Open(t, cfg), storetest.Open(t, cfg)
-	take := func(db *store.DB, name string, number int64, want error) func() {
+	take := func(db *store.DB, name string, number int64, want error) (held context.Context, leave func()) {
 		t.Helper()
-		leave, err := db.TryLock(t.Context(), name, number)
+		held, leave, err := db.TryLock(t.Context(), name, number)
 		if !errors.Is(err, want) {
 			t.Fatalf("%s %d: got %v, want %v", name, number, err, want)
 		}
-		return leave
+		return held, leave
 	}
-	leave := take(here, "a", 1, nil)
+	_, leave := take(here, "a", 1, nil)
+	take(here, "a", 1, store.ErrTaken)
 	take(there, "a", 1, store.ErrTaken)
 	take(there, "a", 2, nil)
 	take(there, "b", 1, nil)
 	leave()
-	leave = take(there, "a", 1, nil)
+	held, leave := take(there, "a", 1, nil)
 	take(here, "a", 1, store.ErrTaken)
-	storetest.Exec(t, here, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
-	deadline := time.Now().Add(2 * time.Minute)
-	for {
-		_, err := here.TryLock(t.Context(), "a", 1)
-		if err == nil {
-			break
+	expired, _ := take(there, "c", 1, nil)
+	storetest.Exec(t, here, "UPDATE leases SET until = until - interval '1 minute' WHERE name IN ('a 1', 'c 1')")
+	mine, give := take(here, "a", 1, nil)
+	for name, lost := range map[string]context.Context{"taken over": held, "expired, and no one's": expired} {
+		select {
+		case <-lost.Done():
+		case <-time.After(2 * time.Minute):
 		}
-		if !errors.Is(err, store.ErrTaken) || time.Now().After(deadline) {
-			t.Fatalf("after the end of the other's connection: got %v, want the lock within 2 min", err)
+		if got := context.Cause(lost); !errors.Is(got, store.ErrTaken) {
+			t.Errorf("%s: the context of the one who held it ends with %v, want %v", name, got, store.ErrTaken)
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	leave() // does not give back what is no longer its own
 	take(there, "a", 1, store.ErrTaken)
+	if mine.Err() != nil {
+		t.Errorf("the context of the one who holds it: got %v, want none", mine.Err())
+	}
+	give()
+	take(there, "a", 1, nil)
 }
 
 // TestContention: read, add one, write, from many at once, loses nothing.

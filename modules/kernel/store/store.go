@@ -40,8 +40,8 @@ const (
 	Postgres = "postgres"
 )
 
-// ErrTaken is the error of a lock between processes that another one holds, ErrReplaced of
-// a probe that finds another file at the database's path.
+// ErrTaken is the error of a lock between processes that another one holds or has taken over,
+// ErrReplaced of a probe that finds another file at the database's path.
 var (
 	ErrTaken    = postgres.ErrTaken
 	ErrReplaced = sqlite.ErrReplaced
@@ -188,13 +188,13 @@ func (db *DB) openPostgres(ctx context.Context) (err error) {
 	return nil
 }
 
-// TryLock takes a name and a number while no other process has them, and returns the
-// function that gives them back, to be called once. It fails with ErrTaken at once if
-// another process has them. SQLite serves one process, which is always alone; for
-// PostgreSQL see [postgres.Server.TryLock].
-func (db *DB) TryLock(ctx context.Context, name string, number int64) (unlock func(), err error) {
+// TryLock takes a name and a number while no one else has them, and returns the function that
+// gives them back, to be called once. held is ctx until the lock is given back or lost. It fails
+// with ErrTaken at once if they are held. SQLite serves one process, which is always alone: calls
+// of one process exclude each other on PostgreSQL only, see [postgres.Server.TryLock].
+func (db *DB) TryLock(ctx context.Context, name string, number int64) (held context.Context, leave func(), err error) {
 	if db.pg == nil {
-		return func() {}, nil
+		return ctx, func() {}, nil
 	}
 	return db.pg.TryLock(ctx, name, number)
 }

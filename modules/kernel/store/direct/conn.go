@@ -1,7 +1,7 @@
 // Package direct keeps the one connection to PostgreSQL that a process has outside of
-// its pool. It holds what ends with a connection: advisory locks of the session and
-// LISTEN. It goes to the server itself where the pool goes to a pooler of transactions,
-// which would hand such things to the next client.
+// its pool. It listens, and renews leases while others have the whole pool. It goes to the
+// server itself where the pool goes to a pooler of transactions, which would hand what a
+// session listens to to the next client.
 package direct
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 // useTimeout bounds what one Use does. It is not cut short by a caller that leaves: that
-// would close the connection, and all locks would be gone.
+// would close the connection of the others.
 const useTimeout = 10 * time.Second
 
 // Conn is a connection that is made again when it was lost. It is safe for concurrent
@@ -54,8 +54,7 @@ func Open(ctx context.Context, cfg *pgx.ConnConfig) (*Conn, error) {
 }
 
 // Use calls do with the connection, which no one else uses meanwhile; do must not keep
-// it for long. A lost connection is made again first, without the locks of the old one:
-// the holder of a lock compares the connections. ctx bounds the wait and the connecting.
+// it for long. A lost connection is made again first. ctx bounds the wait and the connecting.
 func (c *Conn) Use(ctx context.Context, do func(ctx context.Context, conn *pgx.Conn) error) error {
 	c.wanted.Add(1)
 	defer c.wanted.Add(-1)

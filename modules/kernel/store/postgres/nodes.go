@@ -13,10 +13,6 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store/direct"
 )
 
-// NodeTable holds the marks. It is no numbered migration, as a number is leased
-// before the schema is migrated.
-const NodeTable = `CREATE TABLE IF NOT EXISTS node_numbers (number INTEGER PRIMARY KEY, used_until BIGINT NOT NULL)`
-
 // Nodes leases a number by the row of its mark: a process that raises the mark from the
 // value that it knows holds the number up to the new one. A process whose mark has passed
 // may lose its number to another one, and sees that by the mark when it makes the next id.

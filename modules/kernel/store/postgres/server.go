@@ -1,5 +1,5 @@
-// Package postgres is a PostgreSQL server: the pool of connections, and the one connection
-// outside of it, whose session holds locks between processes.
+// Package postgres is a PostgreSQL server: the pool of connections, the one connection outside of
+// it, and the leases of processes on it: numbers, locks, and that they live.
 package postgres
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// unlockWait bounds the wait to give a lock or a number back.
+	// unlockWait bounds the wait to give a lease or a number back.
 	unlockWait = 5 * time.Second
 	// processes is how many of them share a server's connections where the size of the
 	// pool is not set; spare connections are left for commands, and for people.
@@ -29,9 +29,6 @@ const (
 )
 
 var errAddress = errors.New("database address: not a valid postgres:// address") // never shows the password
-
-// ErrTaken is the error of a lock between processes that another one holds.
-var ErrTaken = errors.New("another process holds the lock")
 
 // Config says which server, and what it may be asked for; see the store's configuration.
 type Config struct {
@@ -122,44 +119,6 @@ func (s *Server) share(ctx context.Context) (size int32, err error) {
 		return conn.QueryRow(ctx, "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int").Scan(&size)
 	})
 	return PoolShare(size), err
-}
-
-// TryLock takes a name and a number while no other process has them, and returns the
-// function that gives them back, to be called once. It fails with ErrTaken at once where
-// another process has them.
-// They are free again when the process ends, however that is, and when its connection
-// outside of the pool is lost. Calls of one process do not exclude each other.
-func (s *Server) TryLock(ctx context.Context, name string, number int64) (leave func(), err error) {
-	const key = "(hashtextextended($1, $2))"
-	var holder *pgx.Conn
-	err = s.Direct.Use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		var held bool
-		if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock"+key, name, number).Scan(&held); err != nil || !held {
-			return err
-		}
-		holder = conn
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("take %s %d: %w", name, number, err)
-	}
-	if holder == nil {
-		return nil, ErrTaken
-	}
-	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockWait)
-		defer cancel()
-		err := s.Direct.Use(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-			if conn != holder {
-				return nil // it is lost, and the lock with it
-			}
-			_, err := conn.Exec(ctx, "SELECT pg_advisory_unlock"+key, name, number)
-			return err
-		})
-		if err != nil {
-			s.log.WarnContext(ctx, "a lock between processes is kept until the connection ends", "name", name, "error", err)
-		}
-	}, nil
 }
 
 // PoolShare is the size of a pool on a server that admits so many connections.

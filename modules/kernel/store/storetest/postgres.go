@@ -113,7 +113,6 @@ func templateName() (string, error) {
 		return "", err
 	}
 	hash := sha256.New()
-	hash.Write([]byte("node numbers")) // a table beside the migrations
 	err = fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
