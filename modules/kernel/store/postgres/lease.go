@@ -15,7 +15,7 @@ import (
 const (
 	// leaseTime is how long a lease lasts after its holder renewed it last, by the server's
 	// clock; leaseRound is the time between two renewals.
-	leaseTime  = 6 * time.Second
+	leaseTime  = 10 * time.Second
 	leaseRound = 2 * time.Second
 )
 
@@ -68,11 +68,15 @@ func (l lease) exec(ctx context.Context, statement string, args ...any) (changed
 // TryLock takes a name and a number while no one else has them, in this process or another,
 // and returns the function that gives them back, to be called once. It fails with ErrTaken at
 // once if they are held. held ends with ErrTaken when the lock is lost: this process was
-// stopped, or could not reach the server, for 6 seconds.
+// stopped, or could not reach the server, for 10 seconds.
 func (s *Server) TryLock(ctx context.Context, name string, number int64) (held context.Context, leave func(), err error) {
 	l := newLease(s.Direct, fmt.Sprint(name, " ", number))
-	if took, err := l.take(ctx); err != nil || !took {
-		return nil, nil, errors.Join(err, ErrTaken)
+	took, err := l.take(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !took {
+		return nil, nil, ErrTaken
 	}
 	held, lose := context.WithCancelCause(ctx)
 	go l.keep(held, lose)
