@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
@@ -103,9 +106,14 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 	u := newUnderstanding(header, v.noTotals(rows))
 	u.words = v.count
 	votes := map[string]int{}
+	coded := codebook(header)
 	for i := range u.columns {
 		c := &u.columns[i]
-		c.meaning, c.known = v.of(c.Name)
+		if c.meaning, c.known = v.of(c.Name); coded && !c.known {
+			if parts := codedName().FindStringSubmatch(c.Name); parts != nil {
+				c.meaning, c.known = v.of(parts[1])
+			}
+		}
 		for _, language := range c.meaning.languages {
 			votes[language]++
 		}
@@ -130,6 +138,7 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 	u.leaveSaved()
 	u.takeCreator()
 	u.leaveGains()
+	leaveAccounts(u)
 	u.takePlatform(r.out.name)
 	if at, ok := u.at["durationSeconds"]; ok {
 		u.durationUnit = u.unitOfDuration(&u.columns[at])
@@ -272,6 +281,10 @@ func (cs sampleColumns) bestLinks(pass func(*sampleColumn) bool) int {
 		if c.Field != "" || len(c.values) == 0 || !pass(c) || c.meaning.field == "externalId" {
 			continue
 		}
+		if several := c.share(func(s string) bool { l := readLink(s); return l.kind == videoLink && severalVideos(s, l.id) }); several > 1 && 10*several >= 9*len(c.values) {
+			c.Reason = "lists of addresses: each row is about several videos"
+			continue
+		}
 		named := c.meaning.field == "sourceUrl"
 		if best < 0 || named && cs[best].meaning.field != "sourceUrl" || named && c.meaning.rank < cs[best].meaning.rank {
 			best = i
@@ -405,6 +418,8 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 		return c.links > 0 && 2*c.links >= len(c.values)-2 || c.mostly(c.share(func(s string) bool { return idForm(s) != "" })) && (!c.counts() || c.meaning.rank == 0)
 	case "sourceUrl":
 		return c.mostly(c.links) || c.mostly(c.addresses) && !u.knownPlatform()
+	case "soundTitle":
+		return !c.mostly(c.share(func(s string) bool { _, err := strconv.ParseFloat(s, 64); return err == nil }))
 	case "creatorId", "soundId":
 		return !c.mostly(c.share(func(s string) bool { return strings.ContainsAny(s, "{[ ") || s[0] == '@' }))
 	case "handle":
@@ -418,7 +433,7 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 	case "comments", "followers":
 		return c.mostly(c.share(u.isCount))
 	case "durationSeconds":
-		return c.mostly(c.share(func(s string) bool { _, ok := parseDuration(s, ""); return ok || s == "0" || s == "-1" }))
+		return c.mostly(c.share(func(s string) bool { _, ok := parseDuration(s, ""); return ok || s == "0" || s == "-1" || hiddenWords[strings.ToLower(s)] }))
 	case "caption", "title":
 		return !c.mostly(c.share(func(s string) bool {
 			return readLink(s).kind == videoLink && !strings.Contains(s, " ") || yesOrNo(s) != 0 && len(s) > 1
@@ -506,8 +521,28 @@ func (u *understanding) unitOfDuration(c *sampleColumn) string {
 		return "milliseconds"
 	case len(c.values) > 0 && plain(0, 0.2) == len(c.values):
 		return "days"
+	case c.sixtieths():
+		c.Reason += ", in minutes: all are seconds that were divided by 60"
+		return "minutes"
 	}
 	return "seconds"
+}
+
+// sixtieths reports numbers that are all whole when multiplied by 60, and some of which have the many
+// decimals that come of dividing by it.
+func (c *sampleColumn) sixtieths() bool {
+	const least = 4
+	long := 0
+	for _, value := range c.values {
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil || math.Abs(60*n-math.Round(60*n)) > 1e-4 {
+			return false
+		}
+		if _, decimals, _ := strings.Cut(value, "."); len(decimals) >= least {
+			long++
+		}
+	}
+	return long > 0
 }
 
 // takeViews decides which count the views are.
@@ -603,12 +638,18 @@ func (u *understanding) takeTimes() {
 		return timed(c) || c.share(func(s string) bool { return timeLike(s, u.layouts) }) > 0
 	}
 	for _, field := range []string{"postedAt", "observedAt"} {
-		if !u.has(field) {
-			if best := u.columns.best(field, someTime); best >= 0 {
-				u.take(field, best, fmt.Sprintf("named %q", u.columns[best].Name))
-			}
+		if u.has(field) {
+			continue
+		}
+		switch best := u.columns.best(field, someTime); {
+		case best < 0:
+		case field == "postedAt" && u.columns[best].collected():
+			u.columns[best].Reason = "many videos share its times: they are those of a program, not of the posts"
+		default:
+			u.take(field, best, fmt.Sprintf("named %q", u.columns[best].Name))
 		}
 	}
+	takeClock(u)
 	plain := u.columns.best(meansTime, timed)
 	if plain < 0 {
 		u.takeRecurring()
@@ -636,6 +677,8 @@ func (u *understanding) takeTimes() {
 		u.take("observedAt", plain, fmt.Sprintf("%q differs where a video recurs", name))
 	case !u.has("postedAt") && !u.has("observedAt") && u.columns[plain].same():
 		u.take("observedAt", plain, fmt.Sprintf("%q is the same for all videos", name))
+	case !u.has("postedAt") && !u.has("observedAt") && u.columns[plain].collected():
+		u.take("observedAt", plain, fmt.Sprintf("many videos share the times in %q", name))
 	case !u.has("postedAt"):
 		switch u.agrees(plain) {
 		case 1:
@@ -652,10 +695,46 @@ func (u *understanding) takeTimes() {
 	}
 }
 
+// clockTime is a time of day alone.
+var clockTime = lazy.Pattern(`^\d{1,2}:\d{2}(:\d{2})?( ?[AaPp]\.?[Mm]\.?)?$`)
+
+// takeClock takes a column of times of day that belongs to the dates of the posts.
+func takeClock(u *understanding) {
+	posted, ok := u.at["postedAt"]
+	if !ok || u.tool != nil || u.columns[posted].share(clockTime().MatchString) > 0 || u.columns[posted].share(func(s string) bool { return strings.Contains(s, ":") }) > 0 {
+		return
+	}
+	for i := range u.columns {
+		c := &u.columns[i]
+		if c.Field == "" && c.known && (c.meaning.field == "postedAt" || c.meaning.field == meansTime) && len(c.values) > 0 && c.share(clockTime().MatchString) == len(c.values) {
+			u.at[meansClock] = i
+			c.Field, c.Reason = "postedAt", fmt.Sprintf("the times of day beside the dates in %q", u.header[posted])
+			return
+		}
+	}
+}
+
 // same reports one value in each of some rows, as the day on which all was counted.
 func (c *sampleColumn) same() bool {
 	const enough = 5
 	return len(c.values) >= enough && len(c.values) == c.share(func(s string) bool { return s == c.values[0] })
+}
+
+// collected reports times of day, to the minute, that ten rows and more share: a program wrote them
+// while it went through the videos.
+func (c *sampleColumn) collected() bool {
+	const enough, minute = 20, 60 * 1000
+	style, minutes, whole := timeStyle{order: "dmy"}, map[int64]bool{}, 0
+	for _, value := range c.values {
+		at, ok := style.read(value)
+		if !ok || at.dated {
+			return false
+		}
+		if minutes[at.at/minute] = true; at.at%(60*minute) == 0 { // a planned time, or a date
+			whole++
+		}
+	}
+	return len(c.values) >= enough && 10*len(minutes) <= len(c.values) && !c.mostly(whole)
 }
 
 // takeRecurring takes a column of times under any name for that of the counts, if it differs
@@ -696,13 +775,13 @@ func (u *understanding) key() (column int, ok bool) {
 
 // recurs reports whether a video has several values in a column.
 func (u *understanding) recurs(column int) bool {
-	_, other := u.again(column)
+	_, other := u.again(column, nil)
 	return other > 0
 }
 
 // again counts the rows in which a video recurs, and those of them that have another value in a
-// column than its first row.
-func (u *understanding) again(column int) (rows, other int) {
+// column than its first row, or one that differs as given.
+func (u *understanding) again(column int, differ func(a, b string) bool) (rows, other int) {
 	at, ok := u.key()
 	if !ok {
 		return 0, 0
@@ -718,7 +797,7 @@ func (u *understanding) again(column int) (rows, other int) {
 			first[id] = value
 			continue
 		}
-		if rows++; had != value {
+		if rows++; had != value && (differ == nil || differ(had, value)) {
 			other++
 		}
 	}
@@ -886,7 +965,12 @@ func (u *understanding) takeCreator() {
 		delete(u.at, "handle")
 		u.columns[at].Field, u.columns[at].Reason = "", "other names than those in the addresses of the videos"
 	}
-	if u.has("handle") {
+	if at, ok := u.at["handle"]; ok {
+		c := &u.columns[at]
+		if u.tool == nil && looseNames[foldName(c.Name)] && c.mostly(c.share(func(s string) bool { return readLink(s).kind == noLink && !handleForm(strings.ToLower(s)) })) {
+			c.Reason += ": a display name, for want of a handle"
+			u.named = true
+		}
 		return
 	}
 	for i := range u.columns {
@@ -948,6 +1032,22 @@ func (u *understanding) leaveGains() {
 	}
 	delete(u.at, "followers")
 	u.columns[at].Field, u.columns[at].Reason = "", reason
+}
+
+// leaveAccounts leaves likes that may be all those of an account: they stand beside its followers and
+// those that it follows, and nothing else counts a video.
+func leaveAccounts(u *understanding) {
+	at, ok := u.at["likes"]
+	if !ok || u.tool != nil || !u.has("followers") || u.columns[at].ofVideo() ||
+		slices.ContainsFunc([]string{"views", "comments", "shares", "saves"}, u.has) ||
+		!slices.ContainsFunc(u.header, func(name string) bool { return strings.HasPrefix(foldName(name), "following") }) {
+		return
+	}
+	if who, ok := u.at["handle"]; ok && u.differs(at, who) {
+		return
+	}
+	delete(u.at, "likes")
+	u.columns[at].Field, u.columns[at].Reason = "", "beside the followers of an account and nothing that counts a video, they may be all its likes"
 }
 
 // differs reports counts that are three times as many in one row of a creator than in another.
@@ -1022,8 +1122,9 @@ func (u *understanding) takePlatform(file string) {
 	if !hasID {
 		return
 	}
-	c := &u.columns[id]
-	forms := map[string]int{}
+	ids := u.columns[id]
+	ids.values = slices.DeleteFunc(slices.Clone(ids.values), errorCell().MatchString) // they name no video
+	c, forms := &ids, map[string]int{}
 	for _, value := range c.values {
 		switch l := readLink(value); {
 		case l.platform != "":

@@ -32,6 +32,8 @@ type rowTable struct {
 	// the columns, and named that the creator's one has display names.
 	types           []int
 	inferred, named bool
+	// reels says that a column calls some posts reels: those that it calls posts are none.
+	reels bool
 	// extra and equal are the places of further columns.
 	extra []place
 	equal []wanted
@@ -130,6 +132,9 @@ func (r *tables) lay(m *Map, header []string, sample [][]string) (*rowTable, err
 		u = r.understand(header, sample)
 		t.Map, t.at, t.unit = u.mapOf(), u.at, u.durationUnit
 		t.types, t.inferred, t.named = u.types(), true, u.named
+		t.reels = slices.ContainsFunc(t.types, func(at int) bool {
+			return u.columns[at].share(func(s string) bool { return strings.HasPrefix(foldName(s), "reel") }) > 0
+		})
 		r.out.report.Columns = u.columns.list()
 		if len(u.doubts) > 0 {
 			r.out.report.Proposal = t.Map
@@ -363,6 +368,9 @@ func (r *tables) fill(t *rowTable, rec *stage.Record) {
 			return nil
 		}
 		at, ok := t.times[field].read(text)
+		if clock := t.text(meansClock); ok && clock != "" && field == "postedAt" {
+			at, ok = t.times[field].read(text + " " + clock)
+		}
 		if !ok {
 			r.out.misread(t, field, text)
 			return nil

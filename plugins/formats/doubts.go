@@ -23,7 +23,7 @@ func (u *understanding) check(style numberStyle) {
 		}
 	}
 	if caption, ok := u.at["caption"]; ok && (hasID || hasURL) && u.tool == nil && !u.has("observedAt") && u.columns[caption].meaning.field != "title" {
-		if rows, other := u.again(caption); 2*other > rows { // a few texts may have been edited
+		if rows, other := u.again(caption, nil); 2*other > rows { // a few texts may have been edited
 			u.doubt("rows with the same video have other texts in %q: they may be comments", u.columns[caption].Name)
 		}
 	}
@@ -48,6 +48,7 @@ func (u *understanding) check(style numberStyle) {
 	if several := u.columns.platforms(); len(several) > 1 && u.tool == nil {
 		u.doubt("a row has columns of several platforms (%s): make a row of each video", strings.Join(several, ", "))
 	}
+	leaveZeros(u, style)
 	u.checkViews(style)
 	if likes, ok := u.at["likes"]; ok && u.has("views") && u.tool == nil && u.columns.above(likes, u.at["views"], style) {
 		u.doubt("%q has more likes than %q has views: one of them may be of something else", u.header[likes], u.header[u.at["views"]])
@@ -57,6 +58,21 @@ func (u *understanding) check(style numberStyle) {
 	}
 	if u.falls(style) {
 		u.doubt("the counts in %q often fall where a video recurs: they may be those of single days", u.columns[u.at["views"]].Name)
+	}
+}
+
+// leaveZeros leaves views that are 0 in each row while some have likes: nobody counted them.
+func leaveZeros(u *understanding, style numberStyle) {
+	at, ok := u.at["views"]
+	likes, has := u.at["likes"]
+	if !ok || !has || u.tool != nil || len(u.columns[at].values) == 0 {
+		return
+	}
+	c := &u.columns[at]
+	zero := func(s string) bool { n := style.count(s); return n.value != nil && *n.value == 0 }
+	if c.share(zero) == len(c.values) && u.columns.above(likes, at, style) {
+		delete(u.at, "views")
+		c.Field, c.Reason = "", "0 in each row, also in those with likes: it was not counted"
 	}
 }
 
@@ -154,7 +170,7 @@ func (u *understanding) checkViews(style numberStyle) {
 			n := style.count(s)
 			return n.value != nil && len(s) < 15
 		})
-		if c.Field != "" || c.known || numbers == 0 || !c.mostly(numbers+c.share(func(s string) bool { return hiddenWords[strings.ToLower(s)] })) {
+		if c.Field != "" || c.known || numbers == 0 || c.share(unixTime) == len(c.values) || !c.mostly(numbers+c.share(func(s string) bool { return hiddenWords[strings.ToLower(s)] })) {
 			continue
 		}
 		if likes, ok := u.at["likes"]; !ok || !u.columns.above(likes, i, style) {
@@ -162,6 +178,11 @@ func (u *understanding) checkViews(style numberStyle) {
 			return
 		}
 	}
+}
+
+// unixTime reports a number of seconds or milliseconds of our years.
+func unixTime(s string) bool {
+	return allDigits(s) && s[0] == '1' && (len(s) == 10 || len(s) == 13)
 }
 
 // oddKinds is a column that says whether a row is a video, in two words that are not known; nil without one.
@@ -198,7 +219,11 @@ func (u *understanding) checkParts() {
 	if !ok || u.has("observedAt") || u.tool != nil {
 		return
 	}
-	if rows, other := u.again(views); other == 0 || 2*other < rows {
+	style := numberStyle{languages: u.languages, words: u.words}
+	if rows, other := u.again(views, func(a, b string) bool { // a few more are those of a later look
+		m, n := style.count(a).value, style.count(b).value
+		return m == nil || n == nil || 20*abs(*m-*n) > max(*m, *n)
+	}); other == 0 || 2*other < rows {
 		return
 	}
 	for i := range u.columns {
@@ -210,7 +235,7 @@ func (u *understanding) checkParts() {
 		for _, value := range c.values {
 			values[value] = true
 		}
-		if rows, other := u.again(i); other == rows && len(values) < len(c.values) {
+		if rows, other := u.again(i, nil); other == rows && len(values) < len(c.values) {
 			u.doubt("a video recurs with other views and another %q: each row may be a part of them", c.Name)
 			return
 		}

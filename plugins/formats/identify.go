@@ -261,7 +261,7 @@ func (t *rowTable) kindFault(platform string) *fault {
 			return &fault{NotVideo, "a photo or an album, by Instagram's number of its kind"}
 		}
 		switch {
-		case notVideoKind(text):
+		case notVideoKind(text), t.reels && foldName(text) == "post" && platform == "instagram":
 			return &fault{NotVideo, fmt.Sprintf("a post of the kind %.30q", text)}
 		case upcomingWords[foldName(text)]:
 			return &fault{Unavailable, "not published yet"}
@@ -300,6 +300,9 @@ func yesOrNo(s string) int {
 // handle is the creator's handle in a row, also out of the address of a profile or a video.
 func (t *rowTable) handle(rec *stage.Record) string {
 	text := strings.TrimSpace(shownLetters(t.text("handle")))
+	if hiddenWords[strings.ToLower(text)] {
+		text = ""
+	}
 	if l := readLink(text); l.kind != noLink {
 		if l.creator != "" && rec.CreatorID == "" {
 			rec.CreatorID = l.creator

@@ -124,14 +124,15 @@ func fitsInstagramScraper(o *object) bool {
 }
 
 func readInstagramScraper(d *draft, o *object) error {
-	if o.text("type") != "Video" && o.text("productType") != "clips" && o.number("videoPlayCount").value == nil && o.number("videoViewCount").value == nil {
+	plain := strings.Contains(string(o.text("url")), "/reel") || !o.any("type", "productType", "images", "childPosts") // a choice of columns without the kind
+	if o.text("type") != "Video" && o.text("productType") != "clips" && o.number("videoPlayCount").value == nil && o.number("videoViewCount").value == nil && !plain {
 		return skipped(NotVideo, "a photo or an album")
 	}
 	if err := d.ref("instagram", text(first(o.text("shortCode"), text(shortcode(string(o.text("url"))))))); err != nil {
 		return err
 	}
 	d.fill(o, layout{
-		address: "url", handle: "ownerUsername", creator: "ownerId", posted: "timestamp",
+		address: "url", handle: "ownerUsername", creator: "ownerId", posted: "timestamp publishDate",
 		// Plays are what Instagram shows; its older count of views is lower.
 		views: "videoPlayCount videoViewCount", likes: "likesCount", comments: "commentsCount", shares: "sharesCount",
 		caption: "caption", tags: "hashtags", soundID: "musicInfo.audio_id", soundTitle: "musicInfo.song_name", soundMaker: "musicInfo.artist_name",

@@ -9,6 +9,8 @@ import (
 
 	jsonx "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
 // scope is what an object inherits of what it is in.
@@ -164,6 +166,19 @@ func isError(o *object) bool {
 	return o.text("error.code") != "ok"
 }
 
+// errorCode is the name or the number of an error, which holds no secret as its message may.
+var errorCode = lazy.Pattern(`^[A-Za-z0-9_.-]{2,40}$`)
+
+// errorWord is what an answer calls its error; empty without a word for it.
+func errorWord(o *object) string {
+	for path := range strings.FieldsSeq("error.errors.0.reason error.status error.type error.code error.name error code") {
+		if word := string(o.text(path)); errorCode().MatchString(word) {
+			return ": " + word
+		}
+	}
+	return ""
+}
+
 // inside looks for videos in an object that is none itself: in the members that are known to
 // hold them, then anywhere. It reports whether the object is dealt with.
 func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err error) {
@@ -180,7 +195,7 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 		r.out.skip(OwnArchive, line, archive)
 		return true, nil
 	case isError(o):
-		r.out.skip(ErrorAnswer, line, "an error instead of a video")
+		r.out.skip(ErrorAnswer, line, "an error instead of a video"+errorWord(o))
 		return true, nil
 	}
 	if (!c.quiet || c.listed) && r.tables.ownViews(o) {

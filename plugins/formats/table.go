@@ -420,13 +420,16 @@ func (h *headerRow) valid() error {
 	if h.note != "" {
 		return fmt.Errorf("%.60q above the header: name each such column so, as Views (thousands), and take the note away", h.note)
 	}
-	values := 0
+	values, videos := 0, 0
 	for _, name := range h.names {
 		if readLink(name).kind != noLink || allDigits(name) && len(name) != 4 {
 			values++
 		}
+		if idForm(name) == "tiktok" || readLink(name).kind == videoLink {
+			videos++
+		}
 	}
-	if values > 0 && 2*values >= len(h.names) {
+	if videos > 0 && h.score < 20 || values > 0 && 2*values >= len(h.names) {
 		return errors.New("the first row has values, not names of columns: add a row of names above it")
 	}
 	return nil

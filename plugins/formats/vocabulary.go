@@ -32,6 +32,7 @@ type vocabulary struct {
 // Meanings of columns that are no field of a video.
 const (
 	meansTime    = "time"    // a time of the post or of the counts
+	meansClock   = "clock"   // the time of day of the post, beside its date
 	meansName    = "name"    // a display name, for want of a handle
 	meansPlays   = "plays"   // views, by another count
 	meansType    = "type"    // what kind of post it is
@@ -95,7 +96,7 @@ var noiseWords = map[string]bool{
 	"sec": true, "secs": true, "seconds": true, "ms": true, "milliseconds": true, "min": true, "mins": true, "minutes": true, "s": true, "iso": true, "iso8601": true, "unix": true, "text": true, "int": true, "sek": true, "sekunden": true,
 	"anzahl": true, "der": true, "numero": true, "cantidad": true, "quantidade": true, "qtd": true, "quantita": true, "nombre": true, "liczba": true, "aantal": true, "antal": true,
 	"количество": true, "число": true, "de": true, "di": true, "del": true, "do": true, "da": true, "des": true, "du": true, "delle": true, "dei": true,
-	"gesamt": true, "insgesamt": true, "totales": true, "totale": true, "totaux": true, "totais": true, "totali": true, "totaal": true, "toplam": true, "всего": true, "の数": true, "seg": true, "segundos": true, "secondi": true, "secondes": true, "saniye": true, "seconden": true, "sekundy": true, "сек": true, "секунды": true, "秒": true, "초": true,
+	"et": true, "la": true, "les": true, "el": true, "los": true, "gesamt": true, "insgesamt": true, "totales": true, "totale": true, "totaux": true, "totais": true, "totali": true, "totaal": true, "toplam": true, "всего": true, "の数": true, "seg": true, "segundos": true, "secondi": true, "secondes": true, "saniye": true, "seconden": true, "sekundy": true, "сек": true, "секунды": true, "秒": true, "초": true,
 }
 
 // creatorWords begin the names of columns about the creator of a video.
@@ -217,6 +218,21 @@ var (
 	// 3) Likes. A number alone before a blank or a dash may be one of seconds: 3-sec views.
 	numberedName = lazy.Pattern(`(?i)^(?:(?:v|q|var|x)_?\d{1,3}[a-z]?[_.:) -]+|\d{1,2}[.:)][_ -]*)(\pL.*)$`)
 )
+
+// codedName has the number of a variable under any letter before it, as codebooks count them: M5_view_count. Only
+// where most columns are named so, since d7_views are those of seven days.
+var codedName = lazy.Pattern(`^\pL\d{1,3}[a-z]?[_.: ]+(\pL.*)$`)
+
+// codebook reports columns of which most are numbered as variables.
+func codebook(header []string) bool {
+	n := 0
+	for _, name := range header {
+		if codedName().MatchString(name) {
+			n++
+		}
+	}
+	return n > 3 && 2*n > len(header)
+}
 
 // nameZone is the zone at the end of the name of a column, as in `Date (EST)`; nil without one.
 func nameZone(name string) (rest string, zone *time.Location) {
