@@ -21,6 +21,8 @@ const (
 	maxUnpacked = 8 << 30
 	maxRatio    = 300
 	ratioFrom   = 64 << 20
+	// maxZips is how many zips a file may be in.
+	maxZips = 1
 	// maxBook is how large a spreadsheet may be, as it is stored, and maxHeld one that is in
 	// a zip and so has to be held at once.
 	maxBook = 64 << 20
@@ -40,8 +42,11 @@ const maxReportedEntries = 50
 // errBomb ends a zip that unpacks to more than may be read.
 var errBomb = errors.New("it unpacks to more than is read: name the files one by one")
 
-// budget is how many bytes of a zip may still be unpacked.
-type budget struct{ left int64 }
+// budget is how many bytes and files of a zip may still be unpacked, with those of the zips in it.
+type budget struct {
+	left  int64
+	files int
+}
 
 // bounded counts what is unpacked.
 type bounded struct {
@@ -80,7 +85,11 @@ func (r *reading) zip(at io.ReaderAt, size int64, name string) error {
 	if err != nil {
 		return fmt.Errorf("a zip that cannot be read: %w", err)
 	}
-	if len(archive.File) > maxEntries {
+	left := r.unpacked
+	if left == nil {
+		left = &budget{min(maxUnpacked, max(ratioFrom, maxRatio*size)), maxEntries}
+	}
+	if left.files -= len(archive.File); left.files < 0 {
 		return fmt.Errorf("a zip of %d files: at most %d are read; unpack it and name the folder", len(archive.File), maxEntries)
 	}
 	if slices.ContainsFunc(archive.File, func(f *zip.File) bool { return f.Name == "xl/workbook.xml" }) {
@@ -89,14 +98,13 @@ func (r *reading) zip(at io.ReaderAt, size int64, name string) error {
 		}
 		return r.tables.excel(at, size, name)
 	}
-	if r.inZip {
-		return errors.New("a zip in a zip: unpack it first")
+	if r.inZip > maxZips {
+		return errors.New("a zip in a zip in a zip: unpack it first")
 	}
 	if len(archive.File) == 0 {
 		r.out.skip(Empty, 0, "a zip without files")
 	}
 	r.out.report.form("a zip of %d files", len(archive.File))
-	left := &budget{min(maxUnpacked, max(ratioFrom, maxRatio*size))}
 	for _, entry := range archive.File {
 		if err := r.entry(archive, entry, left); err != nil {
 			return err
@@ -131,7 +139,8 @@ func (r *reading) entry(archive *zip.Reader, entry *zip.File, left *budget) erro
 		options.ObservedAt = &at
 	}
 	inner := newReading(r.ctx, options, func(rec stage.Record) error { return r.out.emit(rec) })
-	inner.tables.files, inner.inZip, inner.tables.vocabulary, inner.tables.known = archive, true, r.tables.words(), r.tables.tools()
+	inner.unpacked, inner.inZip = left, r.inZip+1
+	inner.tables.files, inner.tables.vocabulary, inner.tables.known = archive, r.tables.words(), r.tables.tools()
 	var source io.Reader = &bounded{in, left}
 	if strings.EqualFold(path.Ext(entry.Name), ".xlsx") || strings.EqualFold(path.Ext(entry.Name), ".zip") {
 		text, err := io.ReadAll(io.LimitReader(source, maxHeld+1))
@@ -140,10 +149,9 @@ func (r *reading) entry(archive *zip.Reader, entry *zip.File, left *budget) erro
 			return nil
 		}
 		err = inner.inMemory(text, entry.Name)
-		r.out.merge(entry.Name, &inner.out.report)
-		return err
+	} else {
+		err = inner.stream(source, entry.Name)
 	}
-	err = inner.stream(source, entry.Name)
 	r.out.merge(entry.Name, &inner.out.report)
 	if err == nil && left.left < 0 {
 		return errBomb
@@ -186,7 +194,10 @@ func (r *results) merge(name string, inner *Report) {
 	for _, note := range inner.Notes {
 		r.report.note("%s", note)
 	}
-	if len(r.report.Entries) < maxReportedEntries {
-		r.report.Entries = append(r.report.Entries, Entry{name, inner.Videos, inner.Understanding})
+	for _, entry := range append([]Entry{{"", inner.Videos, inner.Understanding}}, inner.Entries...) {
+		if len(r.report.Entries) < maxReportedEntries {
+			entry.File = path.Join(name, entry.File)
+			r.report.Entries = append(r.report.Entries, entry)
+		}
 	}
 }

@@ -433,7 +433,10 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 	case "comments", "followers":
 		return c.mostly(c.share(u.isCount))
 	case "durationSeconds":
-		return c.mostly(c.share(func(s string) bool { _, ok := parseDuration(s, ""); return ok || s == "0" || s == "-1" || hiddenWords[strings.ToLower(s)] }))
+		return c.mostly(c.share(func(s string) bool {
+			_, ok := parseDuration(s, "")
+			return ok || s == "0" || s == "-1" || hiddenWords[strings.ToLower(s)]
+		}))
 	case "caption", "title":
 		return !c.mostly(c.share(func(s string) bool {
 			return readLink(s).kind == videoLink && !strings.Contains(s, " ") || yesOrNo(s) != 0 && len(s) > 1

@@ -87,8 +87,9 @@ type reading struct {
 	lines listTable
 	// rounded says that a program has rounded the ids of the JSON file.
 	rounded bool
-	// inZip says that the file is in a zip.
-	inZip bool
+	// inZip is in how many zips the file is, and unpacked what may still be unpacked of the outer one.
+	inZip    int
+	unpacked *budget
 }
 
 // results are the videos of a reading, which it emits, and the report on them.
@@ -315,7 +316,7 @@ func (r *reading) content(file io.Reader, name string) error {
 		if r.options.check && r.objects == nil {
 			return nil
 		}
-		if r.objects != nil && r.options.MapFirst && !r.options.check && r.tables.files != nil && !r.inZip {
+		if r.objects != nil && r.options.MapFirst && !r.options.check && r.tables.files != nil && r.inZip == 0 {
 			// A table shows its columns before its rows, objects do not.
 			if err := CheckMaps(r.ctx, r.tables.files, name, r.options); err != nil {
 				return err

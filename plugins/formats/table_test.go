@@ -269,18 +269,21 @@ func readPath(t *testing.T, path string, options Options) ([]stage.Record, Repor
 
 func TestZips(t *testing.T) {
 	t.Parallel()
-	inner := packedFile(t, "inner.zip", map[string]string{"a.csv": "x"})
-	text, err := os.ReadFile(inner)
-	if err != nil {
-		t.Fatal(err)
+	packed := func(files map[string]string) string {
+		text, err := os.ReadFile(packedFile(t, "inner.zip", files))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
+	inner := packed(map[string]string{"c.jsonl": item(3), "innermost.zip": packed(map[string]string{"d.jsonl": item(4)})})
 	path := packedFile(t, "a.zip", map[string]string{
 		"in/a.csv": "i,v\n7290000000000004701,31\n", "in/a.csv.map.json": `{"columns":{"externalId":"i","views":"v"},"constants":{"platform":"tiktok"}}`,
-		"b.jsonl": item(2), "readme.txt": "x", "__MACOSX/._a.csv": "x", "inner.zip": string(text), "start.html": "<!DOCTYPE html><title>Your data</title>",
+		"b.jsonl": item(2), "readme.txt": "x", "__MACOSX/._a.csv": "x", "inner.zip": inner, "start.html": "<!DOCTYPE html><title>Your data</title>",
 	})
 	file := int64(1_700_000_000_000)
 	recs, report := readPath(t, path, Options{ObservedAt: &file, FileTime: true})
-	if got, want := idsOf(recs), "2 7290000000000004701"; got != want {
+	if got, want := idsOf(recs), "2 7290000000000004701 3"; got != want {
 		t.Errorf("got %q, want %q: %q", got, want, report.Notes)
 	}
 	for _, rec := range recs {
@@ -288,7 +291,7 @@ func TestZips(t *testing.T) {
 			t.Errorf("%s: observed at %d, want %d", rec.ExternalID, got, want)
 		}
 	}
-	if report.Count(OtherFile) != 2 || report.Count(Unreadable) != 1 || !strings.Contains(report.Skips[Unreadable].Detail, "zip in a zip") {
+	if report.Count(OtherFile) != 2 || report.Count(Unreadable) != 1 || !strings.Contains(report.Skips[Unreadable].Detail, "zip in a zip in a zip") {
 		t.Errorf("got the skips %+v, want two of another kind and a zip in a zip", report.Skips)
 	}
 	recs, _ = readPath(t, path, Options{ObservedAt: &file})
@@ -446,6 +449,13 @@ func TestBombsEnd(t *testing.T) {
 		}
 		return path
 	}
+	nested := func(inner string) string {
+		text, err := os.ReadFile(inner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return packedFile(t, "outer.zip", map[string]string{"inner.zip": string(text)})
+	}
 	plain := func(text io.Reader) string {
 		path := filepath.Join(t.TempDir(), "a.csv")
 		file, err := os.Create(path)
@@ -468,6 +478,8 @@ func TestBombsEnd(t *testing.T) {
 		"a quote that never closes":   {plain(io.MultiReader(strings.NewReader("platform,externalId,caption\nyoutube,AAAAAAAAA01,\""), &zeros{'a', 64 << 20})), TooLong},
 		"a line without an end":       {plain(&zeros{'a', 256 << 20}), Unreadable},
 		"a workbook that is none":     {bomb("xl/workbook.xml", ' ', 64<<20), Unreadable},
+		"a zip in a zip":              {nested(bomb("a.csv", 'a', 200<<20)), Unreadable},
+		"a zip in a zip of quotes":    {nested(bomb("a.csv", '"', 200<<20)), TooLong},
 		"a spreadsheet of one letter": {bomb("a.xlsx", 'x', 100<<20), TooLong},
 	} {
 		t.Run(name, func(t *testing.T) {

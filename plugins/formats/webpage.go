@@ -83,7 +83,7 @@ func (r *reading) page(in io.Reader, name string) error {
 			r.out.skip(OtherFile, 0, fmt.Sprintf("%d other tables of the web page are not read", others))
 		}
 		return r.tables.csv(bufio.NewReader(table), name)
-	case r.inZip || r.options.Found:
+	case r.inZip > 0 || r.options.Found:
 		r.out.skip(OtherFile, 0, without)
 	default:
 		return errors.New(without + ", perhaps one to sign in: save the table as CSV, or the page once its videos are shown")
