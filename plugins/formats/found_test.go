@@ -67,6 +67,30 @@ func TestTablesOfPublicProjects(t *testing.T) {
 	})
 }
 
+// TestListsOfTheSameVideos reads counts that stand in another list than the videos.
+func TestListsOfTheSameVideos(t *testing.T) {
+	t.Parallel()
+	const items = `"items":[{"id":"AAAAAAAAI11","title":"a","publishedAt":"2025-07-01T00:00:00Z"},{"id":"AAAAAAAAI12","title":"b","publishedAt":"2025-07-01T00:00:00Z"}]`
+	const counts = `[{"id":"AAAAAAAAI12","viewCount":"20","likeCount":"2"},{"id":"AAAAAAAAI11","viewCount":"10","likeCount":"1"}]`
+	both := []string{"AAAAAAAAI11 10 1 - 20270", "AAAAAAAAI12 20 2 - 20270"}
+	none := []string{"AAAAAAAAI11 - - - 20270", "AAAAAAAAI12 - - - 20270"}
+	readEach(t, []reads{
+		{"on one line", "a.json", `{` + items + `,"statistics":` + counts + `}`, both, ""},
+		{"on several lines", "a.json", "{\n" + items + ",\n\"statistics\":" + counts + "\n}", both, ""},
+		{"in another object", "a.json", "{\n\"ok\":true,\"page\":{" + items + ",\"stats\":" + counts + "}\n}", both, ""},
+		{"of other videos", "a.json", `{` + items + `,"related":[{"id":"AAAAAAAAI13","viewCount":"20"}]}`, none, ""},
+		{"by day", "a.json", `{` + items + `,"daily":[{"id":"AAAAAAAAI11","viewCount":"20"},{"id":"AAAAAAAAI11","viewCount":"21"}]}`, none, ""},
+	})
+	long := "{\n" + items + ",\n\"x\":\"" + strings.Repeat("x", sniffed) + "\",\"statistics\":" + counts + "\n}"
+	if _, report := readText(t, "a.json", long); !strings.Contains(fmt.Sprint(report.Form), `counts views and was not read: "statistics"`) {
+		t.Errorf("said %q, want that the list statistics was not read", report.Form)
+	}
+	recs, _ := readText(t, "a.json", "{\n\"_type\":\"playlist\",\n\"extractor_key\":\"YoutubeTab\",\"entries\":[{\"_type\":\"url\",\"ie_key\":\"Youtube\",\"id\":\"AAAAAAAAI11\",\"view_count\":5}],\n\"epoch\":1751414400}")
+	if len(recs) != 1 || recs[0].Metrics.ObservedAt == nil || *recs[0].Metrics.ObservedAt != 1751414400000 {
+		t.Errorf("got %v, want one video, observed when the playlist was", recs)
+	}
+}
+
 // TestDurationsInMinutes takes seconds that were divided by 60 for minutes, and fractions of seconds for none.
 func TestDurationsInMinutes(t *testing.T) {
 	t.Parallel()

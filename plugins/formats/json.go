@@ -29,6 +29,9 @@ func (r *reading) json(in *bufio.Reader, named bool) error {
 	if byLine {
 		return r.jsonLines(in)
 	}
+	if one := inOne(r, start, err != nil); one != nil {
+		return r.value(bytes.Clone(one), scope{}, 1, 0)
+	}
 	f := newFrames(in, 1, documentLimit)
 	f.flat = flat
 	return r.document(f)
@@ -234,6 +237,7 @@ func (r *reading) object(f *frames, c scope) error {
 		rest.raw(name, cleanJSON(raw))
 	}
 	if listed {
+		sayLeft(r, rest.whole())
 		return nil
 	}
 	return r.value(rest.whole(), c, line, 0)

@@ -201,6 +201,10 @@ func (r *reading) inside(o *object, c scope, line, depth int) (found bool, err e
 	if (!c.quiet || c.listed) && r.tables.ownViews(o) {
 		return false, nil // what is inside is of other videos
 	}
+	if joined := r.tables.joined(o); joined != nil && depth < maxDepth {
+		r.out.report.formOnce("lists of the same videos, joined by their ids", "")
+		return true, r.value(joined, c, line, depth+1)
+	}
 	before := r.taken()
 	rows := o.columnwise()
 	for _, table := range []func(*object) [][]byte{r.byColumn, r.keyed, r.numbered} {
