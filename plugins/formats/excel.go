@@ -74,6 +74,11 @@ func (r *tables) excel(at io.ReaderAt, size int64, name string) (err error) {
 		return nil
 	}
 	r.out.report.form("the sheet %.40q of a spreadsheet", best)
+	if m == nil && header.score < turnedBelow {
+		if turned := r.turn(firstRows(book, best), header); turned != nil {
+			return r.turned(turned)
+		}
+	}
 	if header.line > 1 {
 		r.out.report.form("the header in row %d", header.line)
 	}
@@ -188,6 +193,25 @@ func (r *tables) sheet(book *excelize.File, name string, m *Map) (*sheetRows, *h
 		again.lead(header, sample, lines[header.row+1:], r.linked(name))
 	}
 	return again, header, sample, nil
+}
+
+// firstRows are the first rows of a sheet, as many as are turned, and one more.
+func firstRows(book *excelize.File, name string) (all [][]string) {
+	look, err := openSheet(book, name)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = look.rows.Close() }() // only read
+	for len(all) <= maxSampleRows {
+		row, err := look.texts()
+		if err != nil {
+			break
+		}
+		if len(row) > 0 {
+			all = append(all, row)
+		}
+	}
+	return all
 }
 
 // anyLink reports whether a cell of a table has the address of a video.

@@ -2,8 +2,11 @@ package formats
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/xuri/excelize/v2"
 )
 
 // TestTablesOfPublicProjects reads invented tables in the ways of those that students, journalists and
@@ -88,6 +91,32 @@ func TestListsOfTheSameVideos(t *testing.T) {
 	recs, _ := readText(t, "a.json", "{\n\"_type\":\"playlist\",\n\"extractor_key\":\"YoutubeTab\",\"entries\":[{\"_type\":\"url\",\"ie_key\":\"Youtube\",\"id\":\"AAAAAAAAI11\",\"view_count\":5}],\n\"epoch\":1751414400}")
 	if len(recs) != 1 || recs[0].Metrics.ObservedAt == nil || *recs[0].Metrics.ObservedAt != 1751414400000 {
 		t.Errorf("got %v, want one video, observed when the playlist was", recs)
+	}
+}
+
+// TestTablesWithFieldsAsRows reads tables whose columns are videos, and no dictionary of columns.
+func TestTablesWithFieldsAsRows(t *testing.T) {
+	t.Parallel()
+	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
+	both := []string{"7521900000000000001 1200 10 - -", "7521900000000000002 3400 20 - -"}
+	readEach(t, []reads{
+		{"as pandas writes them", "a.csv", ",0,1\nvideo_id,7521900000000000001,7521900000000000002\nplatform,tiktok,tiktok\nviews,1200,3400\nlikes,10,20\n", both, ""},
+		{"as people compare videos", "a.csv", "Metric;Video 1;Video 2\nLink;" + tiktok + "0001;" + tiktok + "0002\nViews;1.2K;3.4K\nLikes;10;20\n", both, ""},
+		{"a dictionary of columns", "a.csv", "Column,Type,Description\nvideo_id,int,a number\nvideo_view_count,float,views\nvideo_like_count,float,likes\nplatform,text,x\n", nil, "no column has ids"},
+	})
+	book := excelize.NewFile()
+	for i, row := range [][]any{{"Metric", "Video 1", "Video 2"}, {"Link", tiktok + "0001", tiktok + "0002"}, {"Views", 1200, 3400}, {"Likes", 10, 20}} {
+		if err := book.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "a.xlsx")
+	if err := book.SaveAs(path); err != nil {
+		t.Fatal(err)
+	}
+	recs, report := readPath(t, path, Options{})
+	if len(recs) != 2 || *recs[1].Metrics.Views != 3400 || !strings.Contains(fmt.Sprint(report.Form), "fields as rows") {
+		t.Errorf("got %v, %q, want two videos of fields as rows", recs, report.Form)
 	}
 }
 

@@ -63,6 +63,12 @@ func (r *tables) csv(in *bufio.Reader, name string) error {
 		return nil
 	}
 	r.out.report.form("CSV divided by %s", delimiterName(comma))
+	if whole && m == nil && header.score < turnedBelow {
+		all, _ := sampleRows(start, comma, true)
+		if turned := r.turn(all, header); turned != nil {
+			return r.turned(turned)
+		}
+	}
 	switch {
 	case header.row < 0:
 		r.out.report.form("a list of addresses, without a header")
