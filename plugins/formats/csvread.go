@@ -32,8 +32,6 @@ type rowTable struct {
 	// the columns, and named that the creator's one has display names.
 	types           []int
 	inferred, named bool
-	// reels says that a column calls some posts reels: those that it calls posts are none.
-	reels bool
 	// extra and equal are the places of further columns.
 	extra []place
 	equal []wanted
@@ -132,9 +130,11 @@ func (r *tables) lay(m *Map, header []string, sample [][]string) (*rowTable, err
 		u = r.understand(header, sample)
 		t.Map, t.at, t.unit = u.mapOf(), u.at, u.durationUnit
 		t.types, t.inferred, t.named = u.types(), true, u.named
-		t.reels = slices.ContainsFunc(t.types, func(at int) bool {
-			return u.columns[at].share(func(s string) bool { return strings.HasPrefix(foldName(s), "reel") }) > 0
-		})
+		for _, at := range t.types {
+			if u.columns[at].share(func(s string) bool { return strings.HasPrefix(foldName(s), "reel") }) > 0 {
+				t.at[meansReel] = at
+			}
+		}
 		r.out.report.Columns = u.columns.list()
 		if len(u.doubts) > 0 {
 			r.out.report.Proposal = t.Map

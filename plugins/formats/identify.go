@@ -261,11 +261,14 @@ func (t *rowTable) kindFault(platform string) *fault {
 			return &fault{NotVideo, "a photo or an album, by Instagram's number of its kind"}
 		}
 		switch {
-		case notVideoKind(text), t.reels && foldName(text) == "post" && platform == "instagram":
+		case notVideoKind(text):
 			return &fault{NotVideo, fmt.Sprintf("a post of the kind %.30q", text)}
 		case upcomingWords[foldName(text)]:
 			return &fault{Unavailable, "not published yet"}
 		}
+	}
+	if at, ok := t.at[meansReel]; ok && platform == "instagram" && foldName(string(t.row[at])) == "post" {
+		return &fault{NotVideo, "a post, where others are reels"}
 	}
 	if at, ok := t.at[meansVideo]; ok && yesOrNo(string(t.row[at])) < 0 {
 		return &fault{NotVideo, "no video, by its own column"}

@@ -38,6 +38,7 @@ const (
 	meansType    = "type"    // what kind of post it is
 	meansVideo   = "isVideo" // a yes or no
 	meansPhoto   = "isPhoto" // a yes or no
+	meansReel    = "reel"    // a kind that says reel of some posts, and post of others
 	meansComment = "comment" // only tables of comments have it
 	meansIgnored = "ignored" // known, and not kept
 )
