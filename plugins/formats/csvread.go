@@ -143,6 +143,13 @@ func (r *tables) lay(m *Map, header []string, sample [][]string) (*rowTable, err
 		if u.tool != nil {
 			r.out.report.form("the table of %s, as of %s", u.tool.Tool, u.tool.AsOf)
 		}
+		if at, ok := u.at["sourceUrl"]; ok && len(t.types) == 0 && !slices.ContainsFunc([]string{"views", "durationSeconds", meansVideo, meansPhoto}, u.has) &&
+			u.columns[at].share(func(s string) bool {
+				l := readLink(s)
+				return l.platform == "instagram" && !strings.Contains(s, "/reel")
+			}) > 0 {
+			r.out.report.formOnce(kindless, "")
+		}
 		if at, ok := u.at["views"]; ok && !u.has("observedAt") && t.Constants["observedAt"] == "" && u.recurs(at) {
 			r.out.report.form("a video recurs with other counts, and no column says when they were read")
 		}

@@ -17,11 +17,13 @@ type draft struct {
 	// rounded says that a count was written as text, such as 1.2M.
 	rounded bool
 	// left says that the views were left out on purpose, such as those who watch a live stream.
-	left   bool
-	meta   properties
-	now    int64
-	sample bool
-	scope  scope
+	left bool
+	// kindless says that a post of Instagram is not said to be a video.
+	kindless bool
+	meta     properties
+	now      int64
+	sample   bool
+	scope    scope
 	// words is the vocabulary, for counts in words.
 	words func() *vocabulary
 }

@@ -66,8 +66,32 @@ func TestTablesOfPublicProjects(t *testing.T) {
 		{"a date and its time of day", "a.csv", "Link,Post Date,Post Time,Views\nhttps://youtu.be/AAAAAAAAS01,2025-07-13,23:05:09,77\nhttps://youtu.be/AAAAAAAAS02,2025-07-14,,78\n", []string{"AAAAAAAAS01 77 - - 20282", "AAAAAAAAS02 78 - - 20283"}, "the times of day beside the dates"},
 		{"errors of a spreadsheet among ids", "a.csv", "Video ID,Views\n#NAME?,5\nAAAAAAAAF01,6\n'-AAAAAAAF02,7\n#N/A,8\n", []string{"AAAAAAAAF01 6 - - -", "-AAAAAAAF02 7 - - -"}, "an error of a spreadsheet"},
 		{"reels of a scraper without their kind", "a.json", `[{"shortCode":"DFOUND00001","likesCount":5,"videoViewCount":9,"publishDate":"2024-02-09 16:22:13"},{"url":"` + reel + `02/","ownerUsername":"a.example","likesCount":6},{"url":"` + reel + `03/","ownerUsername":"a.example","likesCount":7,"type":"Image"}]`, []string{"DFOUND00001 9 5 - 19762", "DFOUND00002 - 6 - -"}, "a photo or an album"},
+		{"a name with another word between the others", "a.csv", "Link do vídeo,Nome do vídeo,Data da postagem,Views\nhttps://youtu.be/AAAAAAAAS01,a,14 de jul. de 2025,5\n", []string{"AAAAAAAAS01 5 - - 20283"}, "Name:Nome do vídeo Field:title"},
 		{"an error of an API by its name", "a.json", `{"error":{"code":403,"message":"a token may stand here","errors":[{"reason":"quotaExceeded"}]}}`, nil, "an error instead of a video: quotaExceeded"},
 	})
+}
+
+// TestPostsWithoutAKindAreSaid says of posts of Instagram that they may be photos, where nothing else says it.
+func TestPostsWithoutAKindAreSaid(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"url,likes\nhttps://www.instagram.com/p/DFOUND00001/,5\n":                                                true,
+		"url,likes\nhttps://www.instagram.com/reel/DFOUND00001/,5\n":                                             false,
+		"url,likes,views\nhttps://www.instagram.com/p/DFOUND00001/,5,9\n":                                        false,
+		"url,likes,type\nhttps://www.instagram.com/p/DFOUND00001/,5,Reel\n":                                      false,
+		`[{"url":"https://www.instagram.com/p/DFOUND00001/","ownerUsername":"a","likesCount":5}]`:                true,
+		`[{"url":"https://www.instagram.com/reel/DFOUND00001/","ownerUsername":"a","likesCount":5}]`:             false,
+		`[{"url":"https://www.instagram.com/p/DFOUND00001/","ownerUsername":"a","likesCount":5,"type":"Video"}]`: false,
+	} {
+		name := "a.csv"
+		if text[0] == '[' {
+			name = "a.json"
+		}
+		recs, report := readText(t, name, text)
+		if said := strings.Contains(fmt.Sprint(report.Form), "photos may be among them"); len(recs) != 1 || said != want {
+			t.Errorf("%s: %d read, %q; want one, and that it may be a photo: %t", text, len(recs), report.Form, want)
+		}
+	}
 }
 
 // TestListsOfTheSameVideos reads counts that stand in another list than the videos.

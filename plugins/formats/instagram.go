@@ -117,6 +117,9 @@ func readInstagramNode(d *draft, o *object) error {
 	return nil
 }
 
+// kindless is said of posts of Instagram in which nothing says that they are videos.
+const kindless = "nothing says which posts of Instagram are videos: photos may be among them"
+
 // Posts of the hosted Instagram scrapers.
 
 func fitsInstagramScraper(o *object) bool {
@@ -131,6 +134,7 @@ func readInstagramScraper(d *draft, o *object) error {
 	if err := d.ref("instagram", text(first(o.text("shortCode"), text(shortcode(string(o.text("url"))))))); err != nil {
 		return err
 	}
+	d.kindless = !o.any("type", "productType", "videoPlayCount", "videoViewCount") && !strings.Contains(string(o.text("url")), "/reel")
 	d.fill(o, layout{
 		address: "url", handle: "ownerUsername", creator: "ownerId", posted: "timestamp publishDate",
 		// Plays are what Instagram shows; its older count of views is lower.

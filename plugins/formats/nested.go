@@ -115,6 +115,9 @@ func (r *reading) value(raw []byte, c scope, line, depth int) error {
 		}
 		return r.unknown(o, c, line)
 	}
+	if d.kindless {
+		r.out.report.formOnce(kindless, "")
+	}
 	c.key.fill(r.out, &d.rec)
 	name := form.Name
 	if c.format != "" {

@@ -188,6 +188,9 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 		m.rank += 70
 		return m, true
 	}
+	if m := v.linked(tokens); m.field != "" {
+		return m, true
+	}
 	// Words that are written together: videoplaycount.
 	m, ok = v.means[together(foldName(name))]
 	if ok && noiseMay(m.field) {
@@ -195,6 +198,26 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 		return m, true
 	}
 	return meaning{}, false
+}
+
+// links are words between others that one person writes and the next does not: data de postagem, data da postagem.
+var links = strings.Fields("de da do di del della du des la van the of")
+
+// linked is the meaning of a name with another link between its words, or none; without a field if none has one.
+func (v *vocabulary) linked(tokens []string) meaning {
+	for i := 1; i < len(tokens)-1; i++ {
+		if !slices.Contains(links, tokens[i]) {
+			continue
+		}
+		before, after := strings.Join(tokens[:i], ""), strings.Join(tokens[i+1:], "")
+		for _, link := range append(links, "") {
+			if m := v.means[before+link+after]; noiseMay(m.field) {
+				m.rank += 70
+				return m
+			}
+		}
+	}
+	return meaning{}
 }
 
 // ofWhole is the meaning of a name of a time with its zone, or of a count with its unit.
