@@ -727,7 +727,7 @@ func (c *sampleColumn) same() bool {
 // while it went through the videos.
 func (c *sampleColumn) collected() bool {
 	const enough, minute = 20, 60 * 1000
-	style, minutes, whole := timeStyle{order: "dmy"}, map[int64]bool{}, 0
+	style, minutes, clocks, whole := timeStyle{order: "dmy"}, map[int64]bool{}, map[int64]bool{}, 0
 	for _, value := range c.values {
 		at, ok := style.read(value)
 		if !ok || at.dated {
@@ -736,8 +736,10 @@ func (c *sampleColumn) collected() bool {
 		if minutes[at.at/minute] = true; at.at%(60*minute) == 0 { // a planned time, or a date
 			whole++
 		}
+		clocks[at.at/minute%(24*60)] = true
 	}
-	return len(c.values) >= enough && 10*len(minutes) <= len(c.values) && !c.mostly(whole)
+	// The same time of many days is none: 18:30 is midnight in India.
+	return len(c.values) >= enough && 10*len(minutes) <= len(c.values) && !c.mostly(whole) && len(minutes) < 2*len(clocks)
 }
 
 // takeRecurring takes a column of times under any name for that of the counts, if it differs
@@ -1041,16 +1043,42 @@ func (u *understanding) leaveGains() {
 // those that it follows, and nothing else counts a video.
 func leaveAccounts(u *understanding) {
 	at, ok := u.at["likes"]
-	if !ok || u.tool != nil || !u.has("followers") || u.columns[at].ofVideo() ||
-		slices.ContainsFunc([]string{"views", "comments", "shares", "saves"}, u.has) ||
-		!slices.ContainsFunc(u.header, func(name string) bool { return strings.HasPrefix(foldName(name), "following") }) {
+	if !ok || u.tool != nil || u.columns[at].ofVideo() {
 		return
 	}
-	if who, ok := u.at["handle"]; ok && u.differs(at, who) {
+	who, named := u.at["handle"]
+	reason := "beside the followers of an account and nothing that counts a video, they may be all its likes"
+	switch {
+	case named && u.columns.constant(at, who) && (!u.has("views") || !u.columns.constant(u.at["views"], who)):
+		reason = "the same for all videos of an account: they may be all its likes"
+	case named && u.differs(at, who), !u.has("followers"), slices.ContainsFunc([]string{"views", "comments", "shares", "saves"}, u.has),
+		!slices.ContainsFunc(u.header, func(name string) bool { return strings.HasPrefix(foldName(name), "following") }):
 		return
 	}
 	delete(u.at, "likes")
-	u.columns[at].Field, u.columns[at].Reason = "", "beside the followers of an account and nothing that counts a video, they may be all its likes"
+	u.columns[at].Field, u.columns[at].Reason = "", reason
+}
+
+// constant reports counts of three digits and more that are the same in all rows of a creator, some rows of whom recur.
+func (cs sampleColumns) constant(column, who int) bool {
+	const enough = 3
+	first, again := map[string]string{}, 0
+	for i, name := range cs[who].all {
+		value := cs[column].all[i]
+		if name == "" || len(value) < 3 {
+			continue
+		}
+		had, ok := first[name]
+		switch {
+		case !ok:
+			first[name] = value
+		case had != value:
+			return false
+		default:
+			again++
+		}
+	}
+	return again >= enough
 }
 
 // differs reports counts that are three times as many in one row of a creator than in another.

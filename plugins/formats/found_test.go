@@ -15,25 +15,37 @@ func TestTablesOfPublicProjects(t *testing.T) {
 	t.Parallel()
 	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
 	const reel = "https://www.instagram.com/p/DFOUND000"
-	crawled, posts := "video_id,time,views_count\n", "video_id,time,views_count\n"
+	crawled, posts, days := "video_id,time,views_count\n", "video_id,time,views_count\n", "video_id,time,views_count\n"
 	var read []string
 	for i := range 30 {
 		id := fmt.Sprintf("AAAAAAAAS%02d", i)
 		crawled += fmt.Sprintf("%s,2022-11-20 10:0%d:38.667384,5\n", id, i/15)
 		posts += fmt.Sprintf("%s,2022-11-20 10:%02d:38,5\n", id, i)
+		days += fmt.Sprintf("%s,2022-11-%02dT18:30:00Z,5\n", id, 19+i/10)
 		read = append(read, id+" 5 - - -")
 	}
 	posted := strings.Split(strings.ReplaceAll(strings.Join(read, "\n"), "- -\n", "- 19316\n")+"\x00", "\n")
 	posted[29] = strings.TrimSuffix(posted[29], "-\x00") + "19316"
+	var dates []string
+	for i := range 30 {
+		dates = append(dates, fmt.Sprintf("AAAAAAAAS%02d 5 - - %d", i, 19315+i/10))
+	}
 	readEach(t, []reads{
 		{"a time that many videos share is when a program counted them", "a.csv", crawled, read, `many videos share the times in "time"`},
 		{"the same under a name of the post", "a.csv", strings.Replace(crawled, "time", "published_at", 1), read, "those of a program, not of the posts"},
 		{"times of a busy day", "a.csv", posts, posted, ""},
+		{"midnight in India", "a.csv", days, dates, `named "time"`},
 		{
 			"likes of accounts", "a.csv",
 			"Video URL,Author Username,Follower Count,Following Count,Like Count\n" + tiktok + "0001,a.example,20,4,330\n" + tiktok + "0002,a.example,20,4,330\n",
 			[]string{"7521900000000000001 - - 20 -", "7521900000000000002 - - 20 -"},
 			"all its likes",
+		},
+		{
+			"likes that are the same for all videos of an account", "a.csv",
+			"username,likes,video_url,views\na.example,4500," + tiktok + "0001,9000\na.example,4500," + tiktok + "0002,8000\na.example,4500," + tiktok + "0003,7000\na.example,4500," + tiktok + "0004,6000\n",
+			[]string{"7521900000000000001 9000 - - -", "7521900000000000002 8000 - - -", "7521900000000000003 7000 - - -", "7521900000000000004 6000 - - -"},
+			"the same for all videos of an account",
 		},
 		{
 			"likes of videos beside accounts", "a.csv",
