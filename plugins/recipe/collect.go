@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -355,7 +354,7 @@ func (a *asker) stop(what meaning, answer site.Answer, own bool) error {
 	if raw, there := at(answer.Body, a.message); there && a.message != "" {
 		detail += ": " + a.site.Clean(word(raw))
 	}
-	wait := retryAfter(answer.Header, a.site.Now())
+	wait := site.RetryAfter(answer.Header, a.site.Now())
 	later := a.site.Now().Add(max(wait, renewal))
 	switch what {
 	case busy:
@@ -393,18 +392,6 @@ func (m *missing) Error() string { return m.stop.Detail }
 
 // Unwrap is the Stop.
 func (m *missing) Unwrap() error { return &m.stop }
-
-// retryAfter is how long an answer asks to wait; 0 if it does not.
-func retryAfter(header http.Header, now time.Time) time.Duration {
-	text := header.Get("Retry-After")
-	if seconds, err := strconv.Atoi(text); err == nil && seconds > 0 {
-		return min(time.Duration(seconds)*time.Second, 24*time.Hour)
-	}
-	if when, err := http.ParseTime(text); err == nil {
-		return min(max(when.Sub(now), 0), 24*time.Hour)
-	}
-	return 0
-}
 
 // take reads the records of a page.
 func (a *asker) take(ctx context.Context, platform string, q *request, answer site.Answer, h *haul) error {
