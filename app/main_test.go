@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/app/host"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -16,6 +17,9 @@ func TestMain(m *testing.M) {
 			stage.Main(spec)
 			return
 		}
+	}
+	if len(os.Args) == 3 && os.Args[2] == toll {
+		host.Dispatch(os.Args, []stage.Spec{tollSource()})
 	}
 	if os.Getenv(asServer) != "" {
 		app.RunPlugin(os.Args)

@@ -74,7 +74,7 @@ func (p sourcePlugins) Describe(id string) (sources.Source, bool) {
 // described is what does not depend on a tenant.
 func (p sourcePlugins) described(plugin host.Plugin) sources.Source {
 	spec, _ := p.host.Spec(plugin.ID)
-	source := sources.Source{ID: plugin.ID, Summary: plugin.Summary, Platforms: plugin.Platforms, Requests: plugin.Requests, Checks: plugin.Checks, Docs: plugin.Docs}
+	source := sources.Source{ID: plugin.ID, Summary: plugin.Summary, Platforms: plugin.Platforms, Requests: plugin.Requests, Checks: plugin.Checks, Docs: pageOf([]string{plugin.Docs})}
 	if part := sourcePages()[plugin.ID]; part != "" && plugin.Builtin {
 		source.Docs = p.base + site.DocsPath + "/sources#" + part
 	}

@@ -21,6 +21,8 @@ type ListedPlugin struct {
 	State     string   `json:"state"`
 	Reason    string   `json:"reason,omitempty"`
 	Platforms []string `json:"platforms"`
+	// DocsURL is the address of the page on what it asks.
+	DocsURL string `json:"docsUrl,omitempty"`
 	// Wants is empty for a plugin that did not describe itself.
 	Wants Wants `json:"wants"`
 }
@@ -60,6 +62,10 @@ type WantedQuota struct {
 	Name   string `json:"name"`
 	Limit  int64  `json:"limit"`
 	Window string `json:"window"`
+	// Money: units are millionths of a US dollar. PerHandle and PerTerm are what a seed usually takes.
+	Money     bool  `json:"money,omitempty"`
+	PerHandle int64 `json:"perHandle,omitempty"`
+	PerTerm   int64 `json:"perTerm,omitempty"`
 }
 
 // WantedLimits are 0 if the host's own apply.
@@ -85,7 +91,7 @@ func ListedPlugins(cfg Config, log *slog.Logger) ([]ListedPlugin, error) {
 		spec, set := host.Spec(p.ID)
 		all = append(all, ListedPlugin{
 			ID: p.ID, Kind: string(p.Kind), Version: p.Version, Summary: p.Summary, Builtin: p.Builtin, State: string(p.State), Reason: p.Reason,
-			Platforms: orEmpty(p.Platforms), Wants: wants(spec, set),
+			Platforms: orEmpty(p.Platforms), DocsURL: p.Docs, Wants: wants(spec, set),
 		})
 	}
 	return all, host.Close()
@@ -103,7 +109,7 @@ func wants(spec stage.Spec, set []string) Wants {
 		w.Secrets = append(w.Secrets, WantedValue{Name: name, Required: slices.Contains(spec.RequiredSecrets, name), Set: slices.Contains(set, name)})
 	}
 	for _, q := range spec.Quotas {
-		w.Quotas = append(w.Quotas, WantedQuota{q.Name, q.Limit, string(q.Window)})
+		w.Quotas = append(w.Quotas, WantedQuota{q.Name, q.Limit, string(q.Window), q.Money, q.Cost.Handle, q.Cost.Term})
 	}
 	return w
 }

@@ -65,7 +65,8 @@ func (r *recipes) late() []host.Late {
 			}
 			if one.Err == nil {
 				parsed[string(f.text)] = read
-				one.Spec, one.Given, one.Docs = read.Spec(slices.Clone(after)...), read.Given(), pageOf(read.Docs)
+				one.Spec, one.Given = read.Spec(slices.Clone(after)...), read.Given()
+				one.Spec.Docs = pageOf(read.Docs)
 				r.beside(f, &one)
 			}
 		}

@@ -32,6 +32,8 @@ type verb struct {
 	begun func(*process)
 	// unasked is the whole input of a source.
 	unasked []*stagev1.Input
+	// bill is of what a source may be paid for; nil for nothing.
+	bill *bill
 	// next is the input of the others, a batch at a time, nil after the last.
 	next func() (*stagev1.Input, error)
 	// keep takes a state of a seed, for Collect; nil refuses it.
@@ -124,6 +126,12 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 	if err != nil {
 		return nil, failureOf(ctx, e, nil, err)
 	}
+	quotas := &spender{plugin: own.ledger(e.id), spec: e.spec, settings: given.settings, quotas: h.config.Quotas}
+	if covered, err := v.bill.hold(ctx, quotas, &v); err != nil {
+		return nil, failureOf(ctx, e, nil, err)
+	} else if !covered {
+		return &stagev1.Done{}, nil
+	}
 	limit, cancelLimit := context.WithTimeoutCause(ctx, least(e.spec.Limits.Call, h.config.Call), errDeadline)
 	defer cancelLimit()
 	inner, cancel := context.WithCancelCause(limit)
@@ -137,7 +145,7 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 		leave = func(bool) { p.stop() }
 	}
 	if err != nil {
-		return nil, notStarted(ctx, e, err)
+		return nil, errors.Join(notStarted(ctx, e, err), v.bill.settle(ctx, nil))
 	}
 	clean := false
 	defer func() { leave(clean) }()
@@ -148,7 +156,7 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 		process: p, verb: v, cancel: cancel,
 		most:   int(least(int64(e.spec.Limits.Records), int64(h.config.Records))),
 		stall:  least(e.spec.Limits.Stall, h.config.Stall),
-		quotas: spender{plugin: own.ledger(e.id), spec: e.spec, settings: given.settings, quotas: h.config.Quotas},
+		quotas: quotas,
 	}
 	t.tokens, t.tokens.output = renews, p.output
 	t.memory = memory{e.id, e.builtin, h.config.Memories, own != nil}
@@ -171,6 +179,9 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 		if cause := context.Cause(inner); cause != nil && ctx.Err() == nil && !isCaller(err) {
 			err = cause
 		}
+		return nil, failureOf(ctx, e, p, err)
+	}
+	if err := v.bill.settle(ctx, done); err != nil {
 		return nil, failureOf(ctx, e, p, err)
 	}
 	if fault := done.GetError(); fault != nil {
@@ -246,7 +257,7 @@ type talk struct {
 	cancel  context.CancelCauseFunc
 	most    int
 	stall   time.Duration
-	quotas  spender
+	quotas  *spender
 	tokens  tokens
 	memory  memory
 	flow    flow
@@ -329,7 +340,7 @@ func (t *talk) handle(ctx context.Context, message *stagev1.CallResponse) (*stag
 func (t *talk) ask(ctx context.Context, message *stagev1.CallResponse) (asked bool, err error) {
 	switch m := message.GetMessage().(type) {
 	case *stagev1.CallResponse_Spend:
-		return true, t.grant(t.quotas.spend(ctx, m.Spend))
+		return true, t.grant(t.quotas.asked(ctx, m.Spend))
 	case *stagev1.CallResponse_Token:
 		return true, t.grant(t.tokens.keep(ctx, m.Token))
 	case *stagev1.CallResponse_Recall:

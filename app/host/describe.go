@@ -105,7 +105,8 @@ func decodeSpec(m *stagev1.Description) (stage.Spec, extras) {
 			Cost: costOf(q.GetCost()),
 		})
 	}
-	spec.Requests = costOf(m.GetRequests())
+	spec.Requests, spec.Docs = costOf(m.GetRequests()), Printable(m.GetDocsUrl())
+	spec.Price = stage.Price{Call: m.GetPrice().GetCall(), Record: m.GetPrice().GetRecord(), Budget: m.GetPrice().GetBudget()}
 	source := spec.Kind == stage.SourceKind
 	return spec, extras{refreshes: source && m.GetRefreshes(), fetches: source && m.GetFetchesMedia(), checks: m.GetChecks()}
 }

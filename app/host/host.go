@@ -105,6 +105,6 @@ func (h *Host) ready(ctx context.Context, e *entry) error {
 		}
 		return err
 	}
-	e.spec, e.extras, e.described, e.undescribed = spec, also, true, nil
+	e.spec, e.extras, e.described, e.undescribed = spec.Priced(), also, true, nil
 	return nil
 }

@@ -19,8 +19,6 @@ type Late struct {
 	Given, Settings, Secrets map[string]string
 	// Unset says how the operator sets a secret that is missing; empty for one that has a variable.
 	Unset string
-	// Docs is the address of the page on what it asks; empty for none.
-	Docs string
 	// Version differs where anything of the source does.
 	Version string
 	// Err is what is wrong with the file. A source that was sound before stays as it was.

@@ -51,7 +51,7 @@ type Plugin struct {
 	// After and Fallback order a source behind others.
 	After    []string
 	Fallback bool
-	// Docs is the address of the page on what a late source asks; empty for others.
+	// Docs is the address of the page on what it asks, in its author's words; empty for none.
 	Docs string
 	// MostRecords is the most that a call of it may emit: what the plugin asks for itself if
 	// OwnBound, and else what the host grants.
@@ -240,13 +240,10 @@ func (h *Host) plugin(e *entry, err error, own *Own) Plugin {
 		Platforms: slices.Clone(e.spec.Platforms), Builtin: e.builtin, State: Ready,
 		Refreshes: e.refreshes || e.spec.Refresh != nil, FetchesMedia: e.fetches || e.spec.Media != nil,
 		Checks:     e.checks || e.spec.Check != nil,
-		NeedsMedia: e.spec.NeedsMedia, AfterEvidence: e.spec.AfterEvidence, Requests: e.spec.Requests, After: e.spec.After, Fallback: e.spec.Fallback,
+		NeedsMedia: e.spec.NeedsMedia, AfterEvidence: e.spec.AfterEvidence, Requests: e.spec.Requests, Docs: e.spec.Docs, After: e.spec.After, Fallback: e.spec.Fallback,
 	}
 	p.MostRecords = int(least(int64(e.spec.Limits.Records), int64(h.config.Records)))
 	p.OwnBound = p.MostRecords < h.config.Records
-	if e.late != nil {
-		p.Docs = e.late.Docs
-	}
 	given, unset := h.grants.give(e, e.spec, stage.Run{}, own)
 	p.Online = len(e.spec.Hosts) > 0 || slices.ContainsFunc(e.spec.Settings, func(s stage.Setting) bool {
 		return s.Endpoint && given.settings[s.Name] != ""

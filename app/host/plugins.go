@@ -27,7 +27,7 @@ type plugins struct {
 func find(config *Config, log *slog.Logger) (*plugins, error) {
 	p := &plugins{config: config, log: log, entries: map[string]*entry{}}
 	for _, spec := range config.Builtins {
-		p.add(&entry{id: spec.ID, builtin: true, spec: spec, described: true, enabled: true})
+		p.add(&entry{id: spec.ID, builtin: true, spec: spec.Priced(), described: true, enabled: true})
 	}
 	if config.Dir != "" {
 		if err := p.discover(config.Dir); err != nil {

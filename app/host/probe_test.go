@@ -89,7 +89,8 @@ func specs() []stage.Spec {
 		{Name: "tags", Limit: 30, Window: stage.Week},
 	}
 	online := named("online")
-	online.Hosts = []string{"localhost:1"}
+	online.Hosts, online.Docs = []string{"localhost:1"}, "https://acme.example.com/docs"
+	online.Price = stage.Price{Call: 2000, Record: 100, Budget: 3 * stage.Dollar}
 	return []stage.Spec{
 		source, renewing, online, curious, shy, paying, keyed, outward(), presumptuous(), runner(), fetcher, named("noise"), named("mute"), named("elsewhere"), named("dead"), named("brokering"), named("silent"), secretive,
 		{ID: "noter", Version: "1", Kind: stage.ScreenKind, Secrets: []string{"token"}, Screen: judge},

@@ -54,6 +54,14 @@ type spender struct {
 	since   time.Time
 }
 
+// asked answers what a stage asks for.
+func (s *spender) asked(ctx context.Context, m *stagev1.Spend) (*stagev1.Grant, error) {
+	if a, _ := allowance(s.spec, s.settings, m.GetQuota()); a.Money && s.spec.Price != (stage.Price{}) {
+		return nil, protocol("asks for money, which the host counts by its price")
+	}
+	return s.spend(ctx, m)
+}
+
 func (s *spender) spend(ctx context.Context, m *stagev1.Spend) (*stagev1.Grant, error) {
 	a, ok := allowance(s.spec, s.settings, m.GetQuota())
 	switch {

@@ -129,9 +129,13 @@ func TestQuotas(t *testing.T) {
 	want := []host.Quota{
 		{Plugin: "probe", Allowance: stage.Allowance{Name: "units", Limit: 7, Setting: "daily", Window: stage.PacificDay}},
 		{Plugin: "probe", Allowance: stage.Allowance{Name: "tags", Limit: 30, Window: stage.Week}},
+		{Plugin: "online", Allowance: stage.Allowance{Name: "cost", Limit: 3_000_000, Setting: "budget", Window: stage.UTCDay, Cost: stage.Cost{Handle: 7000, Term: 7000}, Money: true}},
 		{Plugin: "paying", Allowance: stage.Allowance{Name: "units", Limit: 100, Setting: "daily", Window: stage.UTCDay}},
 	}
 	if got := b.Quotas(); !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+	if online, _ := b.Find("online"); online.Docs != "https://acme.example.com/docs" {
+		t.Errorf("docs %q, want the page that the plugin names", online.Docs)
 	}
 }

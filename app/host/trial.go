@@ -234,7 +234,7 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 	defer cancel(nil)
 	t := &talk{
 		process: a.process, verb: v, cancel: cancel, most: h.config.Records, stall: h.config.Start,
-		quotas: spender{spec: a.trial.Spec}, tokens: tokens{first: map[string]string{}, output: a.process.output},
+		quotas: &spender{spec: a.trial.Spec}, tokens: tokens{first: map[string]string{}, output: a.process.output},
 	}
 	own := a.given
 	if c.Secrets != nil {

@@ -77,33 +77,44 @@ func seedInput(seeds []stage.Seed) []*stagev1.Input {
 func (s *Session) Collect(ctx context.Context, id string, run stage.Run, seeds []stage.Seed, emit func([]stage.Record) error) ([]stage.Outcome, error) {
 	return s.host.source(ctx, s, id, run, verb{
 		kind: stage.SourceKind, name: "Collect",
-		open:    stagev1.StageServiceClient.Collect,
-		unasked: statedInput(seeds, run.States), keep: keepIn(seeds, run.States),
+		open: stagev1.StageServiceClient.Collect, keep: keepIn(seeds, run.States),
+		bill: newBill(seeds, func(some []stage.Seed) []*stagev1.Input { return statedInput(some, run.States) }, func(seed stage.Seed) payable {
+			return payable{seed.Text(), seed.Platform, seed.Limit}
+		}),
 		take: takeRecords(emit),
 	})
 }
 
 // Refresh asks a source for the present state of known videos.
 func (h *Host) Refresh(ctx context.Context, id string, run stage.Run, refs []stage.Ref, emit func([]stage.Record) error) ([]stage.Outcome, error) {
-	input := make([]*stagev1.Ref, 0, len(refs))
-	for _, ref := range refs {
-		input = append(input, stage.EncodeRef(ref))
-	}
 	return h.source(ctx, nil, id, run, verb{
 		kind: stage.SourceKind, name: "Refresh",
 		open: stagev1.StageServiceClient.Refresh,
-		unasked: chunks(input, func(batch []*stagev1.Ref, last bool) *stagev1.Input {
-			return &stagev1.Input{Refs: batch, Last: last}
-		}),
+		bill: newBill(refs, func(some []stage.Ref) []*stagev1.Input {
+			return chunks(some, func(batch []stage.Ref, last bool) *stagev1.Input {
+				input := &stagev1.Input{Last: last}
+				for _, ref := range batch {
+					input.Refs = append(input.Refs, stage.EncodeRef(ref))
+				}
+				return input
+			})
+		}, func(ref stage.Ref) payable { return payable{ref.ExternalID, ref.Platform, 1} }),
 		take: takeRecords(emit),
 	})
 }
 
-func (h *Host) source(ctx context.Context, s *Session, id string, run stage.Run, v verb) ([]stage.Outcome, error) {
-	done, err := h.call(ctx, s, id, run, v)
-	outcomes := stage.DecodeOutcomes(done.GetOutcomes())
+// source asks for all that the budget covers, as often as money that was given back covers more.
+func (h *Host) source(ctx context.Context, s *Session, id string, run stage.Run, v verb) (outcomes []stage.Outcome, err error) {
+	for more := true; more && err == nil; more = v.bill.more() {
+		var done *stagev1.Done
+		done, err = h.call(ctx, s, id, run, v)
+		outcomes = append(outcomes, stage.DecodeOutcomes(done.GetOutcomes())...)
+	}
 	for i := range outcomes {
 		outcomes[i].Clean()
+	}
+	if err == nil {
+		outcomes = append(outcomes, v.bill.refusals(id)...)
 	}
 	return outcomes, err
 }

@@ -21,9 +21,7 @@ import (
 
 const (
 	// fallback is how many videos a seed asks for that says nothing.
-	fallback = 50
-	// costQuota is the budget of a day, in millionths of a US dollar.
-	costQuota = "cost"
+	fallback = stage.UsualVideos
 	// pause is the first wait after a failure; shortly is the longest one that 429 may ask for.
 	pause, shortly = 2 * time.Second, 30 * time.Second
 	// renewal is when another try makes sense if a provider does not say it.
@@ -43,6 +41,9 @@ type asker struct {
 	base    string
 	key     string
 	retries sources.Retries
+	// spent is what the call cost so far; paid says that it asked for money at all.
+	spent int64
+	paid  bool
 	// over ends all that is left of the call.
 	over *site.Stop
 }
@@ -71,6 +72,7 @@ func (c *Recipe) collect(ctx context.Context, call *stage.Call, options site.Opt
 	a, wrong := c.open(call, options)
 	given := map[stage.Ref]bool{}
 	for _, platform := range c.names {
+		costs := map[string]int64{}
 		some, err := site.Each(ctx, platform, seeds, fallback, func(ctx context.Context, seed stage.Seed) (int, error) {
 			switch {
 			case wrong != nil:
@@ -78,6 +80,8 @@ func (c *Recipe) collect(ctx context.Context, call *stage.Call, options site.Opt
 			case a.over != nil:
 				return 0, a.over
 			}
+			before := a.spent
+			defer func() { costs[seed.Text()] = a.spent - before }()
 			returned, err := a.seed(ctx, platform, seed, func(record stage.Record) error {
 				if given[record.Ref] {
 					return nil // another seed brought it
@@ -91,6 +95,11 @@ func (c *Recipe) collect(ctx context.Context, call *stage.Call, options site.Opt
 			}
 			return returned, err
 		})
+		for i := range some {
+			if cost, asked := costs[some[i].Seed]; asked && a.paid {
+				some[i].Cost = &cost
+			}
+		}
 		if outcomes = append(outcomes, some...); err != nil {
 			return outcomes, err
 		}
@@ -296,10 +305,13 @@ func (a *asker) spend(ctx context.Context, worth int64) error {
 	if worth == 0 {
 		return nil
 	}
-	err := a.call.Spend(ctx, costQuota, worth)
+	err := a.call.Spend(ctx, stage.CostQuota, worth)
 	var stop *site.Stop
 	if err = site.OverQuota(err, site.All); errors.As(err, &stop) {
 		stop.Detail = "the budget of the day for " + a.ID + " is used up: the next request may cost " + stage.FormatMoney(worth) + " USD"
+	}
+	if a.paid = true; err == nil {
+		a.spent += worth
 	}
 	return err
 }
@@ -309,7 +321,8 @@ func (a *asker) back(ctx context.Context, unspent int64) error {
 	if unspent <= 0 {
 		return nil
 	}
-	return a.call.GiveBack(ctx, costQuota, unspent)
+	a.spent -= unspent
+	return a.call.GiveBack(ctx, stage.CostQuota, unspent)
 }
 
 // judge says what an answer means: nil for a page of videos. What it did not cost is given back.

@@ -82,7 +82,8 @@ func TestPagesOfAHandle(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, reelbase)
 	records, outcomes := b.collect(t, handle("@ada", 45))
-	want := []stage.Outcome{{Seed: "@ada", Platform: "tiktok", Status: stage.OK, Asked: 45, Returned: 45}}
+	cost := int64(10_500)
+	want := []stage.Outcome{{Seed: "@ada", Platform: "tiktok", Status: stage.OK, Asked: 45, Returned: 45, Cost: &cost}}
 	if diff := cmp.Diff(want, outcomes); diff != "" || len(records) != 45 {
 		t.Fatalf("%d records, outcomes (-want +got):\n%s", len(records), diff)
 	}

@@ -92,8 +92,8 @@ func (c *Recipe) spec(options site.Options, after []string) stage.Spec {
 		spec.Settings = append(spec.Settings, stage.Setting{Name: "refreshes", Own: len(spec.Secrets) > 0, Default: "20", Type: stage.Number, Min: "0", Max: "500", Help: "How many known videos a scroll may read again, at a request each."})
 	}
 	if paid {
-		spec.Settings = append(spec.Settings, stage.Setting{Name: "budget", Own: len(spec.Secrets) > 0, Default: stage.FormatMoney(c.budget), Type: stage.Money, Min: "0.01", Help: "US dollars that may be spent in a day (UTC) with one key, by all who use it."})
-		spec.Quotas = []stage.Allowance{{Name: costQuota, Limit: c.budget, Setting: "budget", Window: stage.UTCDay, Cost: c.usual(), Money: true}}
+		setting, cost := stage.Budget(c.budget, len(spec.Secrets) > 0, c.usual())
+		spec.Settings, spec.Quotas = append(spec.Settings, setting), []stage.Allowance{cost}
 	}
 	return spec
 }

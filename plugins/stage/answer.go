@@ -25,6 +25,15 @@ const (
 	Misconfigured Status = "misconfigured"
 )
 
+// Statuses are all of them, as they are written.
+func Statuses() []string {
+	var all []string
+	for _, status := range []Status{OK, Partial, Empty, Blocked, Quota, NotFound, Unsupported, Changed, Misconfigured} {
+		all = append(all, string(status))
+	}
+	return all
+}
+
 // Outcome is a source's report on one seed on one platform. Every seed needs one.
 type Outcome struct {
 	// Seed is the handle or term, as [Seed.Text] returns it. After Refresh it may be the
@@ -41,6 +50,9 @@ type Outcome struct {
 	RetryAt *int64 `json:"retryAt,omitempty"`
 	// Detail explains the status to the operator, in the log. It holds no secret.
 	Detail string `json:"detail,omitempty"`
+	// Cost is what it cost, in millionths of a US dollar, for a stage with a [Price]; nil means
+	// what the price makes of Returned.
+	Cost *int64 `json:"cost,omitempty"`
 }
 
 // Verdict is the decision of a screen on one record.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -196,14 +197,16 @@ func (o *Outcome) Clean() Repairs {
 	repairs.text(&o.Seed, MaxLabel)
 	repairs.text(&o.Detail, MaxLabel)
 	repairs.text(&o.Platform, 40)
-	switch o.Status {
-	case OK, Partial, Empty, Blocked, Quota, NotFound, Unsupported, Changed, Misconfigured:
-	default:
+	if !slices.Contains(Statuses(), string(o.Status)) {
 		o.Status = Partial
 		repairs.Values++
 	}
 	o.Asked, o.Returned = max(o.Asked, 0), max(o.Returned, 0)
 	repairs.time(&o.RetryAt)
+	if o.Cost != nil && *o.Cost < 0 {
+		o.Cost = nil
+		repairs.Values++
+	}
 	return repairs
 }
 

@@ -7,7 +7,7 @@ func describe(s Spec) *stagev1.Description {
 	description := &stagev1.Description{
 		Id: s.ID, Version: s.Version, Summary: s.Summary, Kind: string(s.Kind),
 		Platforms: s.Platforms, Secrets: s.Secrets, Hosts: s.Hosts, Refreshes: s.Refresh != nil,
-		FetchesMedia: s.Media != nil, NeedsMedia: s.NeedsMedia, Checks: s.Check != nil, AfterEvidence: s.AfterEvidence, Programs: s.Programs, RequiredSecrets: s.RequiredSecrets, Tokens: s.Tokens, Requests: encodeCost(s.Requests),
+		FetchesMedia: s.Media != nil, NeedsMedia: s.NeedsMedia, Checks: s.Check != nil, AfterEvidence: s.AfterEvidence, Programs: s.Programs, RequiredSecrets: s.RequiredSecrets, Tokens: s.Tokens, Requests: encodeCost(s.Requests), DocsUrl: s.Docs,
 		Limits: &stagev1.Limits{
 			MemoryBytes: s.Limits.Memory, CallMillis: s.Limits.Call.Milliseconds(),
 			StallMillis: s.Limits.Stall.Milliseconds(), Records: int64(s.Limits.Records),
@@ -24,6 +24,9 @@ func describe(s Spec) *stagev1.Description {
 		description.Quotas = append(description.Quotas, &stagev1.Quota{
 			Name: quota.Name, Limit: quota.Limit, Window: string(quota.Window), Setting: quota.Setting, Cost: encodeCost(quota.Cost),
 		})
+	}
+	if s.Price != (Price{}) {
+		description.Price = &stagev1.Price{Call: s.Price.Call, Record: s.Price.Record, Budget: s.Price.Budget}
 	}
 	return description
 }

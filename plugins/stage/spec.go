@@ -30,7 +30,10 @@ type Spec struct {
 	Version string
 	// Summary says in one line what the stage does.
 	Summary string
-	Kind    Kind
+	// Docs is the https address of the page on what the stage asks, of at most [MaxDocs]
+	// characters; empty for none. Customers see it in the list of sources.
+	Docs string
+	Kind Kind
 	// Platforms that the stage serves, in lower case; none means any.
 	Platforms []string
 	// Settings and Secrets are the only ones that the stage gets.
@@ -55,6 +58,8 @@ type Spec struct {
 	Quotas []Allowance
 	// Requests are the requests to a site that one seed usually takes, for estimates.
 	Requests Cost
+	// Price is what a source pays a provider; zero for nothing.
+	Price Price
 	// After names sources that come with the server and know more of the same videos. In a
 	// scroll this source is asked after them: what they delivered stays, and where Fallback is
 	// set, the seeds that they brought videos for are not asked for again. For stages that
@@ -186,7 +191,7 @@ type Allowance struct {
 	// Cost is the units that one seed usually takes, for estimates.
 	Cost Cost
 	// Money: the units are millionths of a US dollar, and Call.GiveBack returns what a request
-	// did not cost. For stages that come with the server.
+	// did not cost. For stages that come with the server; others have a Price.
 	Money bool
 }
 

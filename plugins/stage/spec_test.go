@@ -39,19 +39,33 @@ func TestValidate(t *testing.T) {
 		`setting "a": twice`: func(s *stage.Spec) {
 			s.Settings = []stage.Setting{{Name: "a"}, {Name: "a"}}
 		},
-		`secret "region"`:   func(s *stage.Spec) { s.Secrets = []string{"region"} },
-		`host "acme"`:       func(s *stage.Spec) { s.Hosts = []string{"acme"} },
-		`host "acme:0"`:     func(s *stage.Spec) { s.Hosts = []string{"acme:0"} },
-		`host "acme:65536"`: func(s *stage.Spec) { s.Hosts = []string{"acme:65536"} },
-		`host "*.com:443"`:  func(s *stage.Spec) { s.Hosts = []string{"*.com:443"} },
-		`host "a.*.com:1"`:  func(s *stage.Spec) { s.Hosts = []string{"a.*.com:1"} },
-		`host "*:443"`:      func(s *stage.Spec) { s.Hosts = []string{"*:443"} },
-		`after evidence`:    func(s *stage.Spec) { s.AfterEvidence = true },
-		`limits`:            func(s *stage.Spec) { s.Limits.Stall = -1 },
-		`kind "source"`:     func(s *stage.Spec) { s.Collect = nil },
-		`kind "screen"`:     func(s *stage.Spec) { s.Kind = stage.ScreenKind },
-		`kind ""`:           func(s *stage.Spec) { s.Kind = "" },
-		`summary`:           func(s *stage.Spec) { s.Summary = strings.Repeat("x", 201) },
+		`secret "region"`:        func(s *stage.Spec) { s.Secrets = []string{"region"} },
+		`host "acme"`:            func(s *stage.Spec) { s.Hosts = []string{"acme"} },
+		`host "acme:0"`:          func(s *stage.Spec) { s.Hosts = []string{"acme:0"} },
+		`host "acme:65536"`:      func(s *stage.Spec) { s.Hosts = []string{"acme:65536"} },
+		`host "*.com:443"`:       func(s *stage.Spec) { s.Hosts = []string{"*.com:443"} },
+		`host "a.*.com:1"`:       func(s *stage.Spec) { s.Hosts = []string{"a.*.com:1"} },
+		`host "*:443"`:           func(s *stage.Spec) { s.Hosts = []string{"*:443"} },
+		`after evidence`:         func(s *stage.Spec) { s.AfterEvidence = true },
+		`limits`:                 func(s *stage.Spec) { s.Limits.Stall = -1 },
+		`kind "source"`:          func(s *stage.Spec) { s.Collect = nil },
+		`kind "screen"`:          func(s *stage.Spec) { s.Kind = stage.ScreenKind },
+		`kind ""`:                func(s *stage.Spec) { s.Kind = "" },
+		`summary`:                func(s *stage.Spec) { s.Summary = strings.Repeat("x", 201) },
+		`docs: want`:             func(s *stage.Spec) { s.Docs = "http://acme.example.com" },
+		`want an https`:          func(s *stage.Spec) { s.Docs = "https://acme.example.com/" + strings.Repeat("x", 500) },
+		`https address of`:       func(s *stage.Spec) { s.Docs = "https://user@acme.example.com" },
+		`docs: want an`:          func(s *stage.Spec) { s.Docs = "https://acme.example.com/a b" },
+		`price: want a call and`: func(s *stage.Spec) { s.Price = stage.Price{Call: -1} },
+		`price: want a price`:    func(s *stage.Spec) { s.Price = stage.Price{Budget: stage.Dollar} },
+		`price: want a budget`:   func(s *stage.Spec) { s.Price = stage.Price{Call: 1, Budget: 9_999} },
+		`price: only sources`:    func(s *stage.Spec) { s.Kind, s.Price = stage.ScreenKind, stage.Price{Call: 1} },
+		`setting "budget"`: func(s *stage.Spec) {
+			s.Price, s.Settings = stage.Price{Call: 1}, []stage.Setting{{Name: "budget"}}
+		},
+		`quota "cost"`: func(s *stage.Spec) {
+			s.Price, s.Quotas = stage.Price{Call: 1}, []stage.Allowance{{Name: "cost", Limit: 1, Window: stage.Week}}
+		},
 	} {
 		t.Run(want, func(t *testing.T) {
 			spec := fit()

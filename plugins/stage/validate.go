@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -38,6 +40,7 @@ func (s Spec) Validate() error {
 	add(!idForm().MatchString(s.ID), "id %q: want %s", s.ID, idForm())
 	add(!versionForm().MatchString(s.Version), "version %q: want %s", s.Version, versionForm())
 	add(len(s.Summary) > 200, "summary: more than 200 bytes")
+	add(s.Docs != "" && !isPage(s.Docs), "docs: want an https address of at most %d characters", MaxDocs)
 	for _, name := range s.Platforms {
 		add(!platform().MatchString(name), "platform %q: want %s", name, platform())
 	}
@@ -83,6 +86,13 @@ func (s Spec) Validate() error {
 		add(quota.Setting != "" && !seen[quota.Setting], "quota %q: there is no setting %q", quota.Name, quota.Setting)
 	}
 	add(s.Requests.Handle < 0 || s.Requests.Term < 0, "requests: a negative cost")
+	if s.Price != (Price{}) {
+		add(s.Kind != SourceKind, "price: only sources have one")
+		add(seen[budget], "setting %q: the host makes it of the price", budget)
+		add(quotas[CostQuota], "quota %q: the host makes it of the price", CostQuota)
+		err := s.Price.sound()
+		add(err != nil, "price: %v", err)
+	}
 	for _, program := range s.Programs {
 		add(!programForm().MatchString(program), "program %q: want %s", program, programForm())
 	}
@@ -110,6 +120,13 @@ func (s Spec) verbsFit() bool {
 	}
 	_, known := verbs[s.Kind]
 	return known && (s.Kind == SourceKind || s.Refresh == nil && s.Media == nil)
+}
+
+// isPage reports whether people can be sent to an address.
+func isPage(address string) bool {
+	page, err := url.Parse(address)
+	return err == nil && len(address) <= MaxDocs && page.Scheme == "https" && page.User == nil && strings.Contains(page.Hostname(), ".") &&
+		!strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // Port is the port of a `host:port` address.

@@ -41,7 +41,7 @@ func EncodeOutcomes(outcomes []Outcome) []*stagev1.Outcome {
 	for _, o := range outcomes {
 		messages = append(messages, &stagev1.Outcome{
 			Seed: o.Seed, Platform: o.Platform, Status: string(o.Status),
-			Asked: int64(o.Asked), Returned: int64(o.Returned), RetryAt: o.RetryAt, Detail: o.Detail,
+			Asked: int64(o.Asked), Returned: int64(o.Returned), RetryAt: o.RetryAt, Detail: o.Detail, Cost: o.Cost,
 		})
 	}
 	return messages
@@ -56,7 +56,7 @@ func DecodeOutcomes(messages []*stagev1.Outcome) []Outcome {
 			Asked: int(m.GetAsked()), Returned: int(m.GetReturned()), Detail: m.GetDetail(),
 		}
 		if m != nil {
-			outcome.RetryAt = m.RetryAt
+			outcome.RetryAt, outcome.Cost = m.RetryAt, m.Cost
 		}
 		outcomes = append(outcomes, outcome)
 	}

@@ -93,7 +93,7 @@ func TestAnswers(t *testing.T) {
 	finding := whole(t, stage.Finding{Ref: ref, Evidence: evidence, Keys: keys, Frames: []stage.Frame{{At: 1, WebP: []byte("x")}}})
 	same(t, stage.DecodeFinding(through(t, stage.EncodeFinding(&finding))), finding)
 	outcomes := []stage.Outcome{whole(t, stage.Outcome{
-		Seed: "s", Platform: "tiktok", Status: stage.Quota, Asked: 9, Returned: 4, RetryAt: n(7), Detail: "d",
+		Seed: "s", Platform: "tiktok", Status: stage.Quota, Asked: 9, Returned: 4, RetryAt: n(7), Detail: "d", Cost: n(8),
 	}), {Seed: "t"}}
 	done := through(t, &stagev1.Done{Outcomes: stage.EncodeOutcomes(outcomes)})
 	same(t, stage.DecodeOutcomes(done.GetOutcomes()), outcomes)

@@ -129,12 +129,16 @@ func Wants(spec stage.Spec, script bool) []string {
 			reads = append(reads, "what the setting "+setting.Name+" names")
 		}
 	}
+	var pays []string
+	if price := spec.Price; price != (stage.Price{}) {
+		pays = []string{fmt.Sprintf("up to %s USD for a seed of %d videos", stage.FormatMoney(price.Most(0)), stage.UsualVideos), stage.FormatMoney(cmp.Or(price.Budget, stage.Dollar)) + " USD a day unless you set its budget"}
+	}
 	var lines []string
 	for _, one := range []struct {
 		what  string
 		items []string
 	}{
-		{"reaches", reaches}, {"reads", reads}, {"runs", spec.Programs}, {"wants the secrets", spec.Secrets},
+		{"reaches", reaches}, {"reads", reads}, {"runs", spec.Programs}, {"wants the secrets", spec.Secrets}, {"pays", pays},
 	} {
 		if len(one.items) > 0 {
 			lines = append(lines, one.what+": "+strings.Join(one.items, ", "))

@@ -24,6 +24,10 @@ func TestWants(t *testing.T) {
 			spec: stage.Spec{Hosts: []string{"a.example.com:443"}, Secrets: []string{"token"}},
 			want: []string{"reaches: a.example.com:443", "wants the secrets: token"},
 		},
+		"a price": {
+			spec: stage.Spec{Price: stage.Price{Call: 10_000, Record: 5_000}},
+			want: []string{"pays: up to 0.26 USD for a seed of 50 videos, 1.00 USD a day unless you set its budget"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := kit.Wants(c.spec, c.script); !slices.Equal(got, c.want) {

@@ -59,6 +59,10 @@ type Description struct {
 	Checks bool `protobuf:"varint,18,opt,name=checks" json:"checks,omitempty"`
 	// Whether a screen runs after the evidence stages, and gets what they found.
 	AfterEvidence bool `protobuf:"varint,19,opt,name=after_evidence,json=afterEvidence" json:"after_evidence,omitempty"`
+	// What a source pays a provider; absent for one that pays nothing.
+	Price *Price `protobuf:"bytes,20,opt,name=price" json:"price,omitempty"`
+	// The https address of the page on what the stage asks, for people; at most 500 characters.
+	DocsUrl       string `protobuf:"bytes,21,opt,name=docs_url,json=docsUrl" json:"docs_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -226,6 +230,85 @@ func (x *Description) GetAfterEvidence() bool {
 	return false
 }
 
+func (x *Description) GetPrice() *Price {
+	if x != nil {
+		return x.Price
+	}
+	return nil
+}
+
+func (x *Description) GetDocsUrl() string {
+	if x != nil {
+		return x.DocsUrl
+	}
+	return ""
+}
+
+// Price is the most that a source pays, in millionths of a US dollar. Before a call the host takes
+// it out of the budget of the day; what the outcomes did not cost it gives back.
+type Price struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// For all requests of one seed on one platform, or of one video of Refresh, beside `record`.
+	Call int64 `protobuf:"varint,1,opt,name=call" json:"call,omitempty"`
+	// For each record, of as many as the seed asks for.
+	Record int64 `protobuf:"varint,2,opt,name=record" json:"record,omitempty"`
+	// The budget of a day (UTC) until the operator sets another one; 0 means one dollar.
+	Budget        int64 `protobuf:"varint,3,opt,name=budget" json:"budget,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Price) Reset() {
+	*x = Price{}
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Price) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Price) ProtoMessage() {}
+
+func (x *Price) ProtoReflect() protoreflect.Message {
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Price.ProtoReflect.Descriptor instead.
+func (*Price) Descriptor() ([]byte, []int) {
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Price) GetCall() int64 {
+	if x != nil {
+		return x.Call
+	}
+	return 0
+}
+
+func (x *Price) GetRecord() int64 {
+	if x != nil {
+		return x.Record
+	}
+	return 0
+}
+
+func (x *Price) GetBudget() int64 {
+	if x != nil {
+		return x.Budget
+	}
+	return 0
+}
+
 // Quota is a limit of calls that a site sets for the operator as a whole.
 type Quota struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -244,7 +327,7 @@ type Quota struct {
 
 func (x *Quota) Reset() {
 	*x = Quota{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[1]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -256,7 +339,7 @@ func (x *Quota) String() string {
 func (*Quota) ProtoMessage() {}
 
 func (x *Quota) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[1]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -269,7 +352,7 @@ func (x *Quota) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quota.ProtoReflect.Descriptor instead.
 func (*Quota) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{1}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Quota) GetName() string {
@@ -319,7 +402,7 @@ type Cost struct {
 
 func (x *Cost) Reset() {
 	*x = Cost{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -331,7 +414,7 @@ func (x *Cost) String() string {
 func (*Cost) ProtoMessage() {}
 
 func (x *Cost) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[2]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -344,7 +427,7 @@ func (x *Cost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cost.ProtoReflect.Descriptor instead.
 func (*Cost) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{2}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Cost) GetHandle() int64 {
@@ -387,7 +470,7 @@ type Setting struct {
 
 func (x *Setting) Reset() {
 	*x = Setting{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -399,7 +482,7 @@ func (x *Setting) String() string {
 func (*Setting) ProtoMessage() {}
 
 func (x *Setting) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[3]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -412,7 +495,7 @@ func (x *Setting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Setting.ProtoReflect.Descriptor instead.
 func (*Setting) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{3}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Setting) GetName() string {
@@ -508,7 +591,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -520,7 +603,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[4]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -533,7 +616,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{4}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Limits) GetMemoryBytes() int64 {
@@ -587,7 +670,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -599,7 +682,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[5]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -612,7 +695,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{5}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Error) GetFault() string {
@@ -658,7 +741,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -670,7 +753,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[6]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -683,7 +766,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{6}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Run) GetScrollId() string {
@@ -753,7 +836,7 @@ type Page struct {
 
 func (x *Page) Reset() {
 	*x = Page{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -765,7 +848,7 @@ func (x *Page) String() string {
 func (*Page) ProtoMessage() {}
 
 func (x *Page) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[7]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -778,7 +861,7 @@ func (x *Page) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Page.ProtoReflect.Descriptor instead.
 func (*Page) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{7}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Page) GetUrl() string {
@@ -815,7 +898,7 @@ type Brief struct {
 
 func (x *Brief) Reset() {
 	*x = Brief{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -827,7 +910,7 @@ func (x *Brief) String() string {
 func (*Brief) ProtoMessage() {}
 
 func (x *Brief) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[8]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -840,7 +923,7 @@ func (x *Brief) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Brief.ProtoReflect.Descriptor instead.
 func (*Brief) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{8}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Brief) GetName() string {
@@ -888,7 +971,7 @@ type Rule struct {
 
 func (x *Rule) Reset() {
 	*x = Rule{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -900,7 +983,7 @@ func (x *Rule) String() string {
 func (*Rule) ProtoMessage() {}
 
 func (x *Rule) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[9]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -913,7 +996,7 @@ func (x *Rule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rule.ProtoReflect.Descriptor instead.
 func (*Rule) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{9}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Rule) GetId() string {
@@ -951,7 +1034,7 @@ type Seed struct {
 
 func (x *Seed) Reset() {
 	*x = Seed{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -963,7 +1046,7 @@ func (x *Seed) String() string {
 func (*Seed) ProtoMessage() {}
 
 func (x *Seed) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[10]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -976,7 +1059,7 @@ func (x *Seed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seed.ProtoReflect.Descriptor instead.
 func (*Seed) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{10}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Seed) GetKind() string {
@@ -1034,14 +1117,17 @@ type Outcome struct {
 	// Unix milliseconds.
 	RetryAt *int64 `protobuf:"varint,6,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
 	// For the log.
-	Detail        string `protobuf:"bytes,7,opt,name=detail" json:"detail,omitempty"`
+	Detail string `protobuf:"bytes,7,opt,name=detail" json:"detail,omitempty"`
+	// What it cost, in millionths of a US dollar: at most the stage's price. Absent means the price
+	// of a call and of the returned records.
+	Cost          *int64 `protobuf:"varint,8,opt,name=cost" json:"cost,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1053,7 +1139,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[11]
+	mi := &file_scrollery_stage_v1_stage_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1066,7 +1152,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{11}
+	return file_scrollery_stage_v1_stage_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Outcome) GetSeed() string {
@@ -1118,11 +1204,18 @@ func (x *Outcome) GetDetail() string {
 	return ""
 }
 
+func (x *Outcome) GetCost() int64 {
+	if x != nil && x.Cost != nil {
+		return *x.Cost
+	}
+	return 0
+}
+
 var File_scrollery_stage_v1_stage_proto protoreflect.FileDescriptor
 
 const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\n" +
-	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\x8b\x05\n" +
+	"\x1escrollery/stage/v1/stage.proto\x12\x12scrollery.stage.v1\"\xd7\x05\n" +
 	"\vDescription\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x18\n" +
@@ -1144,7 +1237,13 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\brequests\x18\x10 \x01(\v2\x18.scrollery.stage.v1.CostR\brequests\x12\x16\n" +
 	"\x06tokens\x18\x11 \x03(\tR\x06tokens\x12\x16\n" +
 	"\x06checks\x18\x12 \x01(\bR\x06checks\x12%\n" +
-	"\x0eafter_evidence\x18\x13 \x01(\bR\rafterEvidence\"\x91\x01\n" +
+	"\x0eafter_evidence\x18\x13 \x01(\bR\rafterEvidence\x12/\n" +
+	"\x05price\x18\x14 \x01(\v2\x19.scrollery.stage.v1.PriceR\x05price\x12\x19\n" +
+	"\bdocs_url\x18\x15 \x01(\tR\adocsUrl\"K\n" +
+	"\x05Price\x12\x12\n" +
+	"\x04call\x18\x01 \x01(\x03R\x04call\x12\x16\n" +
+	"\x06record\x18\x02 \x01(\x03R\x06record\x12\x16\n" +
+	"\x06budget\x18\x03 \x01(\x03R\x06budget\"\x91\x01\n" +
 	"\x05Quota\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x03R\x05limit\x12\x16\n" +
@@ -1206,7 +1305,7 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\x06handle\x18\x03 \x01(\tR\x06handle\x12\x12\n" +
 	"\x04term\x18\x04 \x01(\tR\x04term\x12\x14\n" +
 	"\x05limit\x18\x05 \x01(\x03R\x05limit\x12\x14\n" +
-	"\x05state\x18\x06 \x01(\fR\x05state\"\xbd\x01\n" +
+	"\x05state\x18\x06 \x01(\fR\x05state\"\xd8\x01\n" +
 	"\aOutcome\x12\x12\n" +
 	"\x04seed\x18\x01 \x01(\tR\x04seed\x12\x1a\n" +
 	"\bplatform\x18\x02 \x01(\tR\bplatform\x12\x16\n" +
@@ -1214,7 +1313,8 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\x05asked\x18\x04 \x01(\x03R\x05asked\x12\x1a\n" +
 	"\breturned\x18\x05 \x01(\x03R\breturned\x12 \n" +
 	"\bretry_at\x18\x06 \x01(\x03B\x05\xaa\x01\x02\b\x01R\aretryAt\x12\x16\n" +
-	"\x06detail\x18\a \x01(\tR\x06detailBLZCgithub.com/scrollery/scrollery/proto/gen/scrollery/stage/v1;stagev1\x92\x03\x04\b\x02 \x03b\beditionsp\xe8\a"
+	"\x06detail\x18\a \x01(\tR\x06detail\x12\x19\n" +
+	"\x04cost\x18\b \x01(\x03B\x05\xaa\x01\x02\b\x01R\x04costBLZCgithub.com/scrollery/scrollery/proto/gen/scrollery/stage/v1;stagev1\x92\x03\x04\b\x02 \x03b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_stage_v1_stage_proto_rawDescOnce sync.Once
@@ -1228,35 +1328,37 @@ func file_scrollery_stage_v1_stage_proto_rawDescGZIP() []byte {
 	return file_scrollery_stage_v1_stage_proto_rawDescData
 }
 
-var file_scrollery_stage_v1_stage_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_scrollery_stage_v1_stage_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_scrollery_stage_v1_stage_proto_goTypes = []any{
 	(*Description)(nil), // 0: scrollery.stage.v1.Description
-	(*Quota)(nil),       // 1: scrollery.stage.v1.Quota
-	(*Cost)(nil),        // 2: scrollery.stage.v1.Cost
-	(*Setting)(nil),     // 3: scrollery.stage.v1.Setting
-	(*Limits)(nil),      // 4: scrollery.stage.v1.Limits
-	(*Error)(nil),       // 5: scrollery.stage.v1.Error
-	(*Run)(nil),         // 6: scrollery.stage.v1.Run
-	(*Page)(nil),        // 7: scrollery.stage.v1.Page
-	(*Brief)(nil),       // 8: scrollery.stage.v1.Brief
-	(*Rule)(nil),        // 9: scrollery.stage.v1.Rule
-	(*Seed)(nil),        // 10: scrollery.stage.v1.Seed
-	(*Outcome)(nil),     // 11: scrollery.stage.v1.Outcome
+	(*Price)(nil),       // 1: scrollery.stage.v1.Price
+	(*Quota)(nil),       // 2: scrollery.stage.v1.Quota
+	(*Cost)(nil),        // 3: scrollery.stage.v1.Cost
+	(*Setting)(nil),     // 4: scrollery.stage.v1.Setting
+	(*Limits)(nil),      // 5: scrollery.stage.v1.Limits
+	(*Error)(nil),       // 6: scrollery.stage.v1.Error
+	(*Run)(nil),         // 7: scrollery.stage.v1.Run
+	(*Page)(nil),        // 8: scrollery.stage.v1.Page
+	(*Brief)(nil),       // 9: scrollery.stage.v1.Brief
+	(*Rule)(nil),        // 10: scrollery.stage.v1.Rule
+	(*Seed)(nil),        // 11: scrollery.stage.v1.Seed
+	(*Outcome)(nil),     // 12: scrollery.stage.v1.Outcome
 }
 var file_scrollery_stage_v1_stage_proto_depIdxs = []int32{
-	3, // 0: scrollery.stage.v1.Description.settings:type_name -> scrollery.stage.v1.Setting
-	4, // 1: scrollery.stage.v1.Description.limits:type_name -> scrollery.stage.v1.Limits
-	1, // 2: scrollery.stage.v1.Description.quotas:type_name -> scrollery.stage.v1.Quota
-	2, // 3: scrollery.stage.v1.Description.requests:type_name -> scrollery.stage.v1.Cost
-	2, // 4: scrollery.stage.v1.Quota.cost:type_name -> scrollery.stage.v1.Cost
-	8, // 5: scrollery.stage.v1.Run.brief:type_name -> scrollery.stage.v1.Brief
-	9, // 6: scrollery.stage.v1.Run.rules:type_name -> scrollery.stage.v1.Rule
-	7, // 7: scrollery.stage.v1.Run.pages:type_name -> scrollery.stage.v1.Page
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	4,  // 0: scrollery.stage.v1.Description.settings:type_name -> scrollery.stage.v1.Setting
+	5,  // 1: scrollery.stage.v1.Description.limits:type_name -> scrollery.stage.v1.Limits
+	2,  // 2: scrollery.stage.v1.Description.quotas:type_name -> scrollery.stage.v1.Quota
+	3,  // 3: scrollery.stage.v1.Description.requests:type_name -> scrollery.stage.v1.Cost
+	1,  // 4: scrollery.stage.v1.Description.price:type_name -> scrollery.stage.v1.Price
+	3,  // 5: scrollery.stage.v1.Quota.cost:type_name -> scrollery.stage.v1.Cost
+	9,  // 6: scrollery.stage.v1.Run.brief:type_name -> scrollery.stage.v1.Brief
+	10, // 7: scrollery.stage.v1.Run.rules:type_name -> scrollery.stage.v1.Rule
+	8,  // 8: scrollery.stage.v1.Run.pages:type_name -> scrollery.stage.v1.Page
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_scrollery_stage_v1_stage_proto_init() }
@@ -1270,7 +1372,7 @@ func file_scrollery_stage_v1_stage_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_stage_v1_stage_proto_rawDesc), len(file_scrollery_stage_v1_stage_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
