@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -307,5 +309,38 @@ func TestTryARecipe(t *testing.T) {
 	placed(t, dir, map[string]string{"reelbase.api_key": string(wrong)})
 	if tried, err = app.TryPlugin(t.Context(), cfg, "reelbase", stage.Seed{Handle: "ada"}, slog.New(slog.DiscardHandler)); err != nil || tried.Status != stage.Misconfigured || strings.Contains(fmt.Sprint(tried), string(wrong)) {
 		t.Errorf("%+v, error %v; want misconfigured, without the key that the provider repeats", tried, err)
+	}
+}
+
+// TestCheckARecipe: its check runs in a box, with the key, before a seed is asked for.
+func TestCheckARecipe(t *testing.T) {
+	t.Parallel()
+	provider := recipetest.New(t)
+	provider.Clips["ada"] = 3
+	provider.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/2/me" || r.Header.Get("X-Reelbase-Key") != recipetest.Key {
+			return false
+		}
+		_, _ = io.WriteString(w, `{"left":12}`)
+		return true
+	}
+	checking := strings.Replace(recipetest.Recipe, "rate:", `check: {url: "https://api.reelbase.example/2/me", says: "{left} calls left"}`+"\nrate:", 1)
+	dir := t.TempDir()
+	placed(t, dir, map[string]string{"reelbase.yaml": checking, "reelbase.url": provider.URL, "reelbase.api_key": recipetest.Key})
+	cfg := app.Defaults()
+	cfg.RecipesDir, cfg.DataDir = dir, t.TempDir()
+	if err := cfg.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	if checked, err := app.CheckConnection(t.Context(), cfg, "reelbase", log); err != nil || checked.Check != "12 calls left" {
+		t.Errorf("%+v, error %v; want the line of the recipe", checked, err)
+	}
+	if tried, err := app.TryPlugin(t.Context(), cfg, "reelbase", stage.Seed{Handle: "ada"}, log); err != nil || tried.Check != "12 calls left" || tried.Returned != 3 {
+		t.Errorf("%+v, error %v; want the line, then 3 videos", tried, err)
+	}
+	placed(t, dir, map[string]string{"reelbase.api_key": "another"})
+	if tried, err := app.TryPlugin(t.Context(), cfg, "reelbase", stage.Seed{Handle: "ada"}, log); err != nil || tried.Returned != 0 || !strings.Contains(tried.Failure, "bad_key") && !strings.Contains(tried.Failure, "not known") {
+		t.Errorf("%+v, error %v; want the refusal alone", tried, err)
 	}
 }

@@ -38,6 +38,7 @@ type Recipe struct {
 	rules    []rule
 	names    []string // of the platforms, in their order
 	requests map[string]map[string]*request
+	check    *check // nil for none
 }
 
 // secret is where a provider wants it: in a header or a parameter of the address.
@@ -146,6 +147,7 @@ func (c *Recipe) read(r *reader, root ast.Node) {
 		"budget":  r.money(&c.budget, "budget"),
 		"message": r.text(&c.message, "message"),
 		"errors":  func(n ast.Node) { c.readRules(r, n) },
+		"check":   func(n ast.Node) { c.readCheck(r, n) },
 		"platforms": func(n ast.Node) {
 			nodes = n
 			for _, pair := range r.pairs(n, "platforms") {
@@ -345,18 +347,7 @@ func (c *Recipe) readRequest(r *reader, platform, kind string, node ast.Node, sh
 		known["body"] = func(n ast.Node) { q.body = r.value(n, 0) }
 		r.mapping(node, what, known)
 	}
-	if method, rest, ok := strings.Cut(q.url, " "); ok && q.method == "" {
-		q.method, q.url = method, strings.TrimSpace(rest)
-	}
-	switch {
-	case q.method == "" && q.body != nil:
-		q.method = "POST"
-	case q.method == "":
-		q.method = "GET"
-	}
-	if q.method != "GET" && q.method != "POST" {
-		r.fault(node, "the method %q is neither GET nor POST", q.method)
-	}
+	q.verb(r, node)
 	c.checkAddress(r, node, kind, &q)
 	if q.price == nil {
 		q.price = &c.price
@@ -371,27 +362,55 @@ func (c *Recipe) readRequest(r *reader, platform, kind string, node ast.Node, sh
 	return &q
 }
 
-// checkAddress: https, a host without placeholders, and the seed somewhere.
-func (c *Recipe) checkAddress(r *reader, node ast.Node, kind string, q *request) {
-	r.filled(node, q.url)
-	host, _, _ := strings.Cut(strings.TrimPrefix(q.url, "https://"), "/")
+// verb is the method of the request: before its address, or by whether there is a body.
+func (q *request) verb(r *reader, node ast.Node) {
+	if method, rest, ok := strings.Cut(q.url, " "); ok && q.method == "" {
+		q.method, q.url = method, strings.TrimSpace(rest)
+	}
+	switch {
+	case q.method == "" && q.body != nil:
+		q.method = "POST"
+	case q.method == "":
+		q.method = "GET"
+	}
+	if q.method != "GET" && q.method != "POST" {
+		r.fault(node, "the method %q is neither GET nor POST", q.method)
+	}
+}
+
+// isHTTPS checks that an address is https, and that its host has no placeholder.
+func (r *reader) isHTTPS(node ast.Node, text string) bool {
+	host, _, _ := strings.Cut(strings.TrimPrefix(text, "https://"), "/")
 	host, _, _ = strings.Cut(host, "?")
-	address, err := url.Parse(inBraces().ReplaceAllString(q.url, "x"))
+	address, err := url.Parse(inBraces().ReplaceAllString(text, "x"))
 	switch {
 	case err != nil || address.Scheme != "https" || address.Hostname() == "" || address.User != nil || address.Fragment != "":
-		r.fault(node, "%.80q is not an https address", q.url)
-		return
+		r.fault(node, "%.80q is not an https address", text)
+		return false
 	case strings.ContainsAny(host, "{}"):
-		r.fault(node, "the host of %.80q has a placeholder", q.url)
+		r.fault(node, "the host of %.80q has a placeholder", text)
 	}
+	return true
+}
+
+// filledTexts are the texts of a request in which placeholders are filled.
+func (q *request) filledTexts() string {
 	used := q.url
 	for _, value := range q.headers {
 		used += value
 	}
-	eachText(q.body, func(text string) {
-		r.filled(node, text)
-		used += text
-	})
+	eachText(q.body, func(text string) { used += text })
+	return used
+}
+
+// checkAddress: https, a host without placeholders, and the seed somewhere.
+func (c *Recipe) checkAddress(r *reader, node ast.Node, kind string, q *request) {
+	r.filled(node, q.url)
+	if !r.isHTTPS(node, q.url) {
+		return
+	}
+	eachText(q.body, func(text string) { r.filled(node, text) })
+	used := q.filledTexts()
 	if !strings.Contains(used, "{"+kind+"}") {
 		r.fault(node, "the request for a %s has no {%s} in it", kind, kind)
 	}
@@ -460,17 +479,23 @@ func (r *reader) columns(node ast.Node, platform string, format formats.Format, 
 
 // hosts are those of all requests, as `host:port`.
 func (c *Recipe) hosts() (all []string) {
+	add := func(q *request) {
+		address, _ := url.Parse(inBraces().ReplaceAllString(q.url, "x")) // was read before
+		host := address.Host
+		if address.Port() == "" {
+			host += ":443"
+		}
+		if !slices.Contains(all, host) {
+			all = append(all, host)
+		}
+	}
 	for _, requests := range c.requests {
 		for _, q := range requests {
-			address, _ := url.Parse(inBraces().ReplaceAllString(q.url, "x")) // checked
-			host := address.Host
-			if address.Port() == "" {
-				host += ":443"
-			}
-			if !slices.Contains(all, host) {
-				all = append(all, host)
-			}
+			add(q)
 		}
+	}
+	if c.check != nil {
+		add(&c.check.request)
 	}
 	slices.Sort(all)
 	return all

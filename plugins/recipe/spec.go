@@ -43,6 +43,13 @@ func server(options site.Options) stage.Spec {
 			}
 			return recipe.refresh(ctx, call, options, refs, emit)
 		},
+		Check: func(ctx context.Context, call *stage.Call) (string, error) {
+			recipe, err := parse(call)
+			if err != nil {
+				return "", err
+			}
+			return recipe.checked(ctx, call, options)
+		},
 	}
 }
 
@@ -69,6 +76,9 @@ func (c *Recipe) spec(options site.Options, after []string) stage.Spec {
 	}
 	if c.secret.header+c.secret.query != "" {
 		spec.Secrets, spec.RequiredSecrets = []string{c.secret.name}, []string{c.secret.name}
+	}
+	if c.check != nil {
+		spec.Check = func(ctx context.Context, call *stage.Call) (string, error) { return c.checked(ctx, call, options) }
 	}
 	paid := false
 	for _, requests := range c.requests {
