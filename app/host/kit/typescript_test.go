@@ -93,7 +93,7 @@ func TestAnExceptionHasItsType(t *testing.T) {
 	command := exec.CommandContext(t.Context(), node, "thrown.mjs")
 	command.Dir, command.Env = dir, append(os.Environ(), "SCROLLERY_STAGE=research-stage-1", "PLUGIN_CLIENT_CERT=", "PLUGIN_UNIX_SOCKET_DIR="+t.TempDir())
 	out, err := command.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), `"message":"SyntaxError: Unexpected end of JSON input"`) {
-		t.Errorf("got %v, want the type and the message of the exception:\n%s", err, out)
+	if err != nil || !strings.Contains(string(out), `"message":"SyntaxError: Unexpected end of JSON input (thrown.mjs, line 17)"`) {
+		t.Errorf("got %v, want the type, the message and the place of the exception:\n%s", err, out)
 	}
 }

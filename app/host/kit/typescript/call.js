@@ -8,8 +8,12 @@ import { encode } from "./codec.js";
 const batchItems = 50, batchBytes = 1 << 20, maxRecord = 1 << 20, maxState = 64 << 10;
 const ahead = 4; // batches of input that are asked for in advance
 
+const faults = ["busy", "quota", "refused", "not_found", "misconfigured"];
+const pause = 1000, longest = 30_000; // milliseconds before the second try of a request, and at most
+
 export class Fault extends Error {
   constructor(fault, message, retryAt = 0) {
+    if (!faults.includes(fault)) throw new TypeError(`a fault is one of ${faults.join(", ")}, not ${fault}`);
     super(message);
     this.fault = fault;
     this.retryAt = retryAt;
@@ -29,6 +33,10 @@ export function textOf(seed) {
 
 export function outcome(seed, platform, status, more = {}) {
   return { seed: textOf(seed), platform, status, ...more };
+}
+
+export function dollars(amount) {
+  return Math.round(Number(amount) * 1e6);
 }
 
 /** Items that one side puts and the other waits for. */
@@ -55,6 +63,8 @@ export class Call {
     this.proxy = open.proxy;
     this.maxRecords = open.maxRecords;
     this.sink = undefined; // of what a collect emits
+    this.once = false; // a request of a check is not repeated
+    this.pauses = new Set();
     this.timeout = 30_000; // of a request; less in a check, which has 30 seconds itself
     this.#send = send;
   }
@@ -62,6 +72,7 @@ export class Call {
   /** Takes a message of the host; undefined is the end of the stream. */
   receive(message) {
     if (message === undefined) {
+      for (const stop of this.pauses) stop();
       this.#inputs.put(undefined);
       this.#grants.put(undefined);
     } else if (message.grant) this.#grants.put(message.grant);
@@ -122,6 +133,39 @@ export class Call {
     }
   }
 
+  /** Asks until there is an answer of 2xx, or the site has failed often enough: then whose fault it is. */
+  async ask(address, { tries = 3, ...options } = {}) {
+    const url = new URL(address);
+    for (let n = 1; ; n++) {
+      const last = n >= tries || this.once;
+      let answer, wait = pause * 2 ** (n - 1);
+      try {
+        answer = await this.get(address, options);
+      } catch (error) {
+        if (last || !(error instanceof Fault) || error.message.includes("did not declare")) throw error; // the box always refuses
+      }
+      if (answer) {
+        wait = Math.max(wait, retryAfter(answer.headers));
+        if (last || wait > longest || ![408, 429].includes(answer.status) && answer.status < 500) return judged(answer, url.host);
+      }
+      await this.progress("waiting for " + url.host);
+      await this.pause(wait);
+    }
+  }
+
+  /** Waits; the end of the call ends it. */
+  pause(wait) {
+    return new Promise((resolve, reject) => {
+      const end = (done, value) => {
+        clearTimeout(timer);
+        this.pauses.delete(stop);
+        done(value);
+      };
+      const timer = setTimeout(() => end(resolve), wait), stop = () => end(reject, new Ended());
+      this.pauses.add(stop);
+    });
+  }
+
   /** A site that does not answer is a Fault of the site. */
   async get(address, options = {}) {
     const url = new URL(address);
@@ -132,13 +176,18 @@ export class Call {
     }
   }
 
-  async #ask(url, { headers = {}, timeout = this.timeout, most = 8 << 20 }) {
+  async #ask(url, { method = "GET", headers = {}, body, json, timeout = this.timeout, most = 8 << 20 }) {
+    if (json !== undefined) {
+      [body, method] = [JSON.stringify(json), method === "GET" ? "POST" : method];
+      headers = { "Content-Type": "application/json", ...headers };
+    }
+    if (body !== undefined) headers = { "Content-Length": Buffer.byteLength(body), ...headers };
     const secure = url.protocol === "https:";
     const target = `${url.hostname}:${url.port || (secure ? 443 : 80)}`;
     const socket = this.proxy ? await tunnel(new URL(this.proxy), target, timeout) : undefined;
     const make = () => (secure && socket ? tlsConnect({ socket, servername: url.hostname.replace(/^\[|\]$/g, "") }) : socket);
     // Without an agent, node takes the connection that it is given.
-    const options = { headers, timeout, ...(socket ? { createConnection: make } : { agent: false }) };
+    const options = { method, headers, timeout, ...(socket ? { createConnection: make } : { agent: false }) };
     return new Promise((resolve, reject) => {
       const asked = (secure && !socket ? httpsRequest : httpRequest)(url.protocol === "https:" && socket ? plain(url) : url, options, (answer) => {
         const parts = [];
@@ -149,15 +198,41 @@ export class Call {
         });
         answer.on("close", () => {
           const body = Buffer.concat(parts).subarray(0, most);
-          resolve({ status: answer.statusCode, headers: answer.headers, body, text: () => body.toString("utf8") });
+          const text = () => body.toString("utf8");
+          const json = () => {
+            try {
+              return JSON.parse(text());
+            } catch {
+              throw new Fault("busy", `${url.host}'s answer is no JSON`);
+            }
+          };
+          resolve({ status: answer.statusCode, headers: answer.headers, body, text, json });
         });
         answer.on("error", reject);
       });
       asked.on("timeout", () => asked.destroy(new Error("the site does not answer in time")));
       asked.on("error", reject);
-      asked.end();
+      asked.end(body);
     });
   }
+}
+
+/** The milliseconds that an answer asks to wait; 0 if it does not say. */
+export function retryAfter(headers) {
+  const text = headers["retry-after"] ?? "", seconds = Number(text);
+  const wait = text !== "" && Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - Date.now();
+  return wait > 0 ? Math.min(Math.ceil(wait), 86_400_000) : 0;
+}
+
+/** An answer of 2xx; another one is a Fault that says whose it is. */
+export function judged(answer, host) {
+  const { status } = answer, wait = retryAfter(answer.headers), at = Date.now() + (wait || 3_600_000);
+  if (status >= 200 && status < 300) return answer;
+  if (status === 401 || status === 403) throw new Fault("refused", `${host} answers ${status}: it refuses the credentials`);
+  if (status === 404 || status === 410) throw new Fault("not_found", `${host} answers ${status}`);
+  if (status === 402 || status === 429) throw new Fault("quota", `${host} answers ${status}: it has had enough for now`, at);
+  if (status === 408 || status >= 500) throw new Fault("busy", `${host} answers ${status}`, wait ? at : 0);
+  throw new Error(`${host} answers ${status}, which this stage does not know`);
 }
 
 /** The address for a request whose connection is encrypted already. */

@@ -20,11 +20,29 @@ function putBytes(out, number, value) {
   for (const byte of value) out.push(byte);
 }
 
-function putValue(out, number, type, of, value) {
+/** What a value of a type is; a wrong one would be changed on the way, or lost. */
+const fits = {
+  string: ["a text", (value) => typeof value === "string"],
+  bytes: ["bytes or a text", (value) => typeof value === "string" || value instanceof Uint8Array],
+  bool: ["true or false", (value) => typeof value === "boolean"],
+  double: ["a number", (value) => Number.isFinite(value)],
+  int64: ["a whole number", (value) => Number.isSafeInteger(value)],
+  message: ["an object", (value) => typeof value === "object" && !Array.isArray(value)],
+};
+
+function wrong(path, want, value) {
+  let got = typeof value === "bigint" ? value + "n" : JSON.stringify(value) ?? String(value);
+  if (got.length > 80) got = got.slice(0, 80) + "…";
+  throw new TypeError(`${path}: want ${want}, got ${got}`);
+}
+
+function putValue(out, number, type, of, value, path) {
+  const [want, is] = fits[type];
+  if (value === null || !is(value)) wrong(path, want, value);
   switch (type) {
-    case "string": return putBytes(out, number, utf8.encode(String(value)));
+    case "string": return putBytes(out, number, utf8.encode(value));
     case "bytes": return putBytes(out, number, typeof value === "string" ? utf8.encode(value) : value);
-    case "message": return putBytes(out, number, encodeInto([], of, value));
+    case "message": return putBytes(out, number, encodeInto([], of, value, path));
     case "double": {
       putVarint(out, number * 8 + fixed64);
       const view = new DataView(new ArrayBuffer(8));
@@ -37,33 +55,39 @@ function putValue(out, number, type, of, value) {
       return putVarint(out, value ? 1 : 0);
     default:
       putVarint(out, number * 8);
-      return putVarint(out, Math.trunc(Number(value)));
+      return putVarint(out, value);
   }
 }
 
-function encodeInto(out, name, message) {
+function encodeInto(out, name, message, path) {
+  for (const [field, value] of Object.entries(message)) {
+    if (value !== undefined && !schema[name].some((row) => row[1] === field)) throw new TypeError(`${path} has no ${field}: ${name} has ${schema[name].map((row) => row[1]).join(", ")}`);
+  }
   for (const [number, field, type, repeated, explicit, of] of schema[name]) {
     const value = message[field];
     if (value === undefined || value === null) continue;
     if (type === "map") {
       for (const [key, inner] of Object.entries(value)) {
+        if (typeof inner !== "string") wrong(`${path}.${field}.${key}`, "a text", inner);
         const entry = [];
         putBytes(entry, 1, utf8.encode(key));
         putBytes(entry, 2, utf8.encode(inner));
         putBytes(out, number, entry);
       }
     } else if (repeated) {
-      for (const item of value) putValue(out, number, type, of, item);
+      if (!Array.isArray(value)) wrong(`${path}.${field}`, "a list", value);
+      value.forEach((item, n) => putValue(out, number, type, of, item, `${path}.${field}[${n}]`));
     } else if (explicit || type === "message" || (value !== 0 && value !== "" && value !== false)) {
-      putValue(out, number, type, of, value);
+      putValue(out, number, type, of, value, `${path}.${field}`);
     }
   }
   return out;
 }
 
-/** The bytes of a message. */
+/** The bytes of a message. A value that does not fit is a TypeError with its name. */
 export function encode(name, message) {
-  return Uint8Array.from(encodeInto([], name, message));
+  if (typeof message !== "object" || message === null) wrong(name, "an object", message);
+  return Uint8Array.from(encodeInto([], name, message, name));
 }
 
 class Reader {

@@ -26,12 +26,24 @@ export interface Call {
    * it with them, or neither.
    */
   keepState(seed: Seed, state: Uint8Array | string): Promise<void>;
-  /** Reads an address of a host that the description names. Redirects are not followed; a site that does not answer is a Fault. */
-  get(address: string, options?: { headers?: { [name: string]: string }; timeout?: number; most?: number }): Promise<Answer>;
+  /**
+   * Asks a host that the description names, and returns its answer of 2xx. `json` is sent as JSON, by POST. While the
+   * site fails, or asks to wait for at most 30 seconds, it is asked again, `tries` times in all (3); a check asks once.
+   * Then the error is a Fault: refused (401, 403), not_found (404, 410), quota (402, 429) or busy. Redirects are not
+   * followed.
+   */
+  ask(address: string, options?: Asking & { tries?: number }): Promise<Answer>;
+  /** Asks once, and returns an answer of any status; a site that does not answer is a Fault. */
+  get(address: string, options?: Asking): Promise<Answer>;
 }
 
-/** An answer over HTTP. The body is cut off at `most` bytes, 8 MiB by default. */
-export interface Answer { status: number; headers: { [name: string]: string | string[] | undefined }; body: Uint8Array; text(): string }
+/** What is asked: GET by default. `timeout` is in milliseconds; the answer is cut off at `most` bytes, 8 MiB by default. */
+export interface Asking {
+  method?: string; headers?: { [name: string]: string }; body?: string | Uint8Array; json?: unknown; timeout?: number; most?: number;
+}
+
+/** An answer over HTTP. json is the body as JSON; one that is none is a Fault of the site. */
+export interface Answer { status: number; headers: { [name: string]: string | string[] | undefined }; body: Uint8Array; text(): string; json(): any }
 
 export type Emit<T> = (item: T) => Promise<void>;
 /** Ids of rules that a screen could not check, and remarks for the tenant. */
@@ -71,5 +83,10 @@ export class Ended extends Error {}
 export function log(level: "debug" | "info" | "warn" | "error", message: string, fields?: object): void;
 /** The handle or term of a seed, as outcomes name it. */
 export function textOf(seed: Seed): string;
-/** What came of one seed on one platform; every seed needs one. */
+/** An amount of US dollars, such as "0.002", in the millionths that prices and costs are in. */
+export function dollars(amount: number | string): number;
+/**
+ * What came of one seed on one platform; every seed needs one. `cost` is for a stage with a price: without it, the
+ * price of a call and of the returned records counts.
+ */
 export function outcome(seed: Seed, platform: string, status: string, more?: Partial<Outcome>): Outcome;

@@ -113,16 +113,19 @@ async function perform(call, verb, run) {
   try {
     const emit = (item) => sink.emit(item);
     if (verb === "check") {
-      call.timeout = 20_000; // so that the stage says itself that the site hangs
+      [call.timeout, call.once] = [20_000, true]; // so that the stage says itself that the site hangs
       await call.send({ done: { checked: (await run(call)) ?? "" } });
       return;
     }
     const answer = await run(call, source === null ? call.records() : await call.everything(source), emit);
     if (verb === "screen") Object.assign(done, { unclearRules: answer?.unclear ?? [], notes: answer?.notes ?? [] });
-    else if (["collect", "refresh", "media"].includes(verb)) done.outcomes = answer ?? [];
+    else if (["collect", "refresh", "media"].includes(verb)) {
+      encode("Done", { outcomes: answer ?? [] }); // a wrong one is an error of the stage
+      done.outcomes = answer ?? [];
+    }
   } catch (error) {
     if (error instanceof Ended) throw error;
-    if (error instanceof Fault) done.error = { fault: error.fault, message: error.message, retryAt: error.retryAt };
+    if (error instanceof Fault) done.error = { fault: error.fault, message: error.message, retryAt: Math.trunc(error.retryAt) || 0 };
     else if (!(error instanceof Enough)) {
       log("error", "the stage failed", { error: String(error), stack: error?.stack });
       done.error = { fault: "internal", message: said(error) };
@@ -135,7 +138,16 @@ async function perform(call, verb, run) {
 /** The type of an exception and its message, which alone may be empty. */
 function said(error) {
   const text = error instanceof Error ? [error.name, error.message].filter(Boolean).join(": ") : `threw ${String(error)}`;
-  return text.length > maxWords ? text.slice(0, maxWords) + "…" : text;
+  return (text.length > maxWords ? text.slice(0, maxWords) + "…" : text) + place(error);
+}
+
+/** The author's line that an exception comes from. */
+function place(error) {
+  for (const frame of String(error?.stack ?? "").split("\n").slice(1)) {
+    const at = /([^\s/\\(]+):(\d+):\d+\)?$/.exec(frame);
+    if (at && !/scrollery-stage[/\\]|node:|node_modules/.test(frame)) return ` (${at[1]}, line ${at[2]})`;
+  }
+  return "";
 }
 
 /** The keys of this run, which the host made; undefined where it wants no encryption. */

@@ -1,4 +1,4 @@
-import type { Call, Emit, Run } from "./index.js";
+import type { Asking, Call, Emit, Run } from "./index.js";
 
 /** A call of a test. answers has a text, or an HTTP status, by address. */
 export function fakeCall(given?: {
@@ -6,6 +6,8 @@ export function fakeCall(given?: {
 }): Call & {
   /** What was kept, by the handle or term. */
   readonly states: { [seed: string]: Uint8Array | string };
+  /** What ask was asked. */
+  readonly asked: (Asking & { address: string })[];
 };
 
 /** What a function of a stage emits for some input, and what it returns. */

@@ -1,4 +1,5 @@
 // Runs the functions of a stage on saved input, without a process.
+import { judged } from "./call.js";
 
 /** A call of a test. answers has a text, or an HTTP status, by address. */
 export function fakeCall({ run = {}, settings = {}, secrets = {}, answers = {}, maxRecords = 0 } = {}) {
@@ -13,8 +14,13 @@ export function fakeCall({ run = {}, settings = {}, secrets = {}, answers = {}, 
     async get(address) {
       if (!(address in answers)) throw new Error(`the test has no answer for ${address}`);
       const answer = answers[address];
-      const body = Buffer.from(typeof answer === "number" ? "" : answer);
-      return { status: typeof answer === "number" ? answer : 200, headers: {}, body, text: () => body.toString("utf8") };
+      const body = Buffer.from(typeof answer === "number" ? "" : answer), text = () => body.toString("utf8");
+      return { status: typeof answer === "number" ? answer : 200, headers: {}, body, text, json: () => JSON.parse(text()) };
+    },
+    asked: [],
+    async ask(address, options = {}) {
+      this.asked.push({ address, ...options });
+      return judged(await this.get(address), new URL(address).host);
     },
   };
 }

@@ -31,8 +31,8 @@ to fetch, a template or an instruction. What a platform did not give stays unset
 absent is not zero.
 """
 
-from .call import Call, Enough, Fault, Summary, log, outcome, text_of
+from .call import Call, Enough, Fault, Summary, dollars, log, outcome, text_of
 from .messages import pb
 from .server import serve
 
-__all__ = ["Call", "Enough", "Fault", "Summary", "log", "outcome", "pb", "serve", "text_of"]
+__all__ = ["Call", "Enough", "Fault", "Summary", "dollars", "log", "outcome", "pb", "serve", "text_of"]

@@ -1,12 +1,16 @@
 """One call of a stage: what it knows, reads and sends."""
 
-import json
+import email.utils
+import http.client
+import json as jsons
 import queue
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections import namedtuple
+from decimal import Decimal
 
 from .messages import pb
 
@@ -14,6 +18,8 @@ BATCH_ITEMS = 50
 BATCH_BYTES = 1 << 20
 MAX_RECORD = 1 << 20
 MAX_STATE = 64 << 10
+FAULTS = ("busy", "quota", "refused", "not_found", "misconfigured")
+PAUSE, LONGEST = 1, 30  # seconds before the second try of a request, and at most
 AHEAD = 4  # batches of input that are asked for in advance
 
 # What a screen returns: the ids of rules that it could not check, and remarks.
@@ -27,6 +33,8 @@ class Fault(Exception):
     """
 
     def __init__(self, fault, message, retry_at=0):
+        if fault not in FAULTS:
+            raise ValueError("a fault is one of %s, not %r" % (", ".join(FAULTS), fault))
         super().__init__(message)
         self.fault, self.retry_at = fault, retry_at
 
@@ -41,7 +49,7 @@ class Ended(Exception):
 
 def log(level, message, **fields):
     """Writes into the host's log. Never log a secret."""
-    print(json.dumps({"@level": level, "@message": message, **fields}), file=sys.stderr, flush=True)
+    print(jsons.dumps({"@level": level, "@message": message, **fields}), file=sys.stderr, flush=True)
 
 
 def text_of(seed):
@@ -49,9 +57,67 @@ def text_of(seed):
     return seed.handle or seed.term
 
 
-def outcome(seed, platform, status, asked=0, returned=0, detail=""):
-    """What came of one seed on one platform; every seed needs one."""
-    return pb.Outcome(seed=text_of(seed), platform=platform, status=status, asked=asked, returned=returned, detail=detail)
+def outcome(seed, platform, status, asked=0, returned=0, detail="", cost=None):
+    """What came of one seed on one platform; every seed needs one.
+
+    cost is for a stage with a price: see dollars. None means the price of a call and of the
+    returned records.
+    """
+    return pb.Outcome(seed=text_of(seed), platform=platform, status=status, asked=asked, returned=returned, detail=detail, cost=cost)
+
+
+def dollars(amount):
+    """An amount of US dollars, such as "0.002", in the millionths that prices and costs are in."""
+    return int(round(Decimal(str(amount)) * 1_000_000))
+
+
+class Answer(namedtuple("Answer", ("status", "headers", "body"))):
+    """An answer of a site over HTTP. headers has them by any case of their names."""
+
+    def text(self):
+        return self.body.decode("utf-8", "replace")
+
+    def json(self):
+        """The body as JSON; one that is none is a Fault of the site."""
+        try:
+            return jsons.loads(self.body)
+        except ValueError:
+            raise Fault("busy", "the site's answer is no JSON")
+
+
+def retry_after(headers):
+    """The seconds that an answer asks to wait; 0 if it does not say."""
+    text = headers.get("Retry-After") or ""
+    try:
+        return max(0, min(int(text), 86400))
+    except ValueError:
+        pass
+    try:
+        return max(0, min(email.utils.parsedate_to_datetime(text).timestamp() - time.time(), 86400))
+    except (TypeError, ValueError):
+        return 0
+
+
+def judged(answer, host):
+    """Returns an answer of 2xx, and says whose fault another one is."""
+    wait = retry_after(answer.headers)
+    at = int((time.time() + (wait or 3600)) * 1000)
+    if 200 <= answer.status < 300:
+        return answer
+    if answer.status in (401, 403):
+        raise Fault("refused", "%s answers %d: it refuses the credentials" % (host, answer.status))
+    if answer.status in (404, 410):
+        raise Fault("not_found", "%s answers %d" % (host, answer.status))
+    if answer.status in (402, 429):
+        raise Fault("quota", "%s answers %d: it has had enough for now" % (host, answer.status), at)
+    if answer.status in (408,) or answer.status >= 500:
+        raise Fault("busy", "%s answers %d" % (host, answer.status), at if wait else 0)
+    raise RuntimeError("%s answers %d, which this stage does not know" % (host, answer.status))
+
+
+class _Direct(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None  # an interface has no reason to send its callers elsewhere
 
 
 class Call:
@@ -66,6 +132,7 @@ class Call:
         self.settings, self.secrets = {**defaults, **dict(opening.settings)}, dict(opening.secrets)
         self.max_records = opening.max_records
         self.timeout = 30  # of a request; less in a check, which has 30 seconds itself
+        self.once = False  # a request of a check is not repeated
         self.over = threading.Event()
         self.outgoing = queue.Queue(maxsize=16)
         self._inputs, self._grants = queue.Queue(), queue.Queue()
@@ -130,6 +197,48 @@ class Call:
         with opener.open(urllib.request.Request(address, headers=headers or {}), timeout=timeout or self.timeout) as answer:
             return answer.read(most)
 
+    def ask(self, address, method="GET", headers=None, body=None, json=None, timeout=None, most=8 << 20, tries=3):
+        """Asks a host that the description names, and returns its Answer of 2xx.
+
+        json is sent as JSON in place of body. While the site fails, or asks to wait for at most
+        30 seconds, it is asked again, `tries` times in all; a check asks once. Then the error is a
+        Fault: refused (401, 403), not_found (404, 410), quota (402, 429) or busy. Redirects are not
+        followed.
+        """
+        headers = dict(headers or {})
+        if json is not None:
+            body, method = jsons.dumps(json).encode(), "POST" if method == "GET" else method
+            headers.setdefault("Content-Type", "application/json")
+        request = urllib.request.Request(address, data=body, headers=headers, method=method)
+        tries = 1 if self.once else max(tries, 1)
+        for n in range(tries):
+            try:
+                answer = self._once(request, timeout or self.timeout, most)
+                wait = max(PAUSE << n, retry_after(answer.headers))
+                fails = answer.status in (408, 429) or answer.status >= 500
+            except Fault as fault:
+                answer, wait, fails = None, PAUSE << n, True
+                if n == tries - 1 or "did not declare" in str(fault):  # the box always refuses
+                    raise
+            if not fails or n == tries - 1 or wait > LONGEST:
+                return judged(answer, request.host)
+            self.progress("waiting for " + request.host)
+            if self.over.wait(wait):
+                raise Ended()
+
+    def _once(self, request, timeout, most):
+        proxies = {"http": self.proxy, "https": self.proxy} if self.proxy else {}
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _Direct())
+        try:
+            with opener.open(request, timeout=timeout) as answer:
+                return Answer(answer.status, answer.headers, answer.read(most))
+        except urllib.error.HTTPError as error:
+            if error.headers.get("Scrollery-Egress") and request.type == "http":  # the box refused it, not the site
+                raise Fault("misconfigured", error.read(500).decode("utf-8", "replace").strip())
+            return Answer(error.code, error.headers, error.read(most))
+        except (OSError, http.client.HTTPException) as error:
+            raise Fault("busy", "%s does not answer: %s" % (request.host, getattr(error, "reason", error)))
+
     def batch(self):
         """The next batch of input; the last one has `last`."""
         received = self._inputs.get()
@@ -161,12 +270,14 @@ class Call:
 class Batcher:
     """Gathers what the author emits, and sends it in batches."""
 
-    def __init__(self, call, wrap, most):
-        self._call, self._wrap, self._most = call, wrap, most
+    def __init__(self, call, kind, wrap, most):
+        self._call, self._type, self._wrap, self._most = call, kind, wrap, most
         self._items, self._bytes, self._emitted = [], 0, 0
         self._lock = threading.Lock()
 
     def emit(self, item):
+        if not isinstance(item, self._type):
+            raise TypeError("emit wants a pb.%s, got %s" % (self._type.DESCRIPTOR.name, type(item).__name__))
         size = item.ByteSize()
         if size > MAX_RECORD:
             raise ValueError("%d bytes are more than the %d that one may have" % (size, MAX_RECORD))

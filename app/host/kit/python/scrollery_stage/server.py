@@ -19,16 +19,16 @@ MAX_MESSAGE = 8 << 20
 CHECK_TIMEOUT = 20  # seconds of a request in a check, so that it says itself that the site hangs
 MAX_WORDS = 500  # characters of an exception
 
-# Of each verb: its name, its input (None: records that it asks for), and the field of what it emits.
+# Of each verb: its name, its input (None: records that it asks for), the field of what it emits, and its message.
 VERBS = {
-    "plan": ("Plan", "seeds", "seeds"),
-    "collect": ("Collect", "seeds", "records"),
-    "refresh": ("Refresh", "refs", "records"),
-    "media": ("Media", "refs", "files"),
-    "screen": ("Screen", None, "verdicts"),
-    "evidence": ("Evidence", None, "findings"),
-    "brief": ("Brief", "facts", "sentences"),
-    "check": ("Check", "nothing", None),
+    "plan": ("Plan", "seeds", "seeds", "Seed"),
+    "collect": ("Collect", "seeds", "records", "Record"),
+    "refresh": ("Refresh", "refs", "records", "Record"),
+    "media": ("Media", "refs", "files", "File"),
+    "screen": ("Screen", None, "verdicts", "Verdict"),
+    "evidence": ("Evidence", None, "findings", "Finding"),
+    "brief": ("Brief", "facts", "sentences", "Sentence"),
+    "check": ("Check", "nothing", None, None),
 }
 # The verbs that a stage may have beside the one of its kind; the others are for sources.
 FOR_ANY = {"check"}
@@ -46,15 +46,19 @@ def _said(error):
     headers, address = getattr(error, "headers", None), getattr(error, "url", "")
     if headers and headers.get("Scrollery-Egress") and str(address).startswith("http:"):  # the box refused it, not the site
         text = error.read(MAX_WORDS).decode("utf-8", "replace").strip()
-    return text.rstrip(": ") if len(text) <= MAX_WORDS else text[:MAX_WORDS] + "…"
+    text = text.rstrip(": ") if len(text) <= MAX_WORDS else text[:MAX_WORDS] + "…"
+    package = os.path.dirname(__file__)
+    own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(os.path.dirname(package)) and not f.filename.startswith(package)]
+    # A plugin in one file has main.py by another name.
+    return text + " (%s, line %d)" % (os.path.basename(own[-1].filename).replace("__main__", "main"), own[-1].lineno) if own else text
 
 
 def _work(call, verb, function):
     """Runs the author's function, and sends Done after it."""
-    _, source, field = VERBS[verb]
+    _, source, field, kind = VERBS[verb]
     # Only these are bounded by the host's number of records.
     most = 0 if field in ("verdicts", "findings", "files") else call.max_records
-    sink, done = Batcher(call, _wrap(field) if field else None, most), pb.Done()
+    sink, done = Batcher(call, getattr(pb, kind) if kind else None, _wrap(field) if field else None, most), pb.Done()
     call.sink = sink if verb == "collect" else None
     try:
         try:
@@ -90,7 +94,7 @@ def _handler(verb, function, defaults):
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be Open")
         call = Call(opening.open, defaults, requests)
         if verb == "check":
-            call.timeout = CHECK_TIMEOUT
+            call.timeout, call.once = CHECK_TIMEOUT, True
         context.add_callback(call.over.set)
         threading.Thread(target=_work, args=(call, verb, function), daemon=True).start()
         while not call.over.is_set():
