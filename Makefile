@@ -7,7 +7,7 @@ PKG     ?= ./...
 # leaves out. make hostile attacks the box of plugins. .ci/run calls both.
 HEAVY   = ./app/browser ./docs/clients
 # Tests that SCROLLERY_TEST_LONG makes whole, or runs at all: more kills, customers and data.
-WHOLE   = TestKitOfOtherLanguages|TestKitsKeepStatesAndCheck|TestKitOfEachKind|TestExtendPage|TestRSSPage|TestScreensOfTheKitsLookAtEvidence|TestCheckNamesTheBrokenRule|TestPackages|TestPackagesOfPlugins|TestServerKilledInEveryStage|TestMoneyInterleavings|TestImportKilled|TestCommandsBesideABusyServer|TestNoCreditsAreLostByFaults|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestThinningChangesNothingListed|TestAYearByTheClock
+WHOLE   = TestKitOfOtherLanguages|TestKitsKeepStatesAndCheck|TestKitsSayWhatIsWrong|TestKitOfEachKind|TestExtendPage|TestRSSPage|TestScreensOfTheKitsLookAtEvidence|TestCheckNamesTheBrokenRule|TestPackages|TestPackagesOfPlugins|TestServerKilledInEveryStage|TestMoneyInterleavings|TestImportKilled|TestCommandsBesideABusyServer|TestNoCreditsAreLostByFaults|TestRealDataFollowsTheRules|TestListsFollowTheRules|TestThinningChangesNothingListed|TestAYearByTheClock
 WHOLE_PKG = ./cmd/scrollery ./modules/billing/credits ./modules/library
 # Those of them of which make test runs all but the number of tries: make thorough has them whole.
 LARGEST = TestServerKilledInEveryStage|TestMoneyInterleavings|TestImportKilled|TestCommandsBesideABusyServer|TestNoCreditsAreLostByFaults

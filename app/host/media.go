@@ -53,21 +53,17 @@ func (f *Folder) Evidence(ctx context.Context, id string, run stage.Run, next fu
 // the folder is left out; one that is not plain, not in the call's scratch folder or not
 // asked for is refused as the stage's fault. Files emitted before an error stay.
 func (f *Folder) Fetch(ctx context.Context, id string, run stage.Run, refs []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error) {
-	input := make([]*stagev1.Ref, 0, len(refs))
 	asked := newAsked()
 	for _, ref := range refs {
-		input = append(input, stage.EncodeRef(ref))
 		asked.open[ref] = true
 	}
 	one := &fetch{folder: f, asked: asked, emit: emit}
 	return f.host.source(ctx, nil, id, run, verb{
 		kind: stage.SourceKind, name: "Media",
-		open: stagev1.StageServiceClient.Media,
-		unasked: chunks(input, func(batch []*stagev1.Ref, last bool) *stagev1.Input {
-			return &stagev1.Input{Refs: batch, Last: last}
-		}),
-		begun: func(p *process) { one.process = p },
-		take:  one.take,
+		open:    stagev1.StageServiceClient.Media,
+		unasked: refInput(refs),
+		begun:   func(p *process) { one.process = p },
+		take:    one.take,
 	})
 }
 

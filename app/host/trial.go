@@ -8,7 +8,9 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -199,10 +201,16 @@ type Conversation struct {
 	Verb string
 	// Records are the input of a screen or evidence stage.
 	Records []stage.Record
-	// Facts are the input of a brief stage, Seeds that of a source or plan stage.
+	// Facts are the input of a brief stage, Seeds that of a source or plan stage, Refs that of
+	// Refresh and Media.
 	Facts   []stage.Fact
 	Seeds   []stage.Seed
+	Refs    []stage.Ref
 	Secrets map[string]string
+	// Run is what the stage may know of the scroll; its number and time are set if they are not.
+	Run stage.Run
+	// Stall is how long the stage may be silent; 0 is the time of a start.
+	Stall time.Duration
 	// States have and take what a source keeps of seeds; nil has none.
 	States stage.SeedStates
 	// Hear, if set, gets each message before the host cleans it.
@@ -223,6 +231,12 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 		return batch, nil
 	})
 	v := a.verb(cmp.Or(c.Verb, string(a.trial.Kind)), asked, next, c.Facts, &answers)
+	if len(c.Refs) > 0 {
+		v.unasked = refInput(c.Refs)
+		if v.take = takeRecords(count[stage.Record](&answers)); c.Verb == "Media" {
+			v.take = a.takeFiles(c.Refs, &answers)
+		}
+	}
 	if take := v.take; c.Hear != nil {
 		v.take = func(message *stagev1.CallResponse) (tally, error) {
 			c.Hear(message)
@@ -233,7 +247,7 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t := &talk{
-		process: a.process, verb: v, cancel: cancel, most: h.config.Records, stall: h.config.Start,
+		process: a.process, verb: v, cancel: cancel, most: h.config.Records, stall: cmp.Or(c.Stall, h.config.Start),
 		quotas: &spender{spec: a.trial.Spec}, tokens: tokens{first: map[string]string{}, output: a.process.output},
 	}
 	own := a.given
@@ -251,7 +265,9 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 	if t.verb.name == string(stage.SourceKind) {
 		t.verb.unasked, t.verb.keep = statedInput(c.Seeds, c.States), heardKeep(c)
 	}
-	done, err := t.run(inner, stage.Run{Number: 1, Now: time.Now().UnixMilli()}, own)
+	run := c.Run
+	run.Number, run.Now = cmp.Or(run.Number, 1), cmp.Or(run.Now, time.Now().UnixMilli())
+	done, err := t.run(inner, run, own)
 	if err != nil {
 		return answers, false, a.Cause(err)
 	}
@@ -267,6 +283,30 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 		return answers, false, fmt.Errorf("%d of its answers would be refused", t.total.refused)
 	}
 	return answers, done.GetError() != nil, nil
+}
+
+// takeFiles counts the files that a folder of media would take.
+func (a *Attempt) takeFiles(refs []stage.Ref, answers *int) func(*stagev1.CallResponse) (tally, error) {
+	asked := newAsked()
+	for _, ref := range refs {
+		asked.open[ref] = true
+	}
+	return func(message *stagev1.CallResponse) (counted tally, err error) {
+		for _, m := range message.GetFiles().GetFiles() {
+			scratch, err := a.process.runner.command.Scratch()
+			if err != nil {
+				return counted, err
+			}
+			info, missing := os.Lstat(filepath.Join(scratch, m.GetName()))
+			if plainName(m.GetName()) != nil || missing != nil || !info.Mode().IsRegular() || asked.answer(stage.DecodeRef(m.GetRef())) != nil {
+				counted.refused++
+				continue
+			}
+			counted.taken++
+			*answers++
+		}
+		return counted, nil
+	}
 }
 
 // heardKeep takes states as a call does, and has them heard.

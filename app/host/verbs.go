@@ -90,16 +90,18 @@ func (h *Host) Refresh(ctx context.Context, id string, run stage.Run, refs []sta
 	return h.source(ctx, nil, id, run, verb{
 		kind: stage.SourceKind, name: "Refresh",
 		open: stagev1.StageServiceClient.Refresh,
-		bill: newBill(refs, func(some []stage.Ref) []*stagev1.Input {
-			return chunks(some, func(batch []stage.Ref, last bool) *stagev1.Input {
-				input := &stagev1.Input{Last: last}
-				for _, ref := range batch {
-					input.Refs = append(input.Refs, stage.EncodeRef(ref))
-				}
-				return input
-			})
-		}, func(ref stage.Ref) payable { return payable{ref.ExternalID, ref.Platform, 1} }),
+		bill: newBill(refs, refInput, func(ref stage.Ref) payable { return payable{ref.ExternalID, ref.Platform, 1} }),
 		take: takeRecords(emit),
+	})
+}
+
+func refInput(refs []stage.Ref) []*stagev1.Input {
+	return chunks(refs, func(batch []stage.Ref, last bool) *stagev1.Input {
+		input := &stagev1.Input{Last: last}
+		for _, ref := range batch {
+			input.Refs = append(input.Refs, stage.EncodeRef(ref))
+		}
+		return input
 	})
 }
 

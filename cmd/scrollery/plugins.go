@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,15 +60,17 @@ func pluginsList() *cobra.Command {
 
 func pluginsCheck() *cobra.Command {
 	var settings, secrets []string
-	var input string
+	var input, run string
 	call := conformance.Rehearsal{}
 	command := &cobra.Command{
 		Use:   "check BINARY",
 		Short: "Check a plugin against the rules of the protocol",
-		Long: "Checks a plugin against the rules of the protocol. With --setting, --secret or --input it then makes one call, and prints\n" +
+		Long: "Checks a plugin against the rules of the protocol. With --setting, --secret, --input or --run it then makes one call, and prints\n" +
 			"what came out and each rule that was broken. The input has a JSON object in each line: seeds of a source or plan stage,\n" +
-			"facts of a brief stage, records of the others.",
-		Example: "  scrollery plugins check ./acme\n  scrollery plugins check ./acme --setting region=eu --secret token=@token.txt --input seeds.jsonl",
+			"facts of a brief stage, records of the others; videos (platform and externalId) with --verb refresh or media. A call gets the\n" +
+			"time that the plugin asks for.",
+		Example: "  scrollery plugins check ./acme\n  scrollery plugins check ./acme --setting region=eu --secret token=@token.txt --input seeds.jsonl\n" +
+			"  scrollery plugins check ./acme --verb refresh --input videos.jsonl",
 		Args:    oneArg("the path of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if call.Settings, err = pairs(settings, false); err != nil {
@@ -79,7 +80,7 @@ func pluginsCheck() *cobra.Command {
 				return err
 			}
 			checked := app.CheckPlugin(cmd.Context(), args[0], os.Stdout)
-			if len(settings)+len(secrets) == 0 && input == "" {
+			if len(settings)+len(secrets) == 0 && input+run == "" {
 				return checked
 			}
 			if input != "" {
@@ -90,6 +91,14 @@ func pluginsCheck() *cobra.Command {
 				defer file.Close()
 				call.Input = file
 			}
+			if run != "" {
+				file, err := os.Open(run)
+				if err != nil {
+					return err
+				}
+				defer file.Close()
+				call.Run = file
+			}
 			return errors.Join(checked, app.RehearsePlugin(cmd.Context(), args[0], call, os.Stdout))
 		},
 	}
@@ -97,7 +106,9 @@ func pluginsCheck() *cobra.Command {
 	flags.StringArrayVar(&settings, "setting", nil, "`NAME=VALUE` of a setting; give it again for more")
 	flags.StringArrayVar(&secrets, "secret", nil, "`NAME=VALUE` of a secret, or NAME=@FILE")
 	flags.StringVar(&input, "input", "", "a `FILE` with a JSON object in each line")
-	flags.DurationVar(&call.Within, "within", time.Minute, "how long the call may take")
+	flags.StringVar(&run, "run", "", "a `FILE` with a JSON object: the brief, rules, prompt and pages of the call")
+	flags.StringVar(&call.Verb, "verb", "", "`NAME` of another verb of a source: refresh or media")
+	flags.DurationVar(&call.Within, "within", 0, "how long the call may take (default: what the plugin asks for, or 1m)")
 	return command
 }
 

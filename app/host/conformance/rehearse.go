@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"bufio"
 	"bytes"
 	"context"
@@ -19,12 +20,20 @@ import (
 // Rehearsal is a call of a plugin with settings, secrets and input of its author.
 type Rehearsal struct {
 	Settings, Secrets map[string]string
-	// Input has a JSON object in each line: seeds of a source or a plan stage, facts of a
-	// brief, records of the others. A seed of a source may have a text `state`. Nil is no input.
+	// Verb is refresh or media, of a source; empty is the verb of the plugin's kind.
+	Verb string
+	// Input has a JSON object in each line: seeds of a source or a plan stage, refs of refresh and
+	// media, facts of a brief, records of the others. A seed of a source may have a text `state`.
+	// Nil is no input.
 	Input io.Reader
-	// Within bounds the call.
+	// Run is a JSON object with brief, rules, prompt and pages, as stages get them. Nil is none.
+	Run io.Reader
+	// Within bounds the call; 0 is the time that the plugin asks for, or a minute.
 	Within time.Duration
 }
+
+// usualCall is how long a call may take that neither the plugin nor its author bounds.
+const usualCall = time.Minute
 
 // maxInput is the longest line of the input.
 const maxInput = 2 << 20
@@ -43,11 +52,17 @@ func Rehearse(ctx context.Context, path string, r Rehearsal, out io.Writer) erro
 	if err := c.handshake(ctx); err != nil {
 		return err
 	}
-	call := host.Conversation{}
+	call := host.Conversation{Stall: cmp.Or(min(c.Limits.Stall, server.Limits().Stall), server.Limits().Stall)}
+	verbs := map[string]bool{"": true, "refresh": c.Refreshes, "media": c.FetchesMedia}
+	if has, known := verbs[r.Verb]; !known || !has {
+		return fmt.Errorf("verb %q: the plugin has no such verb; it may be refresh or media, of a source", r.Verb)
+	}
+	call.Verb = map[string]string{"refresh": "Refresh", "media": "Media"}[r.Verb]
 	if err := r.read(&call, trial.Kind); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.Within)
+	within := cmp.Or(r.Within, min(c.Limits.Call, server.Limits().Call), usualCall)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var unconnected error
 	if trial.Checks {
@@ -58,11 +73,18 @@ func Rehearse(ctx context.Context, path string, r Rehearsal, out io.Writer) erro
 		return err
 	}
 	defer attempt.Stop()
-	p := &printer{out: out, judge: judge{call: &call, kind: trial.Kind, answered: map[stage.Ref]int{}}}
+	p := &printer{out: out, judge: judge{call: &call, spec: trial.Spec, answered: map[stage.Ref]int{}}}
 	call.Hear = p.hear
 	answers, failed, err := attempt.Converse(ctx, call)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("the call took longer than %v: set --within, or Limits.Call of the plugin", within)
+	}
 	if err != nil && p.broken == 0 {
 		p.fail("the call", err)
+	}
+	attempt.Stop()
+	if n := attempt.Noise(); n > 0 {
+		p.fail("the call", fmt.Errorf("rule: standard output belongs to the handshake: %d lines were written to it", n))
 	}
 	fmt.Fprintf(out, "%d answers, %d rules broken\n", answers, p.broken)
 	if p.broken > 0 {
@@ -101,6 +123,13 @@ func (r Rehearsal) check(ctx context.Context, trial *host.Trial, out io.Writer) 
 
 // read reads the input for a kind.
 func (r Rehearsal) read(call *host.Conversation, kind stage.Kind) error {
+	if r.Run != nil {
+		run := json.NewDecoder(r.Run)
+		run.DisallowUnknownFields()
+		if err := run.Decode(&call.Run); err != nil {
+			return fmt.Errorf("run: %w; it may have brief, rules, prompt and pages", err)
+		}
+	}
 	if r.Input == nil {
 		return nil
 	}
@@ -111,7 +140,12 @@ func (r Rehearsal) read(call *host.Conversation, kind stage.Kind) error {
 			continue
 		}
 		var err error
+		if call.Verb != "" {
+			kind = ""
+		}
 		switch kind {
+		case "":
+			err = add(lines.Bytes(), &call.Refs, func(ref *stage.Ref) error { return ref.Clean() })
 		case stage.SourceKind, stage.PlanKind:
 			err = addSeed(lines.Bytes(), call)
 		case stage.BriefKind:
@@ -173,9 +207,13 @@ func (p *printer) hear(message *stagev1.CallResponse) {
 	case *stagev1.CallResponse_Seeds:
 		shown(p, "seed", m.Seeds.GetSeeds(), stage.DecodeSeed, (*stage.Seed).Clean)
 	case *stagev1.CallResponse_Records:
-		shown(p, "record", m.Records.GetRecords(), stage.DecodeRecord, (*stage.Record).Clean)
+		shown(p, "record", m.Records.GetRecords(), stage.DecodeRecord, p.judge.record)
 	case *stagev1.CallResponse_Keep:
 		p.line("state", map[string]any{"seed": stage.DecodeSeed(m.Keep.GetSeed()).Text(), "bytes": len(m.Keep.GetState()), "state": string(m.Keep.GetState())})
+	case *stagev1.CallResponse_Files:
+		for _, file := range m.Files.GetFiles() {
+			p.line("file", stage.File{Ref: stage.DecodeRef(file.GetRef()), Name: file.GetName()})
+		}
 	case *stagev1.CallResponse_Verdicts:
 		shown(p, "verdict", m.Verdicts.GetVerdicts(), stage.DecodeVerdict, p.judge.verdict)
 	case *stagev1.CallResponse_Findings:
