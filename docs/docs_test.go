@@ -169,28 +169,29 @@ func TestSkippedTestsExist(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the generated parts of the documents")
 
-const (
-	begin = "<!-- operations: written by go test ./docs -update -->\n"
-	end   = "<!-- end of operations -->"
-)
-
 // TestOperationsAreAllListed: the table in api.md lists the operations of the linked descriptors.
 func TestOperationsAreAllListed(t *testing.T) {
 	t.Parallel()
-	text := read(t, "api.md")
+	written(t, "api.md", "<!-- operations: written by go test ./docs -update -->\n", "<!-- end of operations -->", operations())
+}
+
+// written compares the part of a page between two marks with what it is made from, or writes it.
+func written(t *testing.T, page, begin, end, made string) {
+	t.Helper()
+	text := read(t, page)
 	head, rest, found := strings.Cut(text, begin)
 	_, tail, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		t.Fatal("got no place for the operations in api.md, want one")
+		t.Fatalf("got no place for what is made in %s, want one", page)
 	}
-	want := head + begin + operations() + end + tail
+	want := head + begin + made + end + tail
 	if text == want {
 		return
 	}
 	if !*update {
-		t.Fatal("got other operations in api.md than in the .proto files, want the same: go test ./docs -update")
+		t.Fatalf("got something else in %s than in the .proto files, want the same: go test ./docs -update", page)
 	}
-	if err := os.WriteFile("api.md", []byte(want), 0o644); err != nil {
+	if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -80,23 +80,28 @@ func (x *Ref) GetExternalId() string {
 // platform did not report: absent is never 0. The host refuses a record without a
 // valid ref, and drops other fields that are out of their bounds; it counts both.
 type Record struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Ref       *Ref                   `protobuf:"bytes,1,opt,name=ref" json:"ref,omitempty"`
-	SourceUrl string                 `protobuf:"bytes,2,opt,name=source_url,json=sourceUrl" json:"source_url,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The video.
+	Ref *Ref `protobuf:"bytes,1,opt,name=ref" json:"ref,omitempty"`
+	// The http or https address of the video for people.
+	SourceUrl string `protobuf:"bytes,2,opt,name=source_url,json=sourceUrl" json:"source_url,omitempty"`
 	// Unix milliseconds, from 2000 to 2100.
 	PostedAt *int64 `protobuf:"varint,3,opt,name=posted_at,json=postedAt" json:"posted_at,omitempty"`
 	// The platform's stable id of the creator.
-	CreatorId string  `protobuf:"bytes,4,opt,name=creator_id,json=creatorId" json:"creator_id,omitempty"`
-	Source    *Source `protobuf:"bytes,5,opt,name=source" json:"source,omitempty"`
+	CreatorId string `protobuf:"bytes,4,opt,name=creator_id,json=creatorId" json:"creator_id,omitempty"`
+	// How it was found.
+	Source *Source `protobuf:"bytes,5,opt,name=source" json:"source,omitempty"`
 	// A JSON object, stored byte for byte up to 256 KiB; a larger one loses its largest
 	// members. It is text and not a Struct, because a Struct changes big numbers and the
 	// order of names.
-	MetadataJson []byte   `protobuf:"bytes,6,opt,name=metadata_json,json=metadataJson" json:"metadata_json,omitempty"`
-	Metrics      *Metrics `protobuf:"bytes,7,opt,name=metrics" json:"metrics,omitempty"`
+	MetadataJson []byte `protobuf:"bytes,6,opt,name=metadata_json,json=metadataJson" json:"metadata_json,omitempty"`
+	// Its counts.
+	Metrics *Metrics `protobuf:"bytes,7,opt,name=metrics" json:"metrics,omitempty"`
 	// Evidence that the source found itself.
 	Evidence *Evidence `protobuf:"bytes,8,opt,name=evidence" json:"evidence,omitempty"`
 	// Input of evidence stages; not archived.
-	Cues     []*Cue     `protobuf:"bytes,9,rep,name=cues" json:"cues,omitempty"`
+	Cues []*Cue `protobuf:"bytes,9,rep,name=cues" json:"cues,omitempty"`
+	// Texts over the video, for evidence stages likewise.
 	Stickers []*Sticker `protobuf:"bytes,10,rep,name=stickers" json:"stickers,omitempty"`
 	// Trend keys beyond hashtags and sound.
 	Keys []*Key `protobuf:"bytes,11,rep,name=keys" json:"keys,omitempty"`
@@ -252,8 +257,10 @@ func (x *Record) GetUnread() bool {
 type Source struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// `own`, `competitor`, `niche`, or empty.
-	Kind          string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
-	Handle        string `protobuf:"bytes,2,opt,name=handle" json:"handle,omitempty"`
+	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
+	// The creator's handle.
+	Handle string `protobuf:"bytes,2,opt,name=handle" json:"handle,omitempty"`
+	// The term that led to it.
 	SeededBy      string `protobuf:"bytes,3,opt,name=seeded_by,json=seededBy" json:"seeded_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -312,12 +319,13 @@ func (x *Source) GetSeededBy() string {
 
 // Metrics is one snapshot; counts from 0 to 2^53.
 type Metrics struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Views    *int64                 `protobuf:"varint,1,opt,name=views" json:"views,omitempty"`
-	Likes    *int64                 `protobuf:"varint,2,opt,name=likes" json:"likes,omitempty"`
-	Comments *int64                 `protobuf:"varint,3,opt,name=comments" json:"comments,omitempty"`
-	Shares   *int64                 `protobuf:"varint,4,opt,name=shares" json:"shares,omitempty"`
-	Saves    *int64                 `protobuf:"varint,5,opt,name=saves" json:"saves,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Absent, and never 0, if the platform does not say it; so are the counts below.
+	Views    *int64 `protobuf:"varint,1,opt,name=views" json:"views,omitempty"`
+	Likes    *int64 `protobuf:"varint,2,opt,name=likes" json:"likes,omitempty"`
+	Comments *int64 `protobuf:"varint,3,opt,name=comments" json:"comments,omitempty"`
+	Shares   *int64 `protobuf:"varint,4,opt,name=shares" json:"shares,omitempty"`
+	Saves    *int64 `protobuf:"varint,5,opt,name=saves" json:"saves,omitempty"`
 	// Unix milliseconds; absent means now.
 	ObservedAt *int64 `protobuf:"varint,6,opt,name=observed_at,json=observedAt" json:"observed_at,omitempty"`
 	// `exact`, `rounded`, `lagged`, `paid_and_organic`, or empty.
@@ -418,8 +426,10 @@ func (x *Metrics) GetFollowers() int64 {
 type Evidence struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A JSON string or object of at most 64 KiB.
-	VisualJson   []byte  `protobuf:"bytes,1,opt,name=visual_json,json=visualJson" json:"visual_json,omitempty"`
-	Spoken       *string `protobuf:"bytes,2,opt,name=spoken" json:"spoken,omitempty"`
+	VisualJson []byte `protobuf:"bytes,1,opt,name=visual_json,json=visualJson" json:"visual_json,omitempty"`
+	// What is said.
+	Spoken *string `protobuf:"bytes,2,opt,name=spoken" json:"spoken,omitempty"`
+	// What is printed over the picture.
 	OnScreenText *string `protobuf:"bytes,3,opt,name=on_screen_text,json=onScreenText" json:"on_screen_text,omitempty"`
 	// The language of the speech, as the first part of a BCP 47 tag: two or three small
 	// letters, as in `en`. Empty if unknown: never guess it from the language of a page.

@@ -1106,14 +1106,18 @@ func (x *Seed) GetState() []byte {
 
 // Outcome is the result of one seed on one platform.
 type Outcome struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Seed     string                 `protobuf:"bytes,1,opt,name=seed" json:"seed,omitempty"`
-	Platform string                 `protobuf:"bytes,2,opt,name=platform" json:"platform,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The handle or term of the seed; after Refresh, the external id of a video.
+	Seed string `protobuf:"bytes,1,opt,name=seed" json:"seed,omitempty"`
+	// In lower case.
+	Platform string `protobuf:"bytes,2,opt,name=platform" json:"platform,omitempty"`
 	// `ok`, `partial`, `empty`, `blocked`, `quota`, `not_found`, `unsupported`,
 	// `changed` or `misconfigured`.
-	Status   string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
-	Asked    int64  `protobuf:"varint,4,opt,name=asked" json:"asked,omitempty"`
-	Returned int64  `protobuf:"varint,5,opt,name=returned" json:"returned,omitempty"`
+	Status string `protobuf:"bytes,3,opt,name=status" json:"status,omitempty"`
+	// Number of videos that the source tried to get.
+	Asked int64 `protobuf:"varint,4,opt,name=asked" json:"asked,omitempty"`
+	// Number of videos that it emitted.
+	Returned int64 `protobuf:"varint,5,opt,name=returned" json:"returned,omitempty"`
 	// Unix milliseconds.
 	RetryAt *int64 `protobuf:"varint,6,opt,name=retry_at,json=retryAt" json:"retry_at,omitempty"`
 	// For the log.
