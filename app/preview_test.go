@@ -79,6 +79,18 @@ func TestPutRulesReadsThemOnRequest(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the answer with readings (-want +got):\n%s", diff)
 	}
+	body = `{"text":"- at least 1000 views, please\n- keep it family friendly","language":"de","readings":true}`
+	for _, call := range []string{"PUT /v1/rules ", "POST /v1/rules/preview "} {
+		answer := account.Do(t, call+strings.Replace(body, map[bool]string{true: `,"readings":true`}[call[:4] == "POST"], "", 1), "").JSON(t)
+		got := map[string]any{"readings": answer["readings"], "unclearRules": answer["unclearRules"]}
+		want := map[string]any{
+			"readings":     []any{map[string]any{"rule": "at least 1000 views, please", "reading": "behält nur Videos mit mindestens 1.000 Aufrufen"}},
+			"unclearRules": []any{map[string]any{"rule": "keep it family friendly", "why": "Aus dieser Regel wurde keine Prüfung: Sie entfernt nichts. Nennen Sie die Wörter, Hashtags, Zahlen oder Accounts, die entscheiden. Gelesen werden Regeln auf Englisch."}},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%sin German (-want +got):\n%s", call, diff)
+		}
+	}
 	plain := account.Do(t, "PUT /v1/rules "+`{"text":"- no ads"}`, "").JSON(t)
 	if len(plain) != 2 || plain["outcome"] != "created" || plain["rules"] == nil {
 		t.Errorf("the answer without: got %v, want outcome and rules", plain)
@@ -112,7 +124,7 @@ func comparePreview(t *testing.T, rules string, configure ...func(*app.Config)) 
 		}
 	}
 	rows := count()
-	made, err := previews.Preview(viewer.As(t.Context(), accountOf(t, db, before)), rules, sample)
+	made, err := previews.Preview(viewer.As(t.Context(), accountOf(t, db, before)), rules, "", sample)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,9 +153,9 @@ func (s *screening) pass(ctx context.Context, id string, number int) error {
 
 // Judge has records judged as the step screen of the next scroll would judge them, without
 // a prompt: by the screens of the default template, for the tenant's brief, with these
-// rules. It writes nothing. read starts a new reader of all records, which ends with
+// rules. Readings are in the language, or English. It writes nothing. read starts a new reader of all records, which ends with
 // io.EOF; it is called once for each screen.
-func (s *Service) Judge(ctx context.Context, rules []stage.Rule, read func() func() ([]stage.Record, error)) (map[stage.Ref]stage.Verdict, stage.Summary, error) {
+func (s *Service) Judge(ctx context.Context, language string, rules []stage.Rule, read func() func() ([]stage.Record, error)) (map[stage.Ref]stage.Verdict, stage.Summary, error) {
 	brief, _, ok, err := s.needs.Workspaces.Brief(ctx)
 	if err != nil {
 		return nil, stage.Summary{}, fmt.Errorf("judge: brief: %w", err)
@@ -170,7 +170,7 @@ func (s *Service) Judge(ctx context.Context, rules []stage.Rule, read func() fun
 	template := s.cfg.Templates[defaultTemplate]
 	j := &judging{stages: s.needs.Stages, log: s.log, verdicts: map[stage.Ref]*verdict{}, call: stage.Run{
 		ScrollID: publicid.Format(publicid.Scroll, s.db.NewID()), Number: number, Brief: brief, Rules: rules,
-		Now: s.now().UnixMilli(), Settings: template.Settings,
+		Now: s.now().UnixMilli(), Settings: template.Settings, Language: language,
 	}}
 	for _, id := range screensOf(s.needs.Stages, template, true) {
 		j.notes = union(j.notes, []string{id + " looks at evidence, after the other screens of a scroll: it is left out here"})

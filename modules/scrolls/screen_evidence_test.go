@@ -222,7 +222,7 @@ func TestAPreviewLeavesOutScreensThatLookAtEvidence(t *testing.T) {
 	cfg := listening()
 	w := setup(t, storetest.SQLite(t), cfg)
 	w.talk()
-	verdicts, summary, err := w.service.Judge(tenant(), nil, func() func() ([]stage.Record, error) {
+	verdicts, summary, err := w.service.Judge(tenant(), "", nil, func() func() ([]stage.Record, error) {
 		return records(videos("tiktok", 1, 5))
 	})
 	if err != nil {

@@ -18,8 +18,9 @@ type Program struct {
 	// those of which the checks only compare words.
 	Open []openItem
 
-	groups []group
-	query  []term
+	speaker speaker
+	groups  []group
+	query   []term
 	// inQuery are the places of the query's terms by their stem.
 	inQuery map[string]int
 }
@@ -44,7 +45,7 @@ func Compile(run stage.Run) *Program {
 		brief[t.stem] = true
 	}
 	c.known = func(stem string) bool { return brief[stem] }
-	p := &Program{}
+	p := &Program{speaker: speakerOf(run.Language)}
 	for _, rule := range run.Rules {
 		checks, lost, partly := c.item(rule.Text, rule, false)
 		p.Checks = append(p.Checks, checks...)
@@ -56,7 +57,7 @@ func Compile(run stage.Run) *Program {
 			p.Open = append(p.Open, openItem{rule, strings.Join(lost, "; ")})
 		}
 		if len(lost) > 0 {
-			p.Unclear = append(p.Unclear, unclear(rule.Text, lost, partly))
+			p.Unclear = append(p.Unclear, p.speaker.unclear(rule.Text, lost, partly))
 		}
 	}
 	p.groups = grouped(p.Checks)
@@ -80,21 +81,12 @@ func (p *Program) readings(but []openItem) (all []stage.Reading) {
 			continue
 		}
 		if last := len(all) - 1; last >= 0 && all[last].Rule == check.Item {
-			all[last].Text += "; " + check.Sentence()
+			all[last].Text += "; " + p.speaker.sentence(check)
 			continue
 		}
-		all = append(all, stage.Reading{Rule: check.Item, Text: check.Sentence()})
+		all = append(all, stage.Reading{Rule: check.Item, Text: p.speaker.sentence(check)})
 	}
 	return all
-}
-
-// unclear is the item, with the part that was not understood where only a part was not. All
-// of it drops nothing.
-func unclear(item string, lost []string, partly bool) string {
-	if !partly {
-		return item
-	}
-	return item + " (not understood: " + strings.Join(lost, "; ") + ")"
 }
 
 type compiler struct {

@@ -77,11 +77,8 @@ const (
 
 func (c Condition) numeric() bool { return len(c.Values) == 0 && c.Field != Question }
 
-// wordings are how fields with values are said: what is before the values in a sentence,
-// and the sign before each.
-var wordings = map[Field]struct{ before, sign string }{
-	Hashtag: {"tagged ", "#"}, Platform: {"on ", ""}, Language: {"in ", ""}, Creator: {"by ", "@"}, Kind: {"of ", ""}, Sound: {"with the sound ", ""},
-}
+// marks are what people write before a value.
+var marks = map[Field]string{Hashtag: "#", Creator: "@"}
 
 // String is the condition as people read it.
 func (c Condition) String() string {
@@ -110,7 +107,7 @@ func (c Condition) String() string {
 		if (c.Field == Text || c.Field == Sound) && !strings.HasPrefix(value, "#") {
 			return strconv.Quote(value)
 		}
-		return wordings[c.Field].sign + value
+		return marks[c.Field] + value
 	}), join)
 }
 

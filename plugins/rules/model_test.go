@@ -216,6 +216,7 @@ func TestModelDecidesWhatChecksCannot(t *testing.T) {
 			if got := droppedBy(verdicts); !maps.Equal(got, want) {
 				t.Errorf("batch %s, want %v: %v", batch, want, got)
 			}
+			byModel := speakerOf("en").say("by model")
 			for _, v := range verdicts {
 				want := map[string]string{
 					"kept": "the model sees no rule broken; relevance", "notreally": "the model sees no rule broken; relevance",

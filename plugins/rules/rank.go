@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/scrollery/scrollery/plugins/stage"
@@ -61,15 +60,15 @@ func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
 		}
 		verdict.DroppedBy, verdict.RuleID = check.Item, check.ID
 		if _, judged := said[check.Item]; judged && !check.exact() {
-			verdict.Reason = byModel
+			verdict.Reason = p.speaker.say("by model")
 		} else {
-			verdict.Reason = clip("dropped: "+check.String()+check.otherwise(f), 500)
+			verdict.Reason = clip(p.speaker.dropped(check)+p.speaker.otherwise(check, f), 500)
 		}
 		return verdict
 	}
 	for _, item := range p.Open {
 		if said[item.Text] && !p.decidedInGroups(item) {
-			verdict.DroppedBy, verdict.RuleID, verdict.Reason = item.Text, item.ID, byModel
+			verdict.DroppedBy, verdict.RuleID, verdict.Reason = item.Text, item.ID, p.speaker.say("by model")
 			return verdict
 		}
 	}
@@ -96,9 +95,6 @@ func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
 	return verdict
 }
 
-// byModel is the reason of a drop that no check made.
-const byModel = "dropped: the model says that it breaks this rule"
-
 // decidedInGroups reports items of which a group has the last word: an allowance is
 // no reason to drop what another of its group allows.
 func (p *Program) decidedInGroups(item openItem) bool {
@@ -111,7 +107,7 @@ func (p *Program) decidedInGroups(item openItem) bool {
 }
 
 // otherwise is what the record says where it does not use the rule's own words.
-func (c *Check) otherwise(f *facts) string {
+func (s speaker) otherwise(c *Check, f *facts) string {
 	var words []string
 	for _, condition := range c.Conditions {
 		if c.Effect != Drop || condition.Field != Text || condition.Not {
@@ -119,14 +115,14 @@ func (c *Check) otherwise(f *facts) string {
 		}
 		for _, value := range condition.Values {
 			if said := condition.said(f, value); said != "" && said != value {
-				words = append(words, strconv.Quote(said))
+				words = append(words, s.quote(said))
 			}
 		}
 	}
 	if len(words) == 0 {
 		return ""
 	}
-	return " (here " + strings.Join(words, ", ") + ")"
+	return s.with("here", strings.Join(words, ", "))
 }
 
 // met is which share of a preference a record meets: of several words, the words

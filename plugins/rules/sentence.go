@@ -1,125 +1,155 @@
 package rules
 
 import (
+	_ "embed"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
-// Sentence is the check as a sentence for people: "keeps videos with at least 1,000 views".
-// What is found by comparing words says so: the word "alcohol" is not in every video about it.
-func (c Check) Sentence() string {
-	phrases := func(conditions []Condition, with string) string {
-		all := make([]string, len(conditions))
-		for i, condition := range conditions {
-			all[i] = condition.phrase()
+//go:embed sentences.txt
+var sentencesText string
+
+// languages are those that sentences are written in, in the order of the table.
+var languages = []string{"en", "de"}
+
+// sentences are the templates of sentences.txt, by section and key.
+var sentences = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for section, entries := range sections(sentencesText) {
+		for _, e := range entries {
+			all[section+" "+e.key] = strings.Split(e.text, " => ")
 		}
-		return strings.Join(all, with)
 	}
-	with := " and "
+	return all
+})
+
+// speaker writes sentences in one of the languages.
+type speaker struct{ at int }
+
+// speakerOf is the speaker of a language, of English if that is none of those that are written.
+func speakerOf(language string) speaker { return speaker{max(0, slices.Index(languages, language))} }
+
+// say is the template of a key. A test finds those that are missing.
+func (s speaker) say(key string) string {
+	if in := sentences()["say "+key]; s.at < len(in) {
+		return in[s.at]
+	}
+	return "{}"
+}
+
+// with puts a text where a template has its place.
+func (s speaker) with(key, text string) string { return strings.Replace(s.say(key), "{}", text, 1) }
+
+// sentence is the check as a sentence for people: "keeps videos with at least 1,000 views". What
+// is found by comparing words says so: the word "alcohol" is not in every video about it.
+func (s speaker) sentence(c Check) string {
+	with := "and"
 	if c.Any {
-		with = " or "
+		with = "or"
 	}
-	out := map[Effect]string{Require: "keeps only videos ", Drop: "drops videos ", Prefer: "ranks higher videos "}[c.Effect] + phrases(c.Conditions, with)
+	out := s.with(string(c.Effect), s.phrases(c.Conditions, with))
 	if len(c.Unless) > 0 {
-		out += ", unless they are videos " + phrases(c.Unless, " or ")
+		out += s.with("unless", s.phrases(c.Unless, "or"))
 	}
 	return out
 }
 
-// phrase is the condition behind "videos".
-func (c Condition) phrase() string {
-	not, join := "", " or "
-	if c.Not {
-		not = "not "
+func (s speaker) phrases(conditions []Condition, with string) string {
+	all := make([]string, len(conditions))
+	for i, c := range conditions {
+		all[i] = s.phrase(c)
 	}
-	if c.All {
-		join = " and "
-	}
-	values := strings.Join(mapped(c.Values, c.value), join)
-	switch {
-	case c.numeric():
-		return c.numberPhrase()
-	case c.Field == Question && c.Not:
-		return "whose hook asks nothing"
-	case c.Field == Question:
-		return "whose hook is a question"
-	case c.Field != Text:
-		return not + wordings[c.Field].before + values
-	case c.In != "" && c.Not:
-		return "whose " + string(c.In) + " does not mention " + values
-	case c.In != "":
-		return "whose " + string(c.In) + " mentions " + values
-	case c.Not:
-		return "that do not mention " + values
-	}
-	return "that mention " + values
+	return strings.Join(all, " "+s.say(with)+" ")
 }
 
-// value is a value in a sentence.
-func (c Condition) value(value string) string {
+// phrase is the condition behind "videos".
+func (s speaker) phrase(c Condition) string {
+	not, join, in := "", "or", ""
+	if c.Not {
+		not = "no "
+	}
+	if c.All {
+		join = "and"
+	}
+	if c.Field == Text && c.In != "" {
+		in = " in"
+	}
+	if c.numeric() {
+		return s.number(c)
+	}
+	values := mapped(c.Values, func(value string) string { return s.value(c, not, value) })
+	template := strings.Replace(s.say(not+string(c.Field)+in), "{part}", s.say("part "+string(c.In)), 1)
+	return strings.Replace(template, "{}", strings.Join(values, " "+s.say(join)+" "), 1)
+}
+
+// value is a value in a sentence, as people write it.
+func (s speaker) value(c Condition, not, value string) string {
+	platform, known := platforms.Of(value)
 	switch {
 	case strings.HasPrefix(value, "#"):
 		return value
 	case c.Field == Sound:
-		return strconv.Quote(value)
+		return s.quote(value)
 	case c.Field == Text && strings.Contains(value, " "):
-		return "the words " + strconv.Quote(value)
+		return s.with(not+"words of", s.quote(value))
 	case c.Field == Text:
-		return "the word " + strconv.Quote(value)
+		return s.with(not+"word", s.quote(value))
+	case c.Field == Platform && known:
+		return platform.Name
+	case (c.Field == Language || c.Field == Kind) && sentences()["say "+value] != nil:
+		return s.say(value)
 	}
-	return wordings[c.Field].sign + named(c.Field, value)
+	return marks[c.Field] + value
 }
 
-// names are values as people write them, where these are not names of the lexicon.
-var names = map[string]string{
-	"own": "your own", "competitor": "competitors", "niche": "the niche", "zh": "Chinese",
+func (s speaker) quote(value string) string {
+	quoted := strconv.Quote(value)
+	return s.with("quote", quoted[1:len(quoted)-1])
 }
 
-// named is a value as people write it.
-func named(field Field, value string) string {
-	if p, ok := platforms.Of(value); ok && field == Platform {
-		return p.Name
+// dropped is why a check drops a video.
+func (s speaker) dropped(c *Check) string {
+	if s.at == 0 {
+		return "dropped: " + c.String()
 	}
-	if name, ok := names[value]; ok && (field == Kind || field == Language) {
-		return name
-	}
-	for name, key := range english().keys["name"] {
-		if field == Language && key == "L "+value {
-			return strings.ToUpper(name[:1]) + name[1:]
-		}
-	}
-	return value
+	return s.sentence(*c)
 }
 
-// numberPhrase is a bound behind "videos".
-func (c Condition) numberPhrase() string {
-	op := c.Op
+// choice is a word by its number: one/many.
+var choice = lazy.Pattern(`(\pL+)/(\pL+)`)
+
+// number is a bound behind "videos".
+func (s speaker) number(c Condition) string {
+	op, key, n := c.Op, string(c.Field), s.grouped(c.Number)
 	if c.Not {
-		op = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[op]
+		op = opposite[op]
 	}
-	n := grouped3(c.Number)
-	short := map[string]string{"<": "less than ", "<=": "at most ", ">": "more than ", ">=": "at least "}[op]
-	words := strings.Replace(short, "less", "fewer", 1) + n + " "
 	switch c.Field {
-	case Duration:
-		return "of " + short + n + " " + plural("second", c.Number)
 	case Age:
-		return short + n + " " + plural(strings.TrimSuffix(c.Unit, "s"), c.Number) + " old"
+		key += " " + c.Unit
 	case Posted:
-		return "posted " + map[string]string{"<": "before ", "<=": "up to ", ">": "after ", ">=": "since "}[op] + c.At.Format(time.DateOnly)
+		key += " " + op
 	case Engagement, LikeRate:
-		return "with " + short + percent(c.Number) + "% " + map[Field]string{Engagement: "engagement", LikeRate: "likes per view"}[c.Field]
-	case Words, Characters:
-		return "whose " + strings.ToLower(string(c.part())) + " has " + words + plural(strings.TrimSuffix(string(c.Field), "s"), c.Number)
-	case Followers:
-		return "of creators with " + words + "followers"
+		n = s.grouped(math.Round(c.Number*1e8) / 1e6)
 	}
-	return "with " + words + plural(strings.TrimSuffix(string(c.Field), "s"), c.Number)
+	which := "$2"
+	if c.Number == 1 {
+		which = "$1"
+	}
+	day := c.At.Format([]string{time.DateOnly, "02.01.2006"}[s.at])
+	return strings.NewReplacer("{op}", s.say(op), "{few}", s.say("few "+op), "{n}", n, "{at}", day, "{part}", s.say("part "+string(c.part()))).
+		Replace(choice().ReplaceAllString(s.say(key), which))
 }
+
+// opposite are what numbers must be where a comparison is turned round.
+var opposite = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 // part is the part of the text that Words and Characters count.
 func (c Condition) part() Part {
@@ -134,22 +164,30 @@ func percent(share float64) string {
 	return strconv.FormatFloat(math.Round(share*1e8)/1e6, 'f', -1, 64)
 }
 
-func plural(noun string, n float64) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
-}
-
-// grouped3 writes a number with commas between groups of three digits.
-func grouped3(n float64) string {
-	text := strconv.FormatFloat(n, 'f', -1, 64)
-	whole, rest, found := strings.Cut(text, ".")
+// grouped writes a number with a sign between groups of three digits: 1,234.5 or 1.234,5.
+func (s speaker) grouped(n float64) string {
+	group, point := []string{",", "."}[s.at], []string{".", ","}[s.at]
+	whole, rest, found := strings.Cut(strconv.FormatFloat(n, 'f', -1, 64), ".")
 	for at := len(whole) - 3; at > 0; at -= 3 {
-		whole = whole[:at] + "," + whole[at:]
+		whole = whole[:at] + group + whole[at:]
 	}
 	if found {
-		return whole + "." + rest
+		return whole + point + rest
 	}
 	return whole
+}
+
+// unclear is the item, with the part that was not understood where only a part was not. All
+// of it drops nothing.
+func (s speaker) unclear(item string, lost []string, partly bool) string {
+	if !partly {
+		return item
+	}
+	whys := mapped(lost, func(part string) string {
+		if why := sentences()["why "+part]; why != nil {
+			return why[s.at]
+		}
+		return part
+	})
+	return item + " (" + s.say("not understood") + ": " + strings.Join(whys, "; ") + ")"
 }

@@ -50,6 +50,9 @@ type Run struct {
 	Now int64 `json:"now"`
 	// Frames says that the frames of findings are kept; if not, make none.
 	Frames bool `json:"frames,omitempty"`
+	// Language is that of people who read what a screen makes of the rules, as `de`; empty for
+	// English. A screen that does not write it uses English.
+	Language string `json:"language,omitempty"`
 	// States answer Call.State and Call.KeepState; a test may set its own. Nil has and keeps none.
 	States SeedStates `json:"-"`
 }

@@ -7,7 +7,7 @@ import (
 // EncodeRun makes a run a message.
 func EncodeRun(r Run) *stagev1.Run {
 	m := &stagev1.Run{
-		ScrollId: r.ScrollID, Number: int64(r.Number), Prompt: r.Prompt, Now: r.Now, Frames: r.Frames,
+		ScrollId: r.ScrollID, Number: int64(r.Number), Prompt: r.Prompt, Now: r.Now, Frames: r.Frames, Language: r.Language,
 		Brief: &stagev1.Brief{
 			Name: r.Brief.Name, Description: r.Brief.Description, Website: r.Brief.Website,
 			AppStoreUrl: r.Brief.AppStoreURL, Competitors: r.Brief.Competitors,
@@ -26,7 +26,7 @@ func EncodeRun(r Run) *stagev1.Run {
 func DecodeRun(m *stagev1.Run) Run {
 	brief := m.GetBrief()
 	run := Run{
-		ScrollID: m.GetScrollId(), Number: int(m.GetNumber()), Prompt: m.GetPrompt(), Now: m.GetNow(), Frames: m.GetFrames(),
+		ScrollID: m.GetScrollId(), Number: int(m.GetNumber()), Prompt: m.GetPrompt(), Now: m.GetNow(), Frames: m.GetFrames(), Language: m.GetLanguage(),
 		Brief: Brief{
 			Name: brief.GetName(), Description: brief.GetDescription(), Website: brief.GetWebsite(),
 			AppStoreURL: brief.GetAppStoreUrl(), Competitors: brief.GetCompetitors(),

@@ -108,7 +108,7 @@ func (noStates) Keep(context.Context, stage.Seed, []byte) error { return nil }
 func TestRun(t *testing.T) {
 	t.Parallel()
 	run := whole(t, stage.Run{
-		Frames:   true,
+		Frames: true, Language: "de",
 		ScrollID: "scr_1", Number: 3, Prompt: "p", Pages: []stage.Page{{URL: "https://a.example", Title: "t", Text: "x"}}, Now: 99,
 		Brief:    stage.Brief{Name: "n", Description: "d", Website: "w", AppStoreURL: "a", Competitors: []string{"c"}},
 		Rules:    []stage.Rule{{ID: "rule_1", Text: "t"}},

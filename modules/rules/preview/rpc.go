@@ -31,7 +31,7 @@ func (s *Service) putRules(ctx context.Context, req *scrolleryv1.PutRulesRequest
 	if err != nil || !req.GetReadings() {
 		return answer, err
 	}
-	read, unclear, err := s.Read(ctx, req.GetText())
+	read, unclear, err := s.Read(ctx, req.GetText(), req.GetLanguage())
 	if err != nil {
 		api.Note(ctx, "readings", err) // the rules are stored, and the answer says so
 		return answer, nil
@@ -55,7 +55,7 @@ func (s *Service) previewRules(ctx context.Context, req *scrolleryv1.PreviewRule
 	if req.Sample != nil {
 		sample = int(*req.Sample)
 	}
-	made, err := s.Preview(ctx, req.GetText(), sample)
+	made, err := s.Preview(ctx, req.GetText(), req.GetLanguage(), sample)
 	if err != nil {
 		return nil, err
 	}

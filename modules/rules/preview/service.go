@@ -20,9 +20,10 @@ import (
 
 // Screens is the need of the screens of a scroll.
 type Screens interface {
-	// Judge has records judged as the next scroll would judge new videos, by these rules.
-	// read starts a new reader of all records, which ends with io.EOF.
-	Judge(ctx context.Context, rules []stage.Rule, read func() func() ([]stage.Record, error)) (map[stage.Ref]stage.Verdict, stage.Summary, error)
+	// Judge has records judged as the next scroll would judge new videos, by these rules,
+	// with readings in the language. read starts a new reader of all records, which ends
+	// with io.EOF.
+	Judge(ctx context.Context, language string, rules []stage.Rule, read func() func() ([]stage.Record, error)) (map[stage.Ref]stage.Verdict, stage.Summary, error)
 }
 
 // Library is the need of stored videos.
@@ -81,8 +82,9 @@ type Unclear struct{ Rule, Why string }
 var errDeadline = errors.New("the preview took too long")
 
 // Preview judges the newest videos by a text, and by the ruleset in force. A tenant runs
-// one at a time: it fails with RateLimited where no place is free in time.
-func (s *Service) Preview(ctx context.Context, text string, sample int) (*Preview, error) {
+// one at a time: it fails with RateLimited where no place is free in time. Readings, and what
+// is unclear, are in the language: `de`, or English.
+func (s *Service) Preview(ctx context.Context, text, language string, sample int) (*Preview, error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func (s *Service) Preview(ctx context.Context, text string, sample int) (*Previe
 	defer leave()
 	ctx, cancel := context.WithTimeoutCause(ctx, s.within, errDeadline)
 	defer cancel()
-	made, err := s.preview(ctx, text, sample)
+	made, err := s.preview(ctx, text, language, sample)
 	if err != nil && errors.Is(context.Cause(ctx), errDeadline) {
 		return nil, apierr.New(apierr.TemporaryServiceError, "The preview took longer than %d seconds. Try a smaller sample.", int(s.within.Seconds()))
 	}
@@ -115,7 +117,7 @@ func (s *Service) enter(ctx context.Context) (leave func(), err error) {
 	return leave, nil
 }
 
-func (s *Service) preview(ctx context.Context, text string, sample int) (*Preview, error) {
+func (s *Service) preview(ctx context.Context, text, language string, sample int) (*Preview, error) {
 	version, current, err := s.rules.Active(ctx)
 	if err != nil {
 		return nil, err
@@ -130,11 +132,11 @@ func (s *Service) preview(ctx context.Context, text string, sample int) (*Previe
 	}
 	refs := make(map[int64]stage.Ref, len(ids))
 	read := func() func() ([]stage.Record, error) { return s.reader(ctx, ids, refs) }
-	tried, summary, err := s.judge(ctx, candidate, read)
+	tried, summary, err := s.judge(ctx, language, candidate, read)
 	if err != nil {
 		return nil, err
 	}
-	inForce, _, err := s.screens.Judge(ctx, current, read)
+	inForce, _, err := s.screens.Judge(ctx, language, current, read)
 	if err != nil {
 		return nil, err
 	}
@@ -146,13 +148,13 @@ func (s *Service) preview(ctx context.Context, text string, sample int) (*Previe
 			made.Videos = append(made.Videos, Judged{id, one, other})
 		}
 	}
-	made.Unclear = unclearOf(summary, candidate)
+	made.Unclear = unclearOf(summary, candidate, language)
 	return made, nil
 }
 
 // Read returns how the screens read a text, and what of it is unclear. It takes the place of
-// a preview.
-func (s *Service) Read(ctx context.Context, text string) ([]stage.Reading, []Unclear, error) {
+// a preview. The language is as in Preview.
+func (s *Service) Read(ctx context.Context, text, language string) ([]stage.Reading, []Unclear, error) {
 	candidate, err := rules.Candidate(text, nil)
 	if err != nil {
 		return nil, nil, err
@@ -167,16 +169,16 @@ func (s *Service) Read(ctx context.Context, text string) ([]stage.Reading, []Unc
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, s.within, errDeadline)
 	defer cancel()
-	_, summary, err := s.judge(ctx, candidate, none)
+	_, summary, err := s.judge(ctx, language, candidate, none)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read rules: %w", err)
 	}
-	return summary.Readings, unclearOf(summary, candidate), nil
+	return summary.Readings, unclearOf(summary, candidate, language), nil
 }
 
 // judge is Judge with a summary that people see as models do: a screen may be a model.
-func (s *Service) judge(ctx context.Context, items []stage.Rule, read func() func() ([]stage.Record, error)) (map[stage.Ref]stage.Verdict, stage.Summary, error) {
-	verdicts, summary, err := s.screens.Judge(ctx, items, read)
+func (s *Service) judge(ctx context.Context, language string, items []stage.Rule, read func() func() ([]stage.Record, error)) (map[stage.Ref]stage.Verdict, stage.Summary, error) {
+	verdicts, summary, err := s.screens.Judge(ctx, language, items, read)
 	for i := range summary.Notes {
 		summary.Notes[i], _ = visible.Clean(summary.Notes[i])
 	}
@@ -186,9 +188,9 @@ func (s *Service) judge(ctx context.Context, items []stage.Rule, read func() fun
 	return verdicts, summary, err
 }
 
-func unclearOf(summary stage.Summary, candidate []stage.Rule) (all []Unclear) {
+func unclearOf(summary stage.Summary, candidate []stage.Rule, language string) (all []Unclear) {
 	for _, unclear := range summary.Unclear {
-		all = append(all, explain(unclear, candidate))
+		all = append(all, explain(unclear, candidate, language))
 	}
 	return all
 }
@@ -219,19 +221,38 @@ func (s *Service) reader(ctx context.Context, ids []int64, refs map[int64]stage.
 	}
 }
 
+// whys say what is unclear of a rule, by language: of one without a check, of one with a part
+// that is unclear, and of what is no rule of the text.
+var whys = map[string]struct{ whole, part, other string }{
+	"": {
+		"No check could be made of this rule: nothing is dropped by it. Name the words, hashtags, numbers or creators that decide.",
+		"Nothing is dropped by this rule, since a part of it is unclear: %s. Write that part anew, or as a rule of its own.",
+		"No check could be made of this rule: nothing is dropped by it.",
+	},
+	"de": {
+		"Aus dieser Regel wurde keine Prüfung: Sie entfernt nichts. Nennen Sie die Wörter, Hashtags, Zahlen oder Accounts, die entscheiden. Gelesen werden Regeln auf Englisch.",
+		"Diese Regel entfernt nichts, denn ein Teil ist unklar: %s. Schreiben Sie diesen Teil neu oder als eigene Regel.",
+		"Aus dieser Regel wurde keine Prüfung: Sie entfernt nichts.",
+	},
+}
+
 // explain says of an unclear rule, as a screen reports it, what was not understood.
-func explain(reported string, candidate []stage.Rule) Unclear {
+func explain(reported string, candidate []stage.Rule, language string) Unclear {
+	why, ok := whys[language]
+	if !ok {
+		why = whys[""]
+	}
 	for _, rule := range candidate {
 		rest, ok := strings.CutPrefix(reported, rule.Text)
 		switch part := strings.Trim(rest, " ()"); {
 		case !ok:
 		case rest == "":
-			return Unclear{rule.Text, "No check could be made of this rule: nothing is dropped by it. Name the words, hashtags, numbers or creators that decide."}
+			return Unclear{rule.Text, why.whole}
 		case strings.HasPrefix(rest, " ("):
-			return Unclear{rule.Text, "Nothing is dropped by this rule, since a part of it is unclear: " + part + ". Write that part anew, or as a rule of its own."}
+			return Unclear{rule.Text, fmt.Sprintf(why.part, part)}
 		}
 	}
-	return Unclear{reported, "No check could be made of this rule: nothing is dropped by it."}
+	return Unclear{reported, why.other}
 }
 
 // How a text changes the verdict on a video.

@@ -3,6 +3,7 @@ package preview
 import (
 	"context"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ func (w *world) Records(_ context.Context, ids []int64) (map[int64]stage.Record,
 	return found, nil
 }
 
-func (w *world) Judge(ctx context.Context, rules []stage.Rule, read func() func() ([]stage.Record, error)) (map[stage.Ref]stage.Verdict, stage.Summary, error) {
+func (w *world) Judge(ctx context.Context, _ string, rules []stage.Rule, read func() func() ([]stage.Record, error)) (map[stage.Ref]stage.Verdict, stage.Summary, error) {
 	if w.enter != nil {
 		if err := w.enter(ctx); err != nil {
 			return nil, stage.Summary{}, err
@@ -74,7 +75,7 @@ func TestTheDifferenceToTheRulesInForce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		_, service, ctx := setup(t, db)
-		made, err := service.Preview(ctx, "- c\n- be kind\n- no b and no fuss", 10)
+		made, err := service.Preview(ctx, "- c\n- be kind\n- no b and no fuss", "", 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,6 +95,10 @@ func TestTheDifferenceToTheRulesInForce(t *testing.T) {
 		}
 		if diff := cmp.Diff(unclear, made.Unclear); diff != "" {
 			t.Errorf("unclear rules, want - got +:\n%s", diff)
+		}
+		german := Unclear{"be kind", whys["de"].whole}
+		if _, unclear, err := service.Read(ctx, "- c\n- be kind", "de"); err != nil || !slices.Contains(unclear, german) {
+			t.Errorf("in German: got %v %v, want %v among them", unclear, err, german)
 		}
 		if diff := cmp.Diff([]stage.Reading{{Rule: "c", Text: "drop if text mentions c"}}, made.Readings); diff != "" {
 			t.Errorf("readings, want - got +:\n%s", diff)
@@ -117,23 +122,23 @@ func TestATenantRunsOnePreviewAtATime(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() {
-			_, err := service.Preview(ctx, "- c", 10)
+			_, err := service.Preview(ctx, "- c", "", 10)
 			ended <- err
 		}()
 		for len(entered) == 0 {
 			time.Sleep(time.Millisecond) // until it is inside
 		}
-		if _, err := service.Preview(ctx, "- c", 10); !apierr.Is(err, apierr.RateLimited) {
+		if _, err := service.Preview(ctx, "- c", "", 10); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("a second preview of the tenant: got %v, want rate_limited", err)
 		}
-		if _, err := service.Preview(viewer.As(t.Context(), 8), "- c", 10); err != nil {
+		if _, err := service.Preview(viewer.As(t.Context(), 8), "- c", "", 10); err != nil {
 			t.Errorf("a preview of another tenant: %v", err)
 		}
 		close(leave)
 		if err := <-ended; err != nil {
 			t.Errorf("the first preview: %v", err)
 		}
-		if _, err := service.Preview(ctx, "- c", 10); err != nil {
+		if _, err := service.Preview(ctx, "- c", "", 10); err != nil {
 			t.Errorf("a preview after it: %v", err)
 		}
 	})
@@ -148,7 +153,7 @@ func TestAPreviewEndsAtItsDeadline(t *testing.T) {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
-		if _, err := service.Preview(ctx, "- c", 10); !apierr.Is(err, apierr.TemporaryServiceError) {
+		if _, err := service.Preview(ctx, "- c", "", 10); !apierr.Is(err, apierr.TemporaryServiceError) {
 			t.Errorf("got %v, want temporary_service_error", err)
 		}
 	})

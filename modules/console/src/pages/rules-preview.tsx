@@ -49,7 +49,7 @@ function Reading({ line, answer }: { line: string; answer: PreviewRulesResponse 
           {unclear.length === 0 && dropped === 0 && <Badge tone="good">{t("rules.understood")}</Badge>}
         </p>
       )}
-      {readings.map((one, i) => <p key={i} class="compiled" lang="en"><bdi>{one.reading}</bdi></p>)}
+      {readings.map((one, i) => <p key={i} class="compiled"><bdi>{one.reading}</bdi></p>)}
       {unclear.map((one, i) => <p key={i} class="why">{one.why}</p>)}
       {example && <p class="muted"><bdi>{example.reason.slice(0, 300)}</bdi></p>}
     </>

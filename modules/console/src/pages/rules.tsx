@@ -7,6 +7,7 @@ import { useAction, useQuery } from "../api/query";
 import { draftKey, researchScopes } from "../api/session";
 import { t } from "../i18n/t";
 import { announce } from "../shell/announce";
+import { language } from "../shell/preferences";
 import { Dialog } from "../ui/dialog";
 import { TextArea } from "../ui/input";
 import { Button, Card, Field, PageHead } from "../ui/parts";
@@ -55,7 +56,7 @@ export function usePreview(text: string): Preview & { again: () => void } {
     const timer = setTimeout(async () => {
       setState((before) => ({ ...before, problem: undefined, busy: true }));
       try {
-        const answer = await api.rules.previewRules({ text, sample }, { signal: stop.signal });
+        const answer = await api.rules.previewRules({ text, sample, language: language.value }, { signal: stop.signal });
         if (!stop.signal.aborted) setState({ text, answer, busy: false });
       } catch (error) {
         if (!stop.signal.aborted) setState((before) => ({ ...before, problem: problemOf(error), busy: false }));
@@ -66,7 +67,7 @@ export function usePreview(text: string): Preview & { again: () => void } {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [text, turn]);
+  }, [text, turn, language.value]);
   return { ...state, again: () => setTurn(turn + 1) };
 }
 

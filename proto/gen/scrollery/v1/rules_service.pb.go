@@ -117,7 +117,9 @@ type PutRulesRequest struct {
 	// The whole ruleset.
 	Text *string `protobuf:"bytes,1,opt,name=text" json:"text,omitempty"`
 	// Whether the answer says how each rule is read. False when absent.
-	Readings      *bool `protobuf:"varint,2,opt,name=readings" json:"readings,omitempty"`
+	Readings *bool `protobuf:"varint,2,opt,name=readings" json:"readings,omitempty"`
+	// Language of the readings and of what is unclear: `en` or `de`. English when absent.
+	Language      *string `protobuf:"bytes,3,opt,name=language" json:"language,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -164,6 +166,13 @@ func (x *PutRulesRequest) GetReadings() bool {
 		return *x.Readings
 	}
 	return false
+}
+
+func (x *PutRulesRequest) GetLanguage() string {
+	if x != nil && x.Language != nil {
+		return *x.Language
+	}
+	return ""
 }
 
 type PutRulesResponse struct {
@@ -351,7 +360,9 @@ type PreviewRulesRequest struct {
 	// The whole ruleset to try, as `PUT /v1/rules` takes it.
 	Text *string `protobuf:"bytes,1,opt,name=text" json:"text,omitempty"`
 	// How many videos of the library are judged, those that were first seen last; 500 when absent.
-	Sample        *int32 `protobuf:"varint,2,opt,name=sample" json:"sample,omitempty"`
+	Sample *int32 `protobuf:"varint,2,opt,name=sample" json:"sample,omitempty"`
+	// Language of the readings and of what is unclear: `en` or `de`. English when absent.
+	Language      *string `protobuf:"bytes,3,opt,name=language" json:"language,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -398,6 +409,13 @@ func (x *PreviewRulesRequest) GetSample() int32 {
 		return *x.Sample
 	}
 	return 0
+}
+
+func (x *PreviewRulesRequest) GetLanguage() string {
+	if x != nil && x.Language != nil {
+		return *x.Language
+	}
+	return ""
 }
 
 type PreviewRulesResponse struct {
@@ -744,10 +762,12 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\x0fGetRulesRequest\"k\n" +
 	"\x10GetRulesResponse\x12)\n" +
 	"\x05rules\x18\x01 \x01(\v2\x13.scrollery.v1.RulesR\x05rules\x12,\n" +
-	"\x05items\x18\x02 \x03(\v2\x16.scrollery.v1.RuleItemR\x05items\"Q\n" +
+	"\x05items\x18\x02 \x03(\v2\x16.scrollery.v1.RuleItemR\x05items\"|\n" +
 	"\x0fPutRulesRequest\x12\"\n" +
 	"\x04text\x18\x01 \x01(\tB\x0e\xbaH\v\xc8\x01\x01r\x06\x10\x01\x18\xa0\x9c\x01R\x04text\x12\x1a\n" +
-	"\breadings\x18\x02 \x01(\bR\breadings\"\x82\x02\n" +
+	"\breadings\x18\x02 \x01(\bR\breadings\x12)\n" +
+	"\blanguage\x18\x03 \x01(\tB\r\xbaH\n" +
+	"r\bR\x02enR\x02deR\blanguage\"\x82\x02\n" +
 	"\x10PutRulesResponse\x128\n" +
 	"\aoutcome\x18\x01 \x01(\tB\x1e\xbaH\x16r\x14R\acreatedR\tunchanged\xaa\x01\x02\b\x02R\aoutcome\x121\n" +
 	"\x05rules\x18\x02 \x01(\v2\x13.scrollery.v1.RulesB\x06\xbaH\x03\xc8\x01\x01R\x05rules\x12;\n" +
@@ -760,11 +780,13 @@ const file_scrollery_v1_rules_service_proto_rawDesc = "" +
 	"\x18ListRuleVersionsResponse\x12/\n" +
 	"\bversions\x18\x01 \x03(\v2\x13.scrollery.v1.RulesR\bversions\x126\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tB\x0e\xea\xda\x18\n" +
-	"nextCursorR\rnextPageToken\"]\n" +
+	"nextCursorR\rnextPageToken\"\x88\x01\n" +
 	"\x13PreviewRulesRequest\x12\"\n" +
 	"\x04text\x18\x01 \x01(\tB\x0e\xbaH\v\xc8\x01\x01r\x06\x10\x01\x18\xa0\x9c\x01R\x04text\x12\"\n" +
 	"\x06sample\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xd0\x0f(\x01R\x06sample\"\xfb\x03\n" +
+	"\xbaH\a\x1a\x05\x18\xd0\x0f(\x01R\x06sample\x12)\n" +
+	"\blanguage\x18\x03 \x01(\tB\r\xbaH\n" +
+	"r\bR\x02enR\x02deR\blanguage\"\xfb\x03\n" +
 	"\x14PreviewRulesResponse\x12\x1d\n" +
 	"\x06judged\x18\x01 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x06judged\x12\x19\n" +
 	"\x04kept\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x04kept\x12\x1f\n" +

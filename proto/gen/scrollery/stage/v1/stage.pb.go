@@ -734,7 +734,9 @@ type Run struct {
 	// Text of the tenant's own website and app; untrusted.
 	Pages []*Page `protobuf:"bytes,7,rep,name=pages" json:"pages,omitempty"`
 	// The host keeps the frames of findings. If not, it drops them: make none.
-	Frames        bool `protobuf:"varint,8,opt,name=frames" json:"frames,omitempty"`
+	Frames bool `protobuf:"varint,8,opt,name=frames" json:"frames,omitempty"`
+	// Screen: the language of people who read the readings, as `de`. Empty for English.
+	Language      string `protobuf:"bytes,9,opt,name=language" json:"language,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -823,6 +825,13 @@ func (x *Run) GetFrames() bool {
 		return x.Frames
 	}
 	return false
+}
+
+func (x *Run) GetLanguage() string {
+	if x != nil {
+		return x.Language
+	}
+	return ""
 }
 
 type Page struct {
@@ -1280,7 +1289,7 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\x05Error\x12\x14\n" +
 	"\x05fault\x18\x01 \x01(\tR\x05fault\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x19\n" +
-	"\bretry_at\x18\x03 \x01(\x03R\aretryAt\"\x8d\x02\n" +
+	"\bretry_at\x18\x03 \x01(\x03R\aretryAt\"\xa9\x02\n" +
 	"\x03Run\x12\x1b\n" +
 	"\tscroll_id\x18\x01 \x01(\tR\bscrollId\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x03R\x06number\x12/\n" +
@@ -1289,7 +1298,8 @@ const file_scrollery_stage_v1_stage_proto_rawDesc = "" +
 	"\x06prompt\x18\x05 \x01(\tR\x06prompt\x12\x10\n" +
 	"\x03now\x18\x06 \x01(\x03R\x03now\x12.\n" +
 	"\x05pages\x18\a \x03(\v2\x18.scrollery.stage.v1.PageR\x05pages\x12\x16\n" +
-	"\x06frames\x18\b \x01(\bR\x06frames\"B\n" +
+	"\x06frames\x18\b \x01(\bR\x06frames\x12\x1a\n" +
+	"\blanguage\x18\t \x01(\tR\blanguage\"B\n" +
 	"\x04Page\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x12\n" +
