@@ -138,7 +138,9 @@ func count(pieces []piece, bare bool) []Condition {
 			if last < 0 { // "last month"
 				all, last = []quantity{{value: 1}}, 0
 			}
-			all[last].measured(p.key)
+			if all[last].field == "" { // unlike "3:00 minutes"
+				all[last].measured(p.key)
+			}
 		case 'v', 'f':
 			if field = Field(p.key); last >= 0 {
 				all[last].of(field)

@@ -80,8 +80,12 @@ func newLexicon(text string) *lexicon {
 	all := sections(text)
 	l := &lexicon{keys: map[string]map[string]string{"subject": {}}, longest: map[string]int{}, known: map[string]bool{}, spellings: map[string]bool{}, adverts: map[string]bool{}, meanings: map[string][]string{}, letters: all["letters"], narrow: all["narrow"]}
 	for _, e := range all["verb-lead"] {
-		for _, lead := range split(e.text) {
-			all["cell"] = append(all["cell"], entry{"T", lead + " " + strings.ReplaceAll(all["verb"][0].text, ", ", ", "+lead+" ")})
+		for _, verbs := range all["verb"] {
+			for _, lead := range split(e.text) {
+				if e.key == verbs.key {
+					all["cell"] = append(all["cell"], entry{e.key[:1], lead + " " + strings.ReplaceAll(verbs.text, ", ", ", "+lead+" ")})
+				}
+			}
 		}
 	}
 	for section, entries := range all {

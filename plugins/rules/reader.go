@@ -27,6 +27,9 @@ func (c *compiler) item(text string, name stage.Rule, prompt bool) (checks []Che
 		return nil, []string{text}, false
 	}
 	plain := c.spelled(text)
+	if prompt { // a question asks a prompt for what it is about
+		plain = strings.ReplaceAll(plain, "?", ".")
+	}
 	for _, r := range c.rewrites {
 		plain = r.re.ReplaceAllString(plain, r.to)
 	}
