@@ -285,7 +285,7 @@ func (l *lexicon) period(pieces []piece, now time.Time) []Condition {
 }
 
 // edges are the ages of times: "older than 2025", "2025 or later".
-var edges = map[string]string{"> age": "< start", "< age": ">= end", ">= age": "< start", "<= age": ">= start"}
+var edges = map[string]string{"> age": "< start", "< age": ">= end", ">= age": "< end", "<= age": ">= start"}
 
 func posted(op string, at time.Time) Condition {
 	return Condition{Field: Posted, Op: op, At: at}
