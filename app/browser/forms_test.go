@@ -15,7 +15,12 @@ import (
 // german changes the language of the page.
 func (b *tab) german() {
 	b.t.Helper()
-	eval[bool](b, `(() => { const e = [...document.querySelectorAll('select')].find((e) => [...e.options].some((o) => o.value === 'de')); e.value = 'de'; e.dispatchEvent(new Event('change', {bubbles: true})); return true; })()`)
+	b.speak("de")
+}
+
+func (b *tab) speak(language string) {
+	b.t.Helper()
+	eval[bool](b, `(() => { const e = [...document.querySelectorAll('select')].find((e) => [...e.options].some((o) => o.value === 'de')); e.value = '`+language+`'; e.dispatchEvent(new Event('change', {bubbles: true})); return true; })()`)
 }
 
 // TestRulesAreReadBesideTheText types rules and compares the readings beside them. What was
@@ -41,6 +46,13 @@ func TestRulesAreReadBesideTheText(t *testing.T) {
 		t.Errorf("the readings (-want +got):\n%s", diff)
 	}
 	b.check("rules-reading")
+	b.german()
+	b.until(`document.querySelector('.readings[aria-busy=false] .compiled')?.innerText.startsWith('entfernt Videos mit dem Wort „giveaways“')`)
+	if why := eval[string](b, `document.querySelector('.readings .why').innerText`); !strings.HasPrefix(why, "Aus dieser Regel wurde keine Prüfung") {
+		t.Errorf("in German it is unclear since %q, want German", why)
+	}
+	b.speak("en")
+	b.sees("How they are read")
 
 	kept := `Object.keys(sessionStorage).filter((name) => name.startsWith('scrollery.draft.')).length`
 	if n := eval[int](b, kept); n != 1 {
