@@ -82,9 +82,8 @@ func (r *reading) except(checks []Check, lost []string) func(list []node) ([]Che
 		var exceptions [][]Condition
 		for i, p := range parts {
 			lost = append(lost, p.lost...)
-			numbers := func(p part) bool { return slices.ContainsFunc(p.found, Condition.numeric) }
-			switch joined := p.and && !p.noun && len(p.found) > 0 && len(exceptions) > 0 && (numbers(p) || numbers(parts[i-1])); {
-			case joined && numbers(p) && numbers(parts[i-1]):
+			switch joined := p.and && !p.noun && len(p.found) > 0 && len(exceptions) > 0 && (p.numbers() || parts[i-1].numbers()); {
+			case joined && p.numbers() && parts[i-1].numbers():
 				last := &exceptions[len(exceptions)-1]
 				*last = append(slices.Clone(*last), p.found...)
 			case joined:
@@ -145,7 +144,7 @@ func (r *reading) refuse(x *listed, list []node, all bool) (checks []Check, lost
 		if i > 0 && !all {
 			lost = append(lost, sharing(parts[i-1], one)...)
 		}
-		if one.both && !one.relative && slices.ContainsFunc(one.found, func(c Condition) bool { return c.numeric() || c.Field == Text }) {
+		if one.both && !one.relative && (one.numbers() || one.worded()) {
 			lost = append(lost, "both") // of a video that has both, or of each that has one?
 		}
 		if one.or {
@@ -227,8 +226,7 @@ func (r *reading) not(list, turned []node) (checks []Check, lost []string) {
 // mixed are parts that are not all names or all numbers: "if not English or under 10k views"
 // may negate the first alone.
 func mixed(parts []part) (lost []string) {
-	numbers := func(p part) bool { return slices.ContainsFunc(p.found, Condition.numeric) }
-	if len(parts) > 1 && slices.ContainsFunc(parts[1:], func(p part) bool { return numbers(p) != numbers(parts[0]) }) {
+	if len(parts) > 1 && slices.ContainsFunc(parts[1:], func(p part) bool { return p.numbers() != parts[0].numbers() }) {
 		return []string{"not one or not both"}
 	}
 	return nil
@@ -351,7 +349,7 @@ func (c Condition) binds(prompt bool) bool {
 func perPlatform(parts []part) (checks []Check) {
 	for i := range parts {
 		at := slices.IndexFunc(parts[i].found, func(c Condition) bool { return c.Field == Platform })
-		if !parts[i].on || at < 0 || !slices.ContainsFunc(parts[i].found, Condition.numeric) {
+		if !parts[i].on || at < 0 || !parts[i].numbers() {
 			continue
 		}
 		platform := parts[i].found[at]

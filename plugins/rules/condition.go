@@ -119,7 +119,7 @@ func (c Condition) bound() string {
 	case Age:
 		return n + " " + c.Unit
 	case Engagement, LikeRate:
-		return percent(c.Number) + "%"
+		return speaker{}.percent(c.Number) + "%"
 	case Posted:
 		return c.At.Format(time.DateOnly)
 	}

@@ -149,13 +149,10 @@ func (x *listed) part(n node) (out part) {
 			x.phrase(c, in, exact, &out)
 		}
 	}
-	of := func(field Field) bool {
-		return slices.ContainsFunc(out.found, func(c Condition) bool { return c.Field == field })
-	}
-	if out.people && !out.noun && (of(Age) || of(Posted)) {
+	if out.people && !out.noun && (out.of(Age) || out.of(Posted)) {
 		out.lost = append(out.lost, "the age of an account") // "accounts under 6 months old"
 	}
-	if in == "" && of(Words) || in != "" && of(Duration) {
+	if in == "" && out.of(Words) || in != "" && out.of(Duration) {
 		out.lost = append(out.lost, "what is counted") // "at least 20 words spoken", "hooks under 3 seconds"
 	}
 	slices.SortStableFunc(out.found, func(a, b Condition) int { return min(1, len(a.Values)) - min(1, len(b.Values)) }) // bounds first
@@ -215,7 +212,10 @@ func (x *listed) phrase(c cell, in Part, exact bool, out *part) {
 	}
 }
 
-// worded reports a part that searches texts.
-func (p part) worded() bool {
-	return slices.ContainsFunc(p.found, func(c Condition) bool { return c.Field == Text })
+// numbers reports a part with a bound, worded one that searches texts, and of one with a
+// condition on a field.
+func (p part) numbers() bool { return slices.ContainsFunc(p.found, Condition.numeric) }
+func (p part) worded() bool  { return p.of(Text) }
+func (p part) of(field Field) bool {
+	return slices.ContainsFunc(p.found, func(c Condition) bool { return c.Field == field })
 }

@@ -137,7 +137,7 @@ func (s speaker) number(c Condition) string {
 	case Posted:
 		key += " " + op
 	case Engagement, LikeRate:
-		n = s.grouped(math.Round(c.Number*1e8) / 1e6)
+		n = s.percent(c.Number)
 	}
 	which := "$2"
 	if c.Number == 1 {
@@ -160,9 +160,7 @@ func (c Condition) part() Part {
 }
 
 // percent is a share in hundredths, without what binary fractions add to it.
-func percent(share float64) string {
-	return strconv.FormatFloat(math.Round(share*1e8)/1e6, 'f', -1, 64)
-}
+func (s speaker) percent(share float64) string { return s.grouped(math.Round(share*1e8) / 1e6) }
 
 // grouped writes a number with a sign between groups of three digits: 1,234.5 or 1.234,5.
 func (s speaker) grouped(n float64) string {
