@@ -18,7 +18,7 @@ type Config struct {
 	// Generic are the hashtags and terms that are never trends, in any case
 	// and without their `#`. Default: a list of feed and platform words.
 	Generic []string `yaml:"generic"`
-	// PageCacheBytes bounds the memory for rendered pages; 0 keeps none. Default 32 MiB.
+	// PageCacheBytes bounds the memory for rendered pages and computed answers; 0 keeps none. Default 32 MiB.
 	PageCacheBytes int64 `yaml:"page_cache_bytes"`
 	// SecretKey hashes the names of what was deleted, and seals it while it can be brought
 	// back: the server's key. Default: that of a file in the data folder.

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/maypok86/otter/v2"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
@@ -152,7 +153,6 @@ func (p Page) beyond() string {
 // so a change is seen by the very next read, on every replica.
 type Pages struct {
 	cache   cache.Of[pageKey, rendered]
-	answers cache.Of[question, computed]
 	buffers sync.Pool
 }
 
@@ -167,7 +167,8 @@ type rendered struct {
 	stamp stamp
 	body  []byte
 	next  string
-	tag   string // see etag
+	tag   string    // see etag
+	made  time.Time // of a computed answer, whose body is protobuf
 }
 
 // stamp is the state of the library that a page shows. Subject and completed are
@@ -190,10 +191,6 @@ func NewPages(limit int64) (*Pages, error) {
 			return uint32(len(value.body) + len(value.next) + len(value.tag) + len(key.Token) + len(value.stamp.subject) + 200)
 		},
 	})
-	if err != nil {
-		return nil, err
-	}
-	p.answers, err = newAnswers()
 	return p, err
 }
 
