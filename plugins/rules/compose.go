@@ -50,6 +50,8 @@ func (r *reading) clause(name string, group func(int) []node) (checks []Check, l
 		}
 		more, missed := r.wish(plain, group(2))
 		return append(checks, more...), append(lost, missed...)
+	case "unsure": // "not over 2 minutes and in English"
+		return nil, []string{"both"}
 	case "not":
 		return r.not(group(1), group(2))
 	case "lack": // "skip what is not …"
@@ -144,6 +146,9 @@ func (r *reading) refuse(x *listed, list []node, all bool) (checks []Check, lost
 		if i > 0 && !all {
 			lost = append(lost, sharing(parts[i-1], one)...)
 		}
+		if joined := func(p part) bool { return p.or || p.and }; i > 0 && parts[i-1].numbers() && len(one.found) > 0 && !one.noun && !one.worded() && !slices.ContainsFunc(parts[i:], joined) {
+			lost = append(lost, "both") // "not more than a week old, in English": is the latter wanted?
+		}
 		if one.both && !one.relative && (one.numbers() || one.worded()) {
 			lost = append(lost, "both") // of a video that has both, or of each that has one?
 		}
@@ -159,6 +164,9 @@ func (r *reading) refuse(x *listed, list []node, all bool) (checks []Check, lost
 		lost = append(lost, "not one and not another") // "skip non-English and non-German"
 	}
 	if all && len(checks) > 1 {
+		if slices.ContainsFunc(together[1:], func(c Condition) bool { return c.numeric() && c.Field == together[0].Field }) {
+			lost = append(lost, "both") // "under 10 seconds and over 3 minutes? drop"
+		}
 		checks = []Check{{Effect: Drop, Conditions: together}}
 	}
 	return simplify(checks), lost
