@@ -2,6 +2,25 @@
 // what changed.
 //
 // The definitions are in package score, which knows no database.
+//
+// What changed is marked and scored: creators first, then the videos that depend on the niche of
+// a changed one; a large niche is finished by the queue. One pass over all rows would need no
+// marks. It was measured after a scroll of 250 new videos, in seconds of one core, on PostgreSQL
+// with its server's:
+//
+//	videos   a creator   a pass: SQLite, PostgreSQL   marks: SQLite, PostgreSQL
+//	 10,000         20   0.23        0.68             0.19       0.64
+//	 10,000          1   0.42        1.3              0.35       0.87
+//	100,000         20   1.2         1.1              0.41       0.87
+//	100,000          1   4.2                          4.2, of which the scroll waits for 2.4
+//
+// Where most creators have one video, nine of ten baselines change with each scroll, and both ways
+// write them; a pass then takes more than 2 s at 100,000 and allocates 550 MB. Elsewhere marks save
+// half of the work and more, and at a million the 10 s of reading and computing all. A pass would
+// also change early views of creators that no scroll has touched.
+//
+// Archiving a video counts its keys again from their stored members, in 3 ms, since the next page
+// of trends shows it: measuring a window anew reads all of its videos.
 package scoring
 
 import (
