@@ -62,7 +62,17 @@ func BenchmarkHot(bench *testing.B) {
 	}
 	page := func(text string, args []any) func() error {
 		return func() error {
-			return b.db.Hot(text).Each(b.ctx, func(store.Row) (bool, error) { return true, nil }, args...)
+			var targets []any
+			return store.Scan(b.db.Hot(text).Query(b.ctx, args...))(func(rows *sql.Rows) error {
+				columns, err := rows.Columns()
+				if err != nil {
+					return err
+				}
+				for len(targets) < len(columns) {
+					targets = append(targets, new(any))
+				}
+				return rows.Scan(targets...)
+			})
 		}
 	}
 	write := func(do func(ctx context.Context, tx *store.Tx) error) func() error {

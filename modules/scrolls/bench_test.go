@@ -97,7 +97,6 @@ func BenchmarkHot(b *testing.B) {
 	w, _ := benchmarkWorld(b)
 	ended := w.complete(w.create(Start{}).ID)
 	hot, ctx, scrolls := w.service.hot, tenant(), w.db.Ent().Scroll
-	ignore := func(store.Row) (bool, error) { return true, nil }
 	verdicts := make([]*verdict, 200)
 	items := make([]item, len(verdicts))
 	for i, rec := range videos("tiktok", 1, len(verdicts)) {
@@ -118,7 +117,7 @@ func BenchmarkHot(b *testing.B) {
 			},
 		},
 		"counted": {
-			func() error { return hot.counted.Each(ctx, ignore, w.subject) },
+			func() error { _, err := store.Query[int64](ctx, hot.counted, w.subject); return err },
 			func() error {
 				_, err := w.db.Ent().ScrollCount.Query().Where(scrollcount.Subject(w.subject)).Only(ctx)
 				return err

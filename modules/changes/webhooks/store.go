@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 	"strings"
@@ -253,15 +252,9 @@ func (s *sender) skip(ctx context.Context, hook *Webhook) error {
 // waited longest come first.
 func (s *sender) due(ctx context.Context) (found []jobArgs, err error) {
 	now := s.now()
-	rows, err := s.db.HotTenantless(`SELECT w.id, {owner:w} FROM webhooks w JOIN feeds f ON {owner:f} = {owner:w}
+	found, err = store.Query[jobArgs](viewer.System(ctx), s.db.HotTenantless(`SELECT w.id AS webhook, {owner:w} AS account FROM webhooks w JOIN feeds f ON {owner:f} = {owner:w}
 WHERE w.status = 'active' AND w.next_at <= $1 AND w.lease_until <= $2 AND f.seq <> w.cursor ORDER BY w.next_at LIMIT 200`,
-		"deliveries of all accounts are queued").Query(viewer.System(ctx), now.UnixMilli(), s.leased(now))
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var args jobArgs
-		err := rows.Scan(&args.Webhook, &args.Account)
-		found = append(found, args)
-		return err
-	})
+		"deliveries of all accounts are queued"), now.UnixMilli(), s.leased(now))
 	if err != nil {
 		return nil, fmt.Errorf("find webhooks with changes to deliver: %w", err)
 	}

@@ -117,7 +117,7 @@ func (l *Log) learn(ctx context.Context, f file, instead string) error {
 // any reports whether the database has something that the log is to have.
 func (l *Log) any(ctx context.Context) (found bool, err error) {
 	for _, text := range []string{`SELECT 1 FROM removal_lines LIMIT 1`, `SELECT 1 FROM tombstones LIMIT 1`, `SELECT 1 FROM suppressions LIMIT 1`} {
-		err := l.db.HotTenantless(text, ofAll).Each(ctx, func(store.Row) (bool, error) { found = true; return false, nil })
+		_, found, err := store.One[int64](ctx, l.db.HotTenantless(text, ofAll))
 		if err != nil || found {
 			return found, err
 		}
@@ -127,50 +127,50 @@ func (l *Log) any(ctx context.Context) (found bool, err error) {
 
 // seed hands over all that the database knows and can still say.
 func (l *Log) seed(ctx context.Context, key *secret.Hasher, add func(Line) error) error {
-	tombstones := l.db.HotTenantless(`SELECT t.{owner}, t.hash, t.deletion_id, t.created_at FROM tombstones t
+	tombstones := l.db.HotTenantless(`SELECT t.{owner} AS account, t.hash, t.deletion_id, t.created_at FROM tombstones t
 WHERE (t.{owner}, t.hash) > ($1, $2) ORDER BY t.{owner}, t.hash LIMIT 1000`, ofAll)
 	account, after, said := int64(0), "", map[int64]bool{}
-	for rows := readAtOnce; rows == readAtOnce; {
-		rows = 0
-		var lines []Line
-		var owners []int64
-		err := tombstones.Each(ctx, func(row store.Row) (bool, error) {
-			rows++
-			account, _ = row[0].(int64)
-			after, _ = row[1].(string)
-			deletion, _ := row[2].(int64)
-			at, _ := row[3].(int64)
-			owners = append(owners, account)
-			lines = append(lines, Bury(key, account, deletion, after, at))
-			return true, nil
-		}, account, after)
-		for i := range lines {
-			if err == nil && !said[lines[i].id] {
-				said[lines[i].id] = true
-				err = l.seedDeletion(viewer.As(ctx, owners[i]), lines[i], add)
-			}
-			if err == nil {
-				err = add(lines[i])
-			}
-		}
+	for more := true; more; {
+		rows, err := store.Query[struct {
+			Account               int64
+			Hash                  string
+			DeletionID, CreatedAt int64
+		}](ctx, tombstones, account, after)
 		if err != nil {
 			return err
 		}
+		for _, row := range rows {
+			account, after = row.Account, row.Hash
+			line := Bury(key, account, row.DeletionID, row.Hash, row.CreatedAt)
+			if !said[line.id] {
+				said[line.id] = true
+				if err := l.seedDeletion(viewer.As(ctx, account), line, add); err != nil {
+					return err
+				}
+			}
+			if err := add(line); err != nil {
+				return err
+			}
+		}
+		more = len(rows) == readAtOnce
 	}
 	suppressions := l.db.HotTenantless(`SELECT hash, erasure_id, created_at FROM suppressions WHERE hash > $1 ORDER BY hash LIMIT 1000`, ofAll)
 	after = ""
-	for rows := readAtOnce; rows == readAtOnce; {
-		rows = 0
-		err := suppressions.Each(ctx, func(row store.Row) (bool, error) {
-			rows++
-			after, _ = row[0].(string)
-			erasure, _ := row[1].(int64)
-			at, _ := row[2].(int64)
-			return true, add(Suppress(erasure, after, at))
-		}, after)
+	for more := true; more; {
+		rows, err := store.Query[struct {
+			Hash                 string
+			ErasureID, CreatedAt int64
+		}](ctx, suppressions, after)
 		if err != nil {
 			return err
 		}
+		for _, row := range rows {
+			after = row.Hash
+			if err := add(Suppress(row.ErasureID, row.Hash, row.CreatedAt)); err != nil {
+				return err
+			}
+		}
+		more = len(rows) == readAtOnce
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestApartReadsBesideReaders(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(store.BulkReader(t.Context()), time.Minute)
 	defer cancel()
-	each := func(store.Row) (bool, error) { return true, nil }
+	each := func(*int64) (bool, error) { return true, nil }
 	rows := func(rows *sql.Rows, err error) error {
 		return store.Scan(rows, err)(func(*sql.Rows) error { return nil })
 	}
@@ -93,8 +93,8 @@ func TestApartReadsBesideReaders(t *testing.T) {
 	listed := db.HotTenantless("SELECT id FROM accounts WHERE id IN ({list:1})", "a test")
 	for name, read := range map[string]func() error{
 		"Ent":              func() error { _, err := db.Ent().Account.Query().Count(ctx); return err },
-		"each row":         func() error { return fixed.Each(ctx, each, int64(1)) },
-		"each of a list":   func() error { return listed.Each(ctx, each, []int64{1}) },
+		"each row":         func() error { return store.Each(ctx, fixed, each, int64(1)) },
+		"each of a list":   func() error { return store.Each(ctx, listed, each, []int64{1}) },
 		"a query":          func() error { return rows(fixed.Query(ctx, int64(1))) },
 		"a query of lists": func() error { return rows(listed.Query(ctx, []int64{1})) },
 	} {

@@ -125,25 +125,12 @@ func (s *Hot) byRows(tx *Tx, args []any) (rows [][]any) {
 
 var errNoAccount = errors.New("no account in the context: a tenant's statement needs one")
 
-// Row is what [Hot.Each] hands out: each value is an int64, a float64, a string,
-// bytes or nil.
-type Row = []driver.Value
-
-// Each runs the statement outside of transactions and hands do a row at a time,
-// until do returns false. The row's values may be kept, the row may not. do must
-// not write, nor take long: it may hold up writers. New code takes [Each], whose
-// rows are typed.
-func (s *Hot) Each(ctx context.Context, do func(row Row) (more bool, err error), args ...any) error {
-	return s.each(ctx, nil, func(_ []string, row Row) (bool, error) { return do(row) }, args)
-}
-
-// EachIn is Each in a transaction. do may not use the transaction.
-func (s *Hot) EachIn(ctx context.Context, tx *Tx, do func(row Row) (more bool, err error), args ...any) error {
-	return s.each(ctx, tx, func(_ []string, row Row) (bool, error) { return do(row) }, args)
-}
+// rawRow is a row before it is typed: each value is an int64, a float64, a string, bytes, a
+// bool or nil.
+type rawRow = []driver.Value
 
 // each runs the statement in a transaction, or outside of all if tx is nil.
-func (s *Hot) each(ctx context.Context, tx *Tx, do func(columns []string, row Row) (more bool, err error), args []any) error {
+func (s *Hot) each(ctx context.Context, tx *Tx, do func(columns []string, row rawRow) (more bool, err error), args []any) error {
 	if s.db.pg != nil {
 		rows, err := s.query(ctx, tx, args)
 		return eachRow(rows, err, do)
@@ -157,7 +144,7 @@ func (s *Hot) each(ctx context.Context, tx *Tx, do func(columns []string, row Ro
 	if s.fixed {
 		return eachRow(rows, err, do)
 	}
-	return eachRow(rows, err, func(columns []string, row Row) (bool, error) {
+	return eachRow(rows, err, func(columns []string, row rawRow) (bool, error) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
@@ -177,7 +164,7 @@ func (s *Hot) query(ctx context.Context, tx *Tx, args []any) (*sql.Rows, error) 
 }
 
 // eachRow hands out the rows of a query of database/sql.
-func eachRow(rows *sql.Rows, err error, do func(columns []string, row Row) (more bool, err error)) error {
+func eachRow(rows *sql.Rows, err error, do func(columns []string, row rawRow) (more bool, err error)) error {
 	if err != nil {
 		return err
 	}
@@ -186,7 +173,7 @@ func eachRow(rows *sql.Rows, err error, do func(columns []string, row Row) (more
 	if err != nil {
 		return err
 	}
-	row, values, targets := make(Row, len(columns)), make([]any, len(columns)), make([]any, len(columns))
+	row, values, targets := make(rawRow, len(columns)), make([]any, len(columns)), make([]any, len(columns))
 	for i := range values {
 		targets[i] = &values[i]
 	}

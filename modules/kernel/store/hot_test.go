@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -191,8 +190,7 @@ func TestHotRunsForItsTenantOnly(t *testing.T) {
 		if got := write(b, update, 7); got != 0 {
 			t.Errorf("another tenant changes %d rows, want 0", got)
 		}
-		var each []int64
-		err := read.Each(a, func(row store.Row) (bool, error) { each = append(each, row[0].(int64)); return true, nil }, 6, 5)
+		each, err := store.Query[int64](a, read, 6, 5)
 		if diff := cmp.Diff([]int64{id}, each); err != nil || diff != "" {
 			t.Errorf("each, err %v, want - got +:\n%s", err, diff)
 		}
@@ -244,12 +242,8 @@ func TestUpdatesOfRowsChangeTheirRows(t *testing.T) {
 			Handle    string
 			Followers int64
 		}
-		var got []row
 		read := db.HotTenantless("SELECT id, handle, followers FROM creators WHERE {owner} IN ($1, $2) ORDER BY id", "a test of all tenants")
-		err = read.Each(t.Context(), func(r store.Row) (bool, error) {
-			got = append(got, row{r[0].(int64), fmt.Sprint(r[1]), r[2].(int64)})
-			return true, nil
-		}, tenantA, tenantB)
+		got, err := store.Query[row](t.Context(), read, tenantA, tenantB)
 		want := []row{{ids[0], "b", 15}, {ids[1], "a", 25}, {ids[2], "", 1}, {ids[3], "", 1}}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("err %v, want - got +:\n%s", err, diff)

@@ -11,24 +11,23 @@ import (
 
 // Query runs a hot statement outside of transactions and returns its rows, each in a T.
 //
-// A T is a struct, whose exported fields are the columns: the one named by a field's tag
+// A T is a struct, whose exported fields, those of embedded structs too, are the columns: the one named by a field's tag
 // `db`, else by its name in snake_case, so `SELECT video_id` fills VideoID. The statement
 // must select each of them, and nothing else, in any order. A T of another kind takes
 // the statement's only column. NULL needs a pointer or a [sql.Scanner] such as [sql.Null];
 // anywhere else it is an error, and so is a value of another type than the field's.
 func Query[T any](ctx context.Context, s *Hot, args ...any) ([]T, error) {
-	return collect[T](s, func(do func([]string, Row) (bool, error)) error { return s.each(ctx, nil, do, args) })
+	return collect[T](s, func(do func([]string, rawRow) (bool, error)) error { return s.each(ctx, nil, do, args) })
 }
 
 // QueryIn is [Query] in a transaction, or outside of all if tx is nil.
 func QueryIn[T any](ctx context.Context, tx *Tx, s *Hot, args ...any) ([]T, error) {
-	return collect[T](s, func(do func([]string, Row) (bool, error)) error { return s.each(ctx, tx, do, args) })
+	return collect[T](s, func(do func([]string, rawRow) (bool, error)) error { return s.each(ctx, tx, do, args) })
 }
 
 // One is [Query] of the first row; found is false if there is none.
 func One[T any](ctx context.Context, s *Hot, args ...any) (row T, found bool, err error) {
-	err = Each(ctx, s, func(got *T) (bool, error) { row, found = *got, true; return false, nil }, args...)
-	return row, found, err
+	return OneIn[T](ctx, nil, s, args...)
 }
 
 // OneIn is [One] in a transaction, or outside of all if tx is nil.
@@ -38,12 +37,18 @@ func OneIn[T any](ctx context.Context, tx *Tx, s *Hot, args ...any) (row T, foun
 }
 
 // Each is [Query] that hands out a row at a time, until do returns false. The row is
-// valid during the call. What is said of [Hot.Each] holds for do.
+// valid during the call. do must not write, nor take long: it may hold up writers.
 func Each[T any](ctx context.Context, s *Hot, do func(row *T) (more bool, err error), args ...any) error {
-	return s.each(ctx, nil, into(s, do), args)
+	return EachIn(ctx, nil, s, do, args...)
 }
 
-func collect[T any](s *Hot, each func(do func([]string, Row) (bool, error)) error) (all []T, err error) {
+// EachIn is [Each] in a transaction, or outside of all if tx is nil. do may not use the
+// transaction.
+func EachIn[T any](ctx context.Context, tx *Tx, s *Hot, do func(row *T) (more bool, err error), args ...any) error {
+	return s.each(ctx, tx, into(s, do), args)
+}
+
+func collect[T any](s *Hot, each func(do func([]string, rawRow) (bool, error)) error) (all []T, err error) {
 	err = each(into(s, func(row *T) (bool, error) { all = append(all, *row); return true, nil }))
 	if err != nil {
 		return nil, err
@@ -52,10 +57,10 @@ func collect[T any](s *Hot, each func(do func([]string, Row) (bool, error)) erro
 }
 
 // into scans each row for do.
-func into[T any](s *Hot, do func(row *T) (more bool, err error)) func(columns []string, row Row) (bool, error) {
+func into[T any](s *Hot, do func(row *T) (more bool, err error)) func(columns []string, row rawRow) (bool, error) {
 	var fields []field
 	var one T
-	return func(columns []string, row Row) (more bool, err error) {
+	return func(columns []string, row rawRow) (more bool, err error) {
 		if fields == nil {
 			if fields, err = s.fieldsOf(reflect.TypeFor[T](), columns); err != nil {
 				return false, err
@@ -75,7 +80,7 @@ func into[T any](s *Hot, do func(row *T) (more bool, err error)) func(columns []
 
 // field is where a column goes.
 type field struct {
-	index   int // of the struct's field; -1: the row is the value
+	index   []int // of the struct's field; nil: the row is the value
 	scanner bool
 }
 
@@ -99,19 +104,18 @@ func match(row reflect.Type, columns []string) ([]field, error) {
 		if len(columns) != 1 {
 			return nil, fmt.Errorf("it has %d columns, want 1", len(columns))
 		}
-		return []field{{index: -1, scanner: reflect.PointerTo(row).Implements(scannerType)}}, nil
+		return []field{{scanner: reflect.PointerTo(row).Implements(scannerType)}}, nil
 	}
 	byName := map[string]field{}
-	for i := range row.NumField() {
-		f := row.Field(i)
-		if !f.IsExported() {
+	for _, f := range reflect.VisibleFields(row) {
+		if f.Anonymous || !f.IsExported() {
 			continue
 		}
 		name := f.Tag.Get("db")
 		if name == "" {
 			name = snake(f.Name)
 		}
-		byName[name] = field{index: i, scanner: reflect.PointerTo(f.Type).Implements(scannerType)}
+		byName[name] = field{index: f.Index, scanner: reflect.PointerTo(f.Type).Implements(scannerType)}
 	}
 	found := make([]field, len(columns))
 	for i, column := range columns {
@@ -143,8 +147,8 @@ func snake(name string) string {
 
 // set stores the value of a column.
 func (f field) set(row reflect.Value, value any) error {
-	if f.index >= 0 {
-		row = row.Field(f.index)
+	if f.index != nil {
+		row = row.FieldByIndex(f.index)
 	}
 	if f.scanner {
 		return row.Addr().Interface().(sql.Scanner).Scan(value)

@@ -2,7 +2,6 @@ package insight
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // awaitsNiche is the value of by_niche of a video whose niche is still to be asked.
@@ -40,8 +40,8 @@ func (s *Service) scoredVideo(ctx context.Context, id int64) (*scoredVideo, erro
 		awaitsNiche: row.ByNiche == awaitsNiche, twiceBaseline: row.TwiceBaseline, samples: row.SampleCount, since: row.OutlierSince,
 		early: row.Early, alike: row.Alike, alikeCreators: row.AlikeCreators,
 		reading: score.Reading{
-			ID: row.ID, Kind: score.Kind(row.GrowthKind), PostedAt: or(row.PostedAt, score.Undated), ObservedAt: or(row.UsableAt, 0),
-			Views: or(row.UsableViews, score.Unknown), Likes: or(row.UsableLikes, score.Unknown),
+			ID: row.ID, Kind: score.Kind(row.GrowthKind), PostedAt: videos.Or(row.PostedAt, score.Undated), ObservedAt: videos.Or(row.UsableAt, 0),
+			Views: videos.Or(row.UsableViews, score.Unknown), Likes: videos.Or(row.UsableLikes, score.Unknown),
 		},
 	}, nil
 }
@@ -66,12 +66,8 @@ func (s *Service) handleOwner(ctx context.Context, platform, handle string) (id 
 	if handle == "" {
 		return 0, nil
 	}
-	err = s.DB.Hot(`SELECT COALESCE((SELECT MAX(creator_id) FROM videos WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 0),
-(SELECT MAX(creator_id) FROM videos WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 1), 0)`).
-		Each(ctx, func(row store.Row) (bool, error) {
-			id, _ = row[0].(int64)
-			return false, nil
-		}, platform, handle)
+	id, _, err = store.One[int64](ctx, s.DB.Hot(`SELECT COALESCE((SELECT MAX(creator_id) FROM videos WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 0),
+(SELECT MAX(creator_id) FROM videos WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 1), 0)`), platform, handle)
 	if err != nil {
 		return 0, fmt.Errorf("find the creator of a handle: %w", err)
 	}
@@ -80,24 +76,22 @@ func (s *Service) handleOwner(ctx context.Context, platform, handle string) (id 
 
 // creatorVideos are the newest videos of a creator by posting time, at most
 // mostCreatorVideos, and how many there are.
-func (s *Service) creatorVideos(ctx context.Context, id int64) (videos []scoredVideo, total int, err error) {
-	rows, err := s.DB.Hot(`SELECT id, growth_kind, posted_at, usable_at, usable_views, usable_likes, archived, outlier_order IS NOT NULL,
-COUNT(*) OVER () FROM videos WHERE {tenant} AND creator_id = $1 ORDER BY posted_at IS NULL, posted_at DESC, id LIMIT `+strconv.Itoa(mostCreatorVideos)).Query(ctx, id)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var v scoredVideo
-		var kind string
-		var posted, at, views, likes sql.NullInt64
-		r := &v.reading
-		err := rows.Scan(&r.ID, &kind, &posted, &at, &views, &likes, &v.archived, &v.listed, &total)
-		r.Kind, r.PostedAt, r.ObservedAt = score.Kind(kind), known(posted, score.Undated), at.Int64
-		r.Views, r.Likes = known(views, score.Unknown), known(likes, score.Unknown)
-		videos = append(videos, v)
-		return err
-	})
+func (s *Service) creatorVideos(ctx context.Context, id int64) (all []scoredVideo, total int, err error) {
+	newest := s.DB.Hot(`SELECT id, ` + videos.ReadingColumns + `, archived, outlier_order IS NOT NULL AS listed, COUNT(*) OVER () AS total
+FROM videos WHERE {tenant} AND creator_id = $1 ORDER BY posted_at IS NULL, posted_at DESC, id LIMIT ` + strconv.Itoa(mostCreatorVideos))
+	err = store.Each(ctx, newest, func(row *struct {
+		videos.ReadingRow
+		Archived, Listed bool
+		Total            int
+	},
+	) (bool, error) {
+		all, total = append(all, scoredVideo{reading: row.Reading(), archived: row.Archived, listed: row.Listed}), row.Total
+		return true, nil
+	}, id)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read the videos of creator %d: %w", id, err)
 	}
-	return videos, total, nil
+	return all, total, nil
 }
 
 // orderOf is the sort key of a listed video, nil for any other.
@@ -108,31 +102,17 @@ func orderOf(row *ent.Video) []byte {
 	return *row.OutlierOrder
 }
 
-func or(value *int64, absent int64) int64 {
-	if value == nil {
-		return absent
-	}
-	return *value
-}
-
 // creatorReadings are the videos of the video's creator as scoring sees them, itself among
 // them; those that cannot be used by their newest reading, so that the reason shows.
 func (s *Service) creatorReadings(ctx context.Context, v *scoredVideo) ([]score.Reading, error) {
 	readings := []score.Reading{v.reading}
 	if v.creator != nil {
 		readings = nil
-		rows, err := s.DB.Hot(`SELECT id, growth_kind, posted_at, usable_at, usable_views, usable_likes FROM videos
-WHERE {tenant} AND creator_id = $1`).Query(ctx, *v.creator)
-		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-			var r score.Reading
-			var kind string
-			var posted, at, views, likes sql.NullInt64
-			err := rows.Scan(&r.ID, &kind, &posted, &at, &views, &likes)
-			r.Kind, r.PostedAt, r.ObservedAt = score.Kind(kind), known(posted, score.Undated), at.Int64
-			r.Views, r.Likes = known(views, score.Unknown), known(likes, score.Unknown)
-			readings = append(readings, r)
-			return err
-		})
+		all := s.DB.Hot(`SELECT id, ` + videos.ReadingColumns + ` FROM videos WHERE {tenant} AND creator_id = $1`)
+		err := store.Each(ctx, all, func(row *videos.ReadingRow) (bool, error) {
+			readings = append(readings, row.Reading())
+			return true, nil
+		}, *v.creator)
 		if err != nil {
 			return nil, fmt.Errorf("read the videos of creator %d: %w", *v.creator, err)
 		}
@@ -144,32 +124,20 @@ WHERE {tenant} AND creator_id = $1`).Query(ctx, *v.creator)
 	if v.creator != nil {
 		where, arg = "v.creator_id = $1", *v.creator
 	}
-	refused := map[int64]score.Reading{}
-	rows, err := s.DB.Hot(`SELECT v.id, o.observed_at, o.views, o.likes FROM videos v
+	refused := map[int64]score.Observation{}
+	err := store.Each(ctx, s.DB.Hot(`SELECT v.id AS video_id, o.scroll_id, o.observed_at, o.views, o.likes FROM videos v
 JOIN observations o ON {tenant:o} AND o.video_id = v.id AND o.observed_at = v.observed_at
-WHERE {tenant:v} AND v.usable_views IS NULL AND `+where).Query(ctx, arg)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var r score.Reading
-		var views, likes sql.NullInt64
-		err := rows.Scan(&r.ID, &r.ObservedAt, &views, &likes)
-		r.Views, r.Likes = known(views, score.Unknown), known(likes, score.Unknown)
-		refused[r.ID] = r
-		return err
-	})
+WHERE {tenant:v} AND v.usable_views IS NULL AND `+where), func(row *videos.ObservedRow) (bool, error) {
+		refused[row.VideoID] = row.Observation()
+		return true, nil
+	}, arg)
 	if err != nil {
 		return nil, fmt.Errorf("read refused readings: %w", err)
 	}
 	for i := range readings {
 		if r, ok := refused[readings[i].ID]; ok {
-			readings[i].ObservedAt, readings[i].Views, readings[i].Likes = r.ObservedAt, r.Views, r.Likes
+			readings[i].ObservedAt, readings[i].Views, readings[i].Likes = r.At, r.Views, r.Likes
 		}
 	}
 	return readings, nil
-}
-
-func known(value sql.NullInt64, absent int64) int64 {
-	if !value.Valid {
-		return absent
-	}
-	return value.Int64
 }

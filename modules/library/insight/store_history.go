@@ -2,7 +2,6 @@ package insight
 
 import (
 	"context"
-	"database/sql"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -155,7 +154,7 @@ func (s *Service) Observations(ctx context.Context, id string, limit int, token 
 		next = tokenOf(rows[limit-1].ObservedAt, rows[limit-1].ID)
 	}
 	for _, row := range rows {
-		found = append(found, Observation{row, score.Usable(or(row.Views, score.Unknown), or(row.Likes, score.Unknown))})
+		found = append(found, Observation{row, score.Usable(videos.Or(row.Views, score.Unknown), videos.Or(row.Likes, score.Unknown))})
 	}
 	return found, next, nil
 }
@@ -180,16 +179,11 @@ func afterToken(token string) (at, id int64, err error) {
 // observationsOf are those of the videos in (after, until].
 func (s *Service) observationsOf(ctx context.Context, ids []int64, after, until int64) (found []score.Observation, err error) {
 	for part := range slices.Chunk(ids, pointsAtOnce) {
-		rows, err := s.DB.Hot(`SELECT video_id, scroll_id, observed_at, views, likes FROM observations
-WHERE {tenant} AND video_id IN ({list:1}) AND observed_at > $2 AND observed_at <= $3`).Query(ctx, part, after, until)
-		err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-			var o score.Observation
-			var views, likes sql.NullInt64
-			err := rows.Scan(&o.Video, &o.Scroll, &o.At, &views, &likes)
-			o.Views, o.Likes = known(views, score.Unknown), known(likes, score.Unknown)
-			found = append(found, o)
-			return err
-		})
+		seen := s.DB.Hot(`SELECT ` + videos.ObservedColumns + ` FROM observations WHERE {tenant} AND video_id IN ({list:1}) AND observed_at > $2 AND observed_at <= $3`)
+		err := store.Each(ctx, seen, func(row *videos.ObservedRow) (bool, error) {
+			found = append(found, row.Observation())
+			return true, nil
+		}, part, after, until)
 		if err != nil {
 			return nil, fmt.Errorf("read the readings of a key: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/ent/scorepoint"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // Flag says what a scroll did to a video.
@@ -100,7 +101,7 @@ func (s *Service) flags(ctx context.Context, id int64) (flags []Point, err error
 }
 
 func point(row *ent.ScorePoint) Point {
-	p := Point{Scroll: row.ScrollID, Video: row.VideoID, Method: row.Method, PostedAt: or(row.PostedAt, score.Undated), Early: row.Early, Flag: Flag(row.Flag)}
+	p := Point{Scroll: row.ScrollID, Video: row.VideoID, Method: row.Method, PostedAt: videos.Or(row.PostedAt, score.Undated), Early: row.Early, Flag: Flag(row.Flag)}
 	r := score.Reading{PostedAt: p.PostedAt, ObservedAt: row.ObservedAt}
 	p.Outlier = score.Outlier{
 		ID: row.VideoID, Kind: score.Kind(row.GrowthKind), Views: row.Views, ObservedAt: row.ObservedAt, Age: r.Age(),

@@ -3,13 +3,13 @@ package lists
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
+	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // MostPoints is the most points of a plot. mostLooked bounds the videos that a plot reads to
@@ -35,27 +35,25 @@ func (s *Service) Plot(ctx context.Context, p Page) (plot Plot, err error) {
 		return Plot{}, fmt.Errorf("read scores: %w", err)
 	}
 	plot.Partial = partial
-	rows, err := s.db.Hot(text).Query(ctx, args...)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var o score.Outlier
-		var kind string
-		var posted, at, views sql.NullInt64
-		var doubtful, listed int
-		err := rows.Scan(&o.ID, &kind, &posted, &at, &views, &o.TwiceBaseline, &o.SampleCount, &o.CreatorPeers, &doubtful, &listed)
-		if plot.Videos++; err != nil || o.TwiceBaseline == 0 || !views.Valid {
-			return err
+	err = store.Each(ctx, s.db.Hot(text), func(row *struct {
+		videos.ReadingRow
+		TwiceBaseline      int64
+		SampleCount, Peers int
+		Doubtful, Listed   bool
+	},
+	) (bool, error) {
+		if plot.Videos++; row.TwiceBaseline == 0 || row.UsableViews == nil {
+			return true, nil
 		}
-		r := score.Reading{PostedAt: score.Undated, ObservedAt: at.Int64}
-		if posted.Valid {
-			r.PostedAt = posted.Int64
-		}
-		o.Kind, o.Views, o.ObservedAt, o.Age = score.Kind(kind), views.Int64, at.Int64, r.Age()
-		o.Score, o.Doubtful, o.Listed = score.Ratio(2*o.Views, o.TwiceBaseline), doubtful == 1, listed == 1
-		if plot.Points = append(plot.Points, o); o.Listed {
+		r := row.Reading()
+		if plot.Points = append(plot.Points, score.Outlier{
+			ID: r.ID, Kind: r.Kind, Views: r.Views, ObservedAt: r.ObservedAt, Age: r.Age(), Score: score.Ratio(2*r.Views, row.TwiceBaseline),
+			TwiceBaseline: row.TwiceBaseline, SampleCount: row.SampleCount, CreatorPeers: row.Peers, Doubtful: row.Doubtful, Listed: row.Listed,
+		}); row.Listed {
 			plot.Outliers++
 		}
-		return nil
-	})
+		return true, nil
+	}, args...)
 	if err != nil {
 		return Plot{}, fmt.Errorf("read scores: %w", err)
 	}
@@ -110,7 +108,7 @@ func (p Page) scores(ctx context.Context, db *store.DB) (text string, args []any
 	if partial = beyond != nil; partial {
 		until = beyond
 	}
-	const columns = `v.id, v.growth_kind, v.posted_at, v.usable_at, v.usable_views, v.twice_baseline, v.sample_count, v.peers, v.doubtful,
+	const columns = `v.id, v.growth_kind, v.posted_at, v.usable_at, v.usable_views, v.usable_likes, v.twice_baseline, v.sample_count, v.peers, v.doubtful,
 CASE WHEN v.outlier_order IS NULL THEN 0 ELSE 1 END AS listed`
 	within := "v.seen_order < " + a.bind(until)
 	if len(terms) == 0 || partial && !isRare {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
-	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // Held is what all libraries have of a source.
@@ -23,14 +22,9 @@ type Held struct {
 // Held returns what the libraries of all tenants have, by source. It reads counts and one end of an
 // index for each account and source, whatever the size of the libraries.
 func (s *Service) Held(ctx context.Context) (all []Held, err error) {
-	err = s.db.HotTenantless(`SELECT c.source, COUNT(*), CAST(SUM(c.readings) AS BIGINT),
-MIN((SELECT MIN(o.observed_at) FROM observations o WHERE o.{owner} = c.{owner} AND o.stage = c.source))
-FROM source_counts c WHERE c.readings > 0 GROUP BY c.source ORDER BY c.source`, "the operator sees the sources of all tenants").
-		Each(ctx, func(row store.Row) (bool, error) {
-			source, _ := row[0].(string)
-			all = append(all, Held{source, int(videos.IntOf(row[1], 0)), videos.IntOf(row[2], 0), videos.IntOf(row[3], 0)})
-			return true, nil
-		})
+	all, err = store.Query[Held](ctx, s.db.HotTenantless(`SELECT c.source, COUNT(*) AS accounts, CAST(SUM(c.readings) AS BIGINT) AS readings,
+COALESCE(MIN((SELECT MIN(o.observed_at) FROM observations o WHERE o.{owner} = c.{owner} AND o.stage = c.source)), 0) AS oldest_at
+FROM source_counts c WHERE c.readings > 0 GROUP BY c.source ORDER BY c.source`, "the operator sees the sources of all tenants"))
 	if err != nil {
 		return nil, fmt.Errorf("count what is held by source: %w", err)
 	}
@@ -49,13 +43,9 @@ const mostHeld = 200
 // Held returns what the library of the tenant has, by source. It reads one end of an index for
 // each source, whatever the size of the library.
 func (h Holdings) Held(ctx context.Context) (all []Held, err error) {
-	err = h.db.Hot(`SELECT c.source, c.readings, (SELECT MIN(o.observed_at) FROM observations o WHERE {tenant:o} AND o.stage = c.source)
-FROM source_counts c WHERE {tenant:c} AND c.readings > 0 ORDER BY c.source LIMIT `+strconv.Itoa(mostHeld)).
-		Each(ctx, func(row store.Row) (bool, error) {
-			source, _ := row[0].(string)
-			all = append(all, Held{source, 1, videos.IntOf(row[1], 0), videos.IntOf(row[2], 0)})
-			return true, nil
-		})
+	all, err = store.Query[Held](ctx, h.db.Hot(`SELECT c.source, 1 AS accounts, c.readings,
+COALESCE((SELECT MIN(o.observed_at) FROM observations o WHERE {tenant:o} AND o.stage = c.source), 0) AS oldest_at
+FROM source_counts c WHERE {tenant:c} AND c.readings > 0 ORDER BY c.source LIMIT `+strconv.Itoa(mostHeld)))
 	if err != nil {
 		return nil, fmt.Errorf("count what is held by source: %w", err)
 	}

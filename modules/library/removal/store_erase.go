@@ -102,12 +102,7 @@ func (s *Service) endErasure(ctx context.Context, e *erasure) (*Receipt, error) 
 
 // libraries are the accounts with a library after one, in their order, some at a time.
 func (s *Service) libraries(ctx context.Context, after int64) (accounts []int64, err error) {
-	err = s.db.HotTenantless(`SELECT {owner} FROM libraries WHERE {owner} > $1 ORDER BY {owner} LIMIT 500`, "an erasure goes through the libraries of all tenants").
-		Each(ctx, func(row store.Row) (bool, error) {
-			id, _ := row[0].(int64)
-			accounts = append(accounts, id)
-			return true, nil
-		}, after)
+	accounts, err = store.Query[int64](ctx, s.db.HotTenantless(`SELECT {owner} FROM libraries WHERE {owner} > $1 ORDER BY {owner} LIMIT 500`, "an erasure goes through the libraries of all tenants"), after)
 	if err != nil {
 		return nil, fmt.Errorf("list libraries: %w", err)
 	}

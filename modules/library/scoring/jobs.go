@@ -8,7 +8,6 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
-	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // NicheJob ends the scoring of a niche that is too large for a scroll to wait for.
@@ -53,11 +52,10 @@ const (
 
 // CountAll counts what was archived or restored in every library.
 func (tr *Trends) CountAll(ctx context.Context) error {
-	next := tr.db.HotTenantless(`SELECT MIN({owner}) FROM uncounted_videos WHERE {owner} > $1`, "looks for any tenant whose trends have to be counted")
+	next := tr.db.HotTenantless(`SELECT COALESCE(MIN({owner}), 0) FROM uncounted_videos WHERE {owner} > $1`, "looks for any tenant whose trends have to be counted")
 	var failed []error
 	for after := int64(0); ; {
-		account := int64(0)
-		err := next.Each(ctx, func(row store.Row) (bool, error) { account = videos.IntOf(row[0], 0); return false, nil }, after)
+		account, _, err := store.One[int64](ctx, next, after)
 		if err != nil || account == 0 {
 			return errors.Join(append(failed, err)...)
 		}

@@ -175,9 +175,9 @@ func (s *Service) nicheTargets(ctx context.Context, read videos.Reader, part *ni
 	take := eachScored(func(v *standingScore) { targets = append(targets, v) })
 	for known := 0; !part.ended && known < limit; known = len(targets) {
 		if part.isUndated {
-			err = read.Each(ctx, s.UndatedByNiche(), take, string(part.kind), part.state, part.id)
+			err = store.EachIn(ctx, read.Tx, s.UndatedByNiche(), take, string(part.kind), part.state, part.id)
 		} else {
-			err = read.Each(ctx, s.hot.byNiche, take, string(part.kind), part.state, max(part.from, StartOfTime+1), part.before, part.id)
+			err = store.EachIn(ctx, read.Tx, s.hot.byNiche, take, string(part.kind), part.state, max(part.from, StartOfTime+1), part.before, part.id)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read videos of a niche: %w", err)
@@ -250,19 +250,19 @@ type nicheReader struct {
 }
 
 func (r *nicheReader) load(ctx context.Context, undated bool, last *score.Reading) (found []score.Reading, err error) {
-	take := func(row store.Row) (bool, error) {
-		found = append(found, readingOf(row))
+	take := func(row *videos.ReadingRow) (bool, error) {
+		found = append(found, row.Reading())
 		return true, nil
 	}
 	switch {
 	case undated && last == nil:
-		err = r.read.Each(ctx, r.undatedPeers(), take, string(r.kind), StartOfTime)
+		err = store.EachIn(ctx, r.read.Tx, r.undatedPeers(), take, string(r.kind), StartOfTime)
 	case undated:
-		err = r.read.Each(ctx, r.undatedPeers(), take, string(r.kind), last.ID)
+		err = store.EachIn(ctx, r.read.Tx, r.undatedPeers(), take, string(r.kind), last.ID)
 	case last == nil:
-		err = r.read.Each(ctx, r.hot.nichePeers, take, string(r.kind), r.latest, StartOfTime)
+		err = store.EachIn(ctx, r.read.Tx, r.hot.nichePeers, take, string(r.kind), r.latest, StartOfTime)
 	default:
-		err = r.read.Each(ctx, r.hot.nichePeers, take, string(r.kind), last.PostedAt, last.ID)
+		err = store.EachIn(ctx, r.read.Tx, r.hot.nichePeers, take, string(r.kind), last.PostedAt, last.ID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read peers of a niche: %w", err)
@@ -278,11 +278,11 @@ func (r *nicheReader) load(ctx context.Context, undated bool, last *score.Readin
 
 // undatedPeers and UndatedByNiche are statements for videos without a posting time.
 func (c *core) undatedPeers() *store.Hot {
-	return c.db.Hot(`SELECT id, ` + readingColumns + ` FROM videos
+	return c.db.Hot(`SELECT id, ` + videos.ReadingColumns + ` FROM videos
 WHERE {tenant} AND growth_kind = $1 AND posted_at IS NULL AND id > $2 AND usable_views IS NOT NULL ORDER BY id LIMIT 300`)
 }
 
 func (s *Service) UndatedByNiche() *store.Hot {
-	return s.db.Hot(`SELECT id, ` + readingColumns + `, creator_id, ` + scoreColumns + ` FROM videos
+	return s.db.Hot(`SELECT id, ` + videos.ReadingColumns + `, creator_id, ` + scoreColumns + ` FROM videos
 WHERE {tenant} AND growth_kind = $1 AND by_niche = $2 AND posted_at IS NULL AND id > $3 ORDER BY id LIMIT 2000`)
 }

@@ -2,7 +2,6 @@ package scoring
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math"
 	"time"
@@ -22,8 +21,7 @@ const RescorePause = 2 * time.Millisecond
 func (s *Service) nextStale(ctx context.Context) (account int64, found bool, err error) {
 	stale := s.db.HotTenantless(`SELECT {owner} FROM libraries WHERE method <> $1 ORDER BY {owner} LIMIT 1`,
 		"looks for any tenant whose library has to be scored again")
-	rows, err := stale.Query(ctx, s.method)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error { found = true; return rows.Scan(&account) })
+	account, found, err = store.One[int64](ctx, stale, s.method)
 	if err != nil {
 		return 0, false, fmt.Errorf("find a library to score again: %w", err)
 	}

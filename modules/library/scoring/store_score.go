@@ -59,11 +59,7 @@ func (s *Service) ScoreMarked(ctx context.Context, most int) error {
 // scoreCreators scores the videos of some marked creators by each other, and removes the
 // marks; done when none is left.
 func (s *Service) scoreCreators(ctx context.Context, tx *store.Tx) (done bool, err error) {
-	var ids []int64
-	err = s.hot.unmark.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-		ids = append(ids, videos.IntOf(row[0], 0))
-		return true, nil
-	})
+	ids, err := store.QueryIn[int64](ctx, tx, s.hot.unmark)
 	if err != nil || len(ids) == 0 {
 		return true, err
 	}
@@ -117,7 +113,7 @@ func (s *Service) scoreSome(ctx context.Context, tx *store.Tx, creators []int64,
 // readCreators reads all videos of creators, each's by id; those without videos are missing.
 func (s *Service) readCreators(ctx context.Context, tx *store.Tx, ids []int64) (groups map[int64][]*standingScore, by map[int64]*score.Creator, err error) {
 	groups, by = map[int64][]*standingScore{}, map[int64]*score.Creator{}
-	err = s.hot.byCreators.EachIn(ctx, tx, eachScored(func(v *standingScore) {
+	err = store.EachIn(ctx, tx, s.hot.byCreators, eachScored(func(v *standingScore) {
 		groups[v.creator] = append(groups[v.creator], v)
 	}), ids)
 	if err != nil {
@@ -189,38 +185,37 @@ func (v *standingScore) put(changes []Change, row ScoreRow, growth *score.Table,
 	return append(changes, Change{v.ID, row, v.row, value, v.value, order, v.order, since, rising, !bytes.Equal(rising, v.rising)})
 }
 
-// eachScored hands out the videos of a statement with the id, readingColumns, the creator
-// and scoreColumns.
-func eachScored(do func(v *standingScore)) videos.EachRow {
-	const reading = 6
+// scoredRow is a video by its id, [videos.ReadingColumns], its creator and scoreColumns.
+type scoredRow struct {
+	videos.ReadingRow
+	CreatorID                                            *int64
+	OwnViews, TwiceBaseline, Early, Alike                int64
+	Peers, ByNiche, SampleCount, Doubtful, AlikeCreators int
+	Score                                                float64
+	OutlierOrder, RisingOrder                            *[]byte
+	OutlierSince                                         *int64
+}
+
+// eachScored hands out the videos of a statement.
+func eachScored(do func(v *standingScore)) func(r *scoredRow) (bool, error) {
 	var block []standingScore // some at a time
-	return func(row store.Row) (bool, error) {
+	return func(r *scoredRow) (bool, error) {
 		if len(block) == cap(block) {
 			block = make([]standingScore, 0, 128)
 		}
-		block = append(block, standingScore{Reading: readingOf(row), creator: videos.IntOf(row[reading], 0)})
+		block = append(block, standingScore{
+			Reading: r.Reading(), creator: videos.Or(r.CreatorID, 0), value: r.Score, since: videos.Or(r.OutlierSince, 0),
+			row: ScoreRow{r.Peers, r.OwnViews, r.ByNiche, r.TwiceBaseline, r.SampleCount, r.Doubtful, earlyRow{r.Early, r.Alike, r.AlikeCreators}},
+		})
 		v := &block[len(block)-1]
-		c := row[reading+1:]
-		v.row = ScoreRow{
-			Peers: int(videos.IntOf(c[0], 0)), ownViews: videos.IntOf(c[1], 0), byNiche: int(videos.IntOf(c[2], 0)), TwiceBaseline: videos.IntOf(c[3], 0),
-			Samples: int(videos.IntOf(c[4], 0)), doubtful: int(videos.IntOf(c[5], 0)),
+		if r.OutlierOrder != nil {
+			v.order = *r.OutlierOrder
 		}
-		v.value, _ = c[6].(float64)
-		v.order, _ = c[7].([]byte)
-		v.since = videos.IntOf(c[8], 0)
-		v.rising, _ = c[9].([]byte)
-		v.row.early = earlyRow{videos.IntOf(c[10], 0), videos.IntOf(c[11], 0), int(videos.IntOf(c[12], 0))}
+		if r.RisingOrder != nil {
+			v.rising = *r.RisingOrder
+		}
 		do(v)
 		return true, nil
-	}
-}
-
-// readingOf is the reading of a row that begins with the id and readingColumns.
-func readingOf(row store.Row) score.Reading {
-	kind, _ := row[1].(string)
-	return score.Reading{
-		ID: videos.IntOf(row[0], 0), Kind: score.Kind(kind), PostedAt: videos.IntOf(row[2], score.Undated), ObservedAt: videos.IntOf(row[3], 0),
-		Views: videos.IntOf(row[4], score.Unknown), Likes: videos.IntOf(row[5], score.Unknown),
 	}
 }
 
@@ -339,11 +334,11 @@ func (s *Service) savePoints(ctx context.Context, scrollID int64) error {
 	var points []insight.Point
 	// As they come from the index of observations: a list of all videos of a large import
 	// would be made in memory first.
-	observed := s.db.Hot(`SELECT v.id, ` + readingColumns + `, creator_id, ` + scoreColumns + `
+	observed := s.db.Hot(`SELECT v.id, ` + videos.ReadingColumns + `, creator_id, ` + scoreColumns + `
 FROM (SELECT DISTINCT o.video_id FROM observations o WHERE {tenant:o} AND o.scroll_id = $1) seen CROSS JOIN videos v
 WHERE v.id = seen.video_id AND +{tenant:v} AND v.usable_views IS NOT NULL AND v.by_niche <> 2
 ORDER BY v.id LIMIT ` + fmt.Sprint(pointsInScroll))
-	err := observed.Each(ctx, eachScored(func(v *standingScore) {
+	err := store.Each(ctx, observed, eachScored(func(v *standingScore) {
 		o := score.Outlier{
 			ID: v.ID, Kind: v.Kind, Views: v.Views, ObservedAt: v.ObservedAt, TwiceBaseline: v.row.TwiceBaseline, SampleCount: v.row.Samples,
 			CreatorPeers: v.row.Peers, Doubtful: v.row.doubtful == 1, Listed: v.order != nil,

@@ -30,9 +30,13 @@ func (s stands) in(kind score.Kind) *score.Standing {
 func (s *Service) countStandings(ctx context.Context, tx *store.Tx, ids []int64, of map[int64]*score.Creator) (found map[int64]stands, err error) {
 	found = map[int64]stands{}
 	moved, rows := map[videos.Stands]int{}, [][]any{}
-	err = s.hot.standings.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-		id, now := videos.IntOf(row[0], 0), stands{followers: videos.IntOf(row[1], 0)}
-		stored, _ := row[2].(string)
+	err = store.EachIn(ctx, tx, s.hot.standings, func(row *struct {
+		ID        int64
+		Followers *int64
+		Standings string
+	},
+	) (bool, error) {
+		id, now := row.ID, stands{followers: videos.Or(row.Followers, 0)}
 		if c := of[id]; c != nil && now.followers > 0 {
 			c.Standings(now.followers, func(kind score.Kind, at score.Standing) {
 				now.at = append(now.at, videos.Stands{Kind: kind, Standing: at})
@@ -40,10 +44,10 @@ func (s *Service) countStandings(ctx context.Context, tx *store.Tx, ids []int64,
 			found[id] = now
 		}
 		packed := videos.PackStands(now.at)
-		if packed == stored {
+		if packed == row.Standings {
 			return true, nil
 		}
-		stood, err := videos.UnpackStands(stored)
+		stood, err := videos.UnpackStands(row.Standings)
 		if err != nil {
 			return false, err
 		}
@@ -95,10 +99,13 @@ func (s *Service) count(ctx context.Context, after int64, dirty int) (next int64
 		}
 		next = ids[len(ids)-1]
 		readings, creators := map[int64][]score.Reading{}, map[int64]*score.Creator{}
-		counted := s.db.Hot(`SELECT id, ` + readingColumns + `, creator_id FROM videos WHERE {tenant} AND creator_id IN ({list:1})`)
-		err = counted.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-			id := videos.IntOf(row[6], 0)
-			readings[id] = append(readings[id], readingOf(row))
+		counted := s.db.Hot(`SELECT id, ` + videos.ReadingColumns + `, creator_id FROM videos WHERE {tenant} AND creator_id IN ({list:1})`)
+		err = store.EachIn(ctx, tx, counted, func(row *struct {
+			videos.ReadingRow
+			CreatorID int64
+		},
+		) (bool, error) {
+			readings[row.CreatorID] = append(readings[row.CreatorID], row.Reading())
 			return true, nil
 		}, ids)
 		if err != nil {

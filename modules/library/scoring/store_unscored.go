@@ -16,17 +16,15 @@ import (
 	"github.com/scrollery/scrollery/ent/unscoredlibrary"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
-	"github.com/scrollery/scrollery/modules/library/videos"
 )
 
 // ScoreAllUnscored scores every library again of which videos were deleted or brought back, once
 // the deletion or the sweep has ended.
 func (s *Service) ScoreAllUnscored(ctx context.Context) error {
-	next := s.db.HotTenantless(`SELECT MIN({owner}) FROM unscored_libraries WHERE {owner} > $1 AND wait_until <= $2`, "looks for any tenant whose library has to be scored again")
+	next := s.db.HotTenantless(`SELECT COALESCE(MIN({owner}), 0) FROM unscored_libraries WHERE {owner} > $1 AND wait_until <= $2`, "looks for any tenant whose library has to be scored again")
 	var failed []error
 	for after := int64(0); ctx.Err() == nil; {
-		account := int64(0)
-		err := next.Each(ctx, func(row store.Row) (bool, error) { account = videos.IntOf(row[0], 0); return false, nil }, after, time.Now().UnixMilli())
+		account, _, err := store.One[int64](ctx, next, after, time.Now().UnixMilli())
 		if err != nil || account == 0 {
 			return errors.Join(append(failed, err)...)
 		}

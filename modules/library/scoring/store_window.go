@@ -169,11 +169,8 @@ func (w *Windows) observations(ctx context.Context, read videos.Reader, runs []s
 		}
 	}
 	for part := range slices.Chunk(ids, videosAtOnce) {
-		err := read.Each(ctx, w.hot.observed, func(row store.Row) (bool, error) {
-			found = append(found, score.Observation{
-				Video: videos.IntOf(row[0], 0), Scroll: videos.IntOf(row[1], 0), At: videos.IntOf(row[2], 0),
-				Views: videos.IntOf(row[3], score.Unknown), Likes: videos.IntOf(row[4], score.Unknown),
-			})
+		err := store.EachIn(ctx, read.Tx, w.hot.observed, func(row *videos.ObservedRow) (bool, error) {
+			found = append(found, row.Observation())
 			return true, nil
 		}, part, after, until)
 		if err != nil {
@@ -240,14 +237,12 @@ func (w *Windows) Past(ctx context.Context, subject string, scrolls, readings in
 	if len(runs) > scrolls {
 		p.Since, runs = runs[scrolls].lastAt, runs[:scrolls]
 	}
-	statement := w.db.Hot(`SELECT video_id, observed_at, views, likes FROM observations WHERE {tenant} AND scroll_id = $1 LIMIT ` + strconv.Itoa(readings+1))
+	statement := w.db.Hot(`SELECT ` + videos.ObservedColumns + ` FROM observations WHERE {tenant} AND scroll_id = $1 LIMIT ` + strconv.Itoa(readings+1))
 	var all []score.Observation
 	for _, r := range runs {
 		one := insight.PastRun{Scroll: r.scroll}
-		err := statement.Each(ctx, func(row store.Row) (bool, error) {
-			one.Readings = append(one.Readings, score.Observation{
-				Video: videos.IntOf(row[0], 0), Scroll: r.scroll, At: videos.IntOf(row[1], 0), Views: videos.IntOf(row[2], score.Unknown), Likes: videos.IntOf(row[3], score.Unknown),
-			})
+		err := store.Each(ctx, statement, func(row *videos.ObservedRow) (bool, error) {
+			one.Readings = append(one.Readings, row.Observation())
 			return true, nil
 		}, r.scroll)
 		if err != nil {
@@ -342,14 +337,16 @@ func (w *Windows) eachCarrier(ctx context.Context, read videos.Reader, ids []int
 	}
 	var c score.Carrier
 	for part := range slices.Chunk(ids, videosAtOnce) {
-		err := read.Each(ctx, query, func(row store.Row) (bool, error) {
-			c.ID, c.Creator, c.PostedAt = videos.IntOf(row[0], 0), videos.IntOf(row[1], 0), videos.IntOf(row[2], score.Undated)
-			c.Archived, c.Keys = videos.IntOf(row[3], 0) != 0, c.Keys[:0]
-			if withKeys {
-				keys, _ := row[4].(string)
-				for key, label := range videos.PackedKeys(keys) {
-					c.Keys = append(c.Keys, score.Key{Key: key, Label: label})
-				}
+		err := store.EachIn(ctx, read.Tx, query, func(row *struct {
+			ID                  int64
+			CreatorID, PostedAt *int64
+			Archived            bool
+			Keys                string
+		},
+		) (bool, error) {
+			c.ID, c.Creator, c.PostedAt, c.Archived, c.Keys = row.ID, videos.Or(row.CreatorID, 0), videos.Or(row.PostedAt, score.Undated), row.Archived, c.Keys[:0]
+			for key, label := range videos.PackedKeys(row.Keys) {
+				c.Keys = append(c.Keys, score.Key{Key: key, Label: label})
 			}
 			take(&c)
 			return true, nil

@@ -45,11 +45,11 @@ VALUES {rows:1}`),
 		addCreators: db.Hot(`INSERT INTO creators ({owner}, id, platform, key, handle, dirty) VALUES {rows:1}`),
 		// 6.0
 		markCreators: db.Hot(`UPDATE creators SET dirty = 1, handle = $2 WHERE id = $1 AND +{tenant}`),
-		owners: db.Hot(`SELECT h.column1,
-(SELECT MIN(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 0),
-(SELECT MAX(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 0),
-(SELECT MIN(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 1),
-(SELECT MAX(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 1)
+		owners: db.Hot(`SELECT h.column1 AS handle,
+COALESCE((SELECT MIN(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 0), 0) AS id_low,
+COALESCE((SELECT MAX(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 0), 0) AS id_high,
+COALESCE((SELECT MIN(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 1), 0) AS only_low,
+COALESCE((SELECT MAX(v.creator_id) FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1 AND v.handle_only = 1), 0) AS only_high
 FROM (VALUES {values:2 TEXT}) AS h
 WHERE EXISTS (SELECT 1 FROM videos v WHERE {tenant:v} AND v.platform = $1 AND v.handle = h.column1)`),
 		// Pairs: two lists would be looked up each with each.
@@ -63,7 +63,7 @@ WHEN niches.dirty > 0 AND niches.dirty_from < excluded.dirty_from THEN niches.di
 		archive:        db.Hot(`UPDATE videos SET archived = $2, hook_archived = $3, hook_hidden = $4 WHERE +{tenant} AND id = $1`),
 		addUncounted:   db.Hot(`INSERT INTO uncounted_videos ({owner}, id, video_id) VALUES ({account}, $1, $2)`),
 		anyTombstone:   db.Hot(`SELECT hash FROM tombstones WHERE {tenant} ORDER BY hash LIMIT 1`),
-		anySuppression: db.HotTenantless(`SELECT 1 FROM suppressions LIMIT 1`, "an erased creator stays out of the libraries of all tenants"),
+		anySuppression: db.HotTenantless(`SELECT hash FROM suppressions LIMIT 1`, "an erased creator stays out of the libraries of all tenants"),
 		tombstones:     db.Hot(`SELECT hash FROM tombstones WHERE {tenant} AND hash IN ({list:1})`),
 	}
 }

@@ -53,12 +53,13 @@ func UnpackStands(text string) (all []Stands, err error) {
 
 // Standings are the creators of a kind by where they stand.
 func (s *Service) Standings(ctx context.Context, tx *store.Tx, kind score.Kind) (counts score.Standings, err error) {
-	counts = score.Standings{}
-	err = s.db.Hot(`SELECT standings FROM niches WHERE {tenant} AND kind = $1`).EachIn(ctx, tx, func(row store.Row) (bool, error) {
-		packed, _ := row[0].([]byte)
-		counts, err = score.UnpackStandings(packed)
-		return true, err
-	}, string(kind))
+	packed, _, err := store.OneIn[*[]byte](ctx, tx, s.db.Hot(`SELECT standings FROM niches WHERE {tenant} AND kind = $1`), string(kind))
+	if err == nil && packed == nil {
+		return score.Standings{}, nil
+	}
+	if err == nil {
+		counts, err = score.UnpackStandings(*packed)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the standings of %s: %w", kind, err)
 	}

@@ -27,13 +27,13 @@ func (s Tombstones) noteBuried(ctx context.Context, tx *store.Tx, deletion, at i
 		ids[i], _ = row[0].(int64)
 		of[ids[i]], _ = row[1].(string)
 	}
-	var lines []removals.Line
-	err = s.db.Hot(`SELECT id FROM tombstones WHERE +{tenant} AND id IN ({list:1})`).EachIn(ctx, tx, func(row store.Row) (bool, error) {
-		lines = append(lines, removals.Bury(v.hasher, account, deletion, of[IntOf(row[0], 0)], at))
-		return true, nil
-	}, ids)
+	added, err := store.QueryIn[int64](ctx, tx, s.db.Hot(`SELECT id FROM tombstones WHERE +{tenant} AND id IN ({list:1})`), ids)
 	if err != nil {
 		return fmt.Errorf("note tombstones: %w", err)
+	}
+	lines := make([]removals.Line, len(added))
+	for i, id := range added {
+		lines[i] = removals.Bury(v.hasher, account, deletion, of[id], at)
 	}
 	return removals.Note(ctx, tx, lines...)
 }
@@ -88,22 +88,22 @@ func (s Tombstones) Banned(ctx context.Context, after stage.Ref) (found map[Remo
 	if err != nil {
 		return nil, after, false, err
 	}
-	of, names, rows := map[string][]int64{}, []string(nil), 0
-	next = after
-	err = s.db.Hot(`SELECT v.id, v.platform, v.external_id, v.handle, v.handle_only, c.key FROM videos v LEFT JOIN creators c ON c.id = v.creator_id AND +{tenant:c}
-WHERE {tenant:v} AND (v.platform, v.external_id) > ($1, $2) ORDER BY v.platform, v.external_id LIMIT 500`).Each(ctx, func(row store.Row) (bool, error) {
-		rows++
-		next.Platform, _ = row[1].(string)
-		next.ExternalID, _ = row[2].(string)
-		handle, _ := row[3].(string)
-		key, _ := row[5].(string)
-		for _, hash := range v.ofStored(next, handle, IntOf(row[4], 0) != 0, key) {
-			of[hash], names = append(of[hash], IntOf(row[0], 0)), append(names, hash)
+	of, names := map[string][]int64{}, []string(nil)
+	rows, err := store.Query[struct {
+		ID                           int64
+		Platform, ExternalID, Handle string
+		HandleOnly                   bool
+		Key                          string
+	}](ctx, s.db.Hot(`SELECT v.id, v.platform, v.external_id, v.handle, v.handle_only, COALESCE(c.key, '') AS key FROM videos v LEFT JOIN creators c ON c.id = v.creator_id AND +{tenant:c}
+WHERE {tenant:v} AND (v.platform, v.external_id) > ($1, $2) ORDER BY v.platform, v.external_id LIMIT 500`), after.Platform, after.ExternalID)
+	if err != nil || len(rows) == 0 {
+		return nil, after, len(rows) == 0, err
+	}
+	for _, row := range rows {
+		next = stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID}
+		for _, hash := range v.ofStored(next, row.Handle, row.HandleOnly, row.Key) {
+			of[hash], names = append(of[hash], row.ID), append(names, hash)
 		}
-		return true, nil
-	}, after.Platform, after.ExternalID)
-	if err != nil || rows == 0 {
-		return nil, next, rows == 0, err
 	}
 	slices.Sort(names)
 	found, seen := map[Removal][]int64{}, map[int64]bool{}
@@ -115,18 +115,15 @@ WHERE {tenant:v} AND (v.platform, v.external_id) > ($1, $2) ORDER BY v.platform,
 		}
 	}
 	for part := range slices.Chunk(slices.Compact(names), videosAtOnce) {
-		err := s.db.HotTenantless(`SELECT hash, erasure_id FROM suppressions WHERE hash IN ({list:1})`, "an erased creator stays out of the libraries of all tenants").
-			Each(ctx, func(row store.Row) (bool, error) {
-				hash, _ := row[0].(string)
-				take(hash, Removal{Erasure: IntOf(row[1], 0)})
-				return true, nil
-			}, part)
+		type kept struct {
+			Hash   string
+			Origin int64
+		}
+		erased := s.db.HotTenantless(`SELECT hash, erasure_id AS origin FROM suppressions WHERE hash IN ({list:1})`, "an erased creator stays out of the libraries of all tenants")
+		err := store.Each(ctx, erased, func(k *kept) (bool, error) { take(k.Hash, Removal{Erasure: k.Origin}); return true, nil }, part)
 		if err == nil {
-			err = s.db.Hot(`SELECT hash, deletion_id FROM tombstones WHERE {tenant} AND hash IN ({list:1})`).Each(ctx, func(row store.Row) (bool, error) {
-				hash, _ := row[0].(string)
-				take(hash, Removal{Deletion: IntOf(row[1], 0)})
-				return true, nil
-			}, part)
+			buried := s.db.Hot(`SELECT hash, deletion_id AS origin FROM tombstones WHERE {tenant} AND hash IN ({list:1})`)
+			err = store.Each(ctx, buried, func(k *kept) (bool, error) { take(k.Hash, Removal{Deletion: k.Origin}); return true, nil }, part)
 		}
 		if err != nil {
 			return nil, next, false, fmt.Errorf("look for videos that were deleted: %w", err)

@@ -13,26 +13,22 @@ import (
 // setArchived hides or shows a video or its hook. It returns false for a video
 // that the tenant does not have.
 func (e Edits) setArchived(ctx context.Context, tx *store.Tx, id int64, hookOnly, archived bool) (found bool, err error) {
-	var video, hook int64
-	err = e.hot.archived.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-		found, video, hook = true, IntOf(row[0], 0), IntOf(row[1], 0)
-		return false, nil
-	}, id)
+	now, found, err := store.OneIn[struct{ Archived, HookArchived int64 }](ctx, tx, e.hot.archived, id)
 	if err != nil {
 		return false, fmt.Errorf("load video %d: %w", id, err)
 	}
-	flag, changed := int64(0), &video
+	flag, changed := int64(0), &now.Archived
 	if archived {
 		flag = 1
 	}
 	if hookOnly {
-		changed = &hook
+		changed = &now.HookArchived
 	}
 	if !found || *changed == flag {
 		return found, nil
 	}
 	*changed = flag
-	if _, err := e.hot.archive.ExecIn(ctx, tx, id, video, hook, max(video, hook)); err != nil {
+	if _, err := e.hot.archive.ExecIn(ctx, tx, id, now.Archived, now.HookArchived, max(now.Archived, now.HookArchived)); err != nil {
 		return false, fmt.Errorf("archive video %d: %w", id, err)
 	}
 	if err := feed.Append(ctx, tx, archiving(id, hookOnly, archived)); err != nil || hookOnly {
@@ -84,27 +80,19 @@ func (s *Service) ArchiveSubject(ctx context.Context, tx *store.Tx, subject stri
 // for a video that the tenant does not have. Nothing else of the video changes: it is
 // neither scored again nor counted.
 func (e Edits) annotate(ctx context.Context, tx *store.Tx, id int64, metadata json.RawMessage) (doc []byte, err error) {
-	var v *Video
-	stored := texts{}
-	err = e.hot.annotated.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-		v = &Video{id: id}
-		v.identity.handle, _ = row[0].(string)
-		stored.doc, _ = row[1].(string)
-		if hook, ok := row[2].(string); ok {
-			stored.hook = &hook
-		}
-		if language, ok := row[3].(string); ok {
-			stored.language = &language
-		}
-		return false, nil
-	}, id)
+	stored, found, err := store.OneIn[struct {
+		Handle, Doc    string
+		Hook, Language *string
+	}](ctx, tx, e.hot.annotated, id)
 	if err != nil {
 		return nil, fmt.Errorf("load video %d: %w", id, err)
 	}
-	if v == nil {
+	if !found {
 		return nil, nil
 	}
-	if err := v.parse(stored); err != nil {
+	v := &Video{id: id}
+	v.identity.handle = stored.Handle
+	if err := v.parse(texts{doc: stored.Doc, hook: stored.Hook, language: stored.Language}); err != nil {
 		return nil, err
 	}
 	v.Annotations = value(metadata)

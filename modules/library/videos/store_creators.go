@@ -3,7 +3,6 @@ package videos
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -275,13 +274,12 @@ func (c *creators) owners(ctx context.Context, tx *store.Tx, handles map[named]b
 		found[n] = &owner{} // of a handle that no video has there is no row
 	}
 	for _, platform := range slices.Sorted(maps.Keys(byPlatform)) {
-		err := c.hot.owners.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-			handle, _ := row[0].(string)
-			var ends [4]int64 // 0 for none
-			for i := range ends {
-				ends[i], _ = row[i+1].(int64)
-			}
-			found[named{platform, handle}] = &owner{ends[0], ends[1], ends[2], ends[3]}
+		err := store.EachIn(ctx, tx, c.hot.owners, func(row *struct {
+			Handle                           string
+			IDLow, IDHigh, OnlyLow, OnlyHigh int64
+		},
+		) (bool, error) {
+			found[named{platform, row.Handle}] = &owner{row.IDLow, row.IDHigh, row.OnlyLow, row.OnlyHigh}
 			return true, nil
 		}, platform, byPlatform[platform])
 		if err != nil {
@@ -325,16 +323,16 @@ func (c *creators) settle(ctx context.Context, tx *store.Tx, unsettled []named) 
 func (c *creators) moveVideos(ctx context.Context, tx *store.Tx, n named, to int64) (groups []hookGroup, err error) {
 	marked := []int64{to}
 	var moved []int64
-	rows, err := c.db.Hot(`SELECT id, creator_id, opening FROM videos
-WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 1 AND creator_id <> $3`).QueryIn(ctx, tx, n.platform, n.handle, to)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var id, from int64
-		var opening string
-		err := rows.Scan(&id, &from, &opening)
-		moved, marked = append(moved, id), append(marked, from)
-		groups = append(groups, hookGroup{from, opening}, hookGroup{to, opening})
-		return err
-	})
+	err = store.EachIn(ctx, tx, c.db.Hot(`SELECT id, creator_id, opening FROM videos
+WHERE {tenant} AND platform = $1 AND handle = $2 AND handle_only = 1 AND creator_id <> $3`), func(row *struct {
+		ID, CreatorID int64
+		Opening       string
+	},
+	) (bool, error) {
+		moved, marked = append(moved, row.ID), append(marked, row.CreatorID)
+		groups = append(groups, hookGroup{row.CreatorID, row.Opening}, hookGroup{to, row.Opening})
+		return true, nil
+	}, n.platform, n.handle, to)
 	if err != nil {
 		return nil, fmt.Errorf("find the videos of a handle: %w", err)
 	}

@@ -240,15 +240,12 @@ func (s Deletions) deleteCreators(ctx context.Context, tx *store.Tx, ids []int64
 	if len(ids) == 0 {
 		return nil
 	}
-	values, left := make([][]any, len(ids)), []int64{}
+	values := make([][]any, len(ids))
 	for i, id := range ids {
 		values[i] = []any{id}
 	}
-	err := s.videos.db.Hot(`SELECT n.column1 FROM (VALUES {values:1 BIGINT}) AS n
-WHERE EXISTS (SELECT 1 FROM videos v WHERE {tenant:v} AND v.creator_id = n.column1)`).EachIn(ctx, tx, func(row store.Row) (bool, error) {
-		left = append(left, IntOf(row[0], 0))
-		return true, nil
-	}, values)
+	left, err := store.QueryIn[int64](ctx, tx, s.videos.db.Hot(`SELECT n.column1 FROM (VALUES {values:1 BIGINT}) AS n
+WHERE EXISTS (SELECT 1 FROM videos v WHERE {tenant:v} AND v.creator_id = n.column1)`), values)
 	if err != nil {
 		return fmt.Errorf("find creators with videos: %w", err)
 	}

@@ -41,13 +41,13 @@ func (s Sweeps) Next(ctx context.Context, r Retention) (due time.Time, err error
 		return time.Time{}, err
 	}
 	at := places[r.name()]
-	err = s.db.Hot(`SELECT o.observed_at FROM observations o WHERE {tenant:o} AND o.stage = $1 AND (o.observed_at, o.video_id) > ($2, $3)
-ORDER BY o.observed_at, o.video_id LIMIT 1`).Each(ctx, func(row store.Row) (bool, error) {
-		due = time.UnixMilli(IntOf(row[0], 0)).Add(r.Keep)
-		return true, nil
-	}, r.Source, at[0], at[1])
+	oldest, found, err := store.One[int64](ctx, s.db.Hot(`SELECT o.observed_at FROM observations o WHERE {tenant:o} AND o.stage = $1 AND (o.observed_at, o.video_id) > ($2, $3)
+ORDER BY o.observed_at, o.video_id LIMIT 1`), r.Source, at[0], at[1])
 	if err != nil {
 		return time.Time{}, fmt.Errorf("look what of %s is due: %w", r.Source, err)
 	}
-	return due, nil
+	if !found {
+		return time.Time{}, nil
+	}
+	return time.UnixMilli(oldest).Add(r.Keep), nil
 }

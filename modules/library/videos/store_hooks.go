@@ -52,12 +52,16 @@ func (s *Service) rankHooks(ctx context.Context, tx *store.Tx, groups []hookGrou
 	}
 	found, orders := map[hookGroup][]score.Hook{}, map[int64][]byte{}
 	for part := range slices.Chunk(pairs, videosAtOnce) {
-		err := s.hot.groups.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-			h := score.Hook{ID: IntOf(row[0], 0), Creator: IntOf(row[1], 0), ChangedAt: IntOf(row[3], 0)}
-			h.Opening, _ = row[2].(string)
-			if order, _ := row[4].([]byte); order != nil {
-				g := hookGroup{h.Creator, h.Opening}
-				found[g], orders[h.ID] = append(found[g], h), order
+		err := store.EachIn(ctx, tx, s.hot.groups, func(row *struct {
+			ID, CreatorID, HookChangedAt int64
+			Opening                      string
+			HookOrder                    *[]byte
+		},
+		) (bool, error) {
+			if row.HookOrder != nil {
+				g := hookGroup{row.CreatorID, row.Opening}
+				h := score.Hook{ID: row.ID, Creator: row.CreatorID, ChangedAt: row.HookChangedAt, Opening: row.Opening}
+				found[g], orders[h.ID] = append(found[g], h), *row.HookOrder
 			}
 			return true, nil
 		}, part)

@@ -150,14 +150,11 @@ func (s *Service) readBefore(ctx context.Context, tx *store.Tx, batch Batch, rec
 	if len(pairs) == 0 {
 		return read, nil
 	}
-	rows, err := s.db.Hot(`SELECT n.column1 FROM (VALUES {values:1 BIGINT,BIGINT}) AS n
-WHERE EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = n.column1 AND o.observed_at = n.column2)`).QueryIn(ctx, tx, pairs)
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		read[id] = true
-		return err
-	})
+	err = store.EachIn(ctx, tx, s.db.Hot(`SELECT n.column1 FROM (VALUES {values:1 BIGINT,BIGINT}) AS n
+WHERE EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = n.column1 AND o.observed_at = n.column2)`), func(id *int64) (bool, error) {
+		read[*id] = true
+		return true, nil
+	}, pairs)
 	if err != nil {
 		return nil, fmt.Errorf("find readings: %w", err)
 	}
@@ -182,12 +179,13 @@ func (c *creators) stored(ctx context.Context, tx *store.Tx, handles map[name]st
 	stored := make(map[name]storedCreator, len(handles))
 	for _, platform := range slices.Sorted(maps.Keys(keys)) {
 		slices.Sort(keys[platform])
-		err := c.hot.creators.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-			id, _ := row[0].(int64)
-			key, _ := row[1].(string)
-			handle, _ := row[2].(string)
-			dirty, _ := row[3].(int64)
-			stored[name{platform, key}] = storedCreator{id, handle, dirty == 1}
+		err := store.EachIn(ctx, tx, c.hot.creators, func(row *struct {
+			ID          int64
+			Key, Handle string
+			Dirty       bool
+		},
+		) (bool, error) {
+			stored[name{platform, row.Key}] = storedCreator{row.ID, row.Handle, row.Dirty}
 			return true, nil
 		}, platform, keys[platform])
 		if err != nil {
@@ -286,13 +284,7 @@ const MaxNewest = 2000
 // first seen last at the beginning.
 func (c Catalog) Newest(ctx context.Context, limit int) (ids []int64, err error) {
 	first := c.seenLast([]string{"archived = 0", "archived = 1"}, MaxNewest) // one statement for every limit
-	rows, err := c.db.Hot(`SELECT k.id FROM (`+first+`) k ORDER BY k.place`).Query(ctx, []byte{0})
-	err = store.Scan(rows, err)(func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	})
+	ids, err = store.Query[int64](ctx, c.db.Hot(`SELECT k.id FROM (`+first+`) k ORDER BY k.place`), []byte{0})
 	if err != nil {
 		return nil, fmt.Errorf("list the newest videos: %w", err)
 	}

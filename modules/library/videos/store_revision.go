@@ -24,27 +24,15 @@ func Account(ctx context.Context) (int64, error) {
 	return account, nil
 }
 
-// Reader reads in a transaction or outside of all.
+// Reader reads in a transaction, or outside of all if Tx is nil.
 type Reader struct {
 	*ent.Client
-	// Each hands out rows of a hot statement.
-	Each func(ctx context.Context, query *store.Hot, do EachRow, args ...any) error
+	Tx *store.Tx
 }
 
-// EachRow takes a row, until it returns false.
-type EachRow = func(row store.Row) (more bool, err error)
+func (s *Service) Outside() Reader { return Reader{Client: s.db.Ent()} }
 
-func (s *Service) Outside() Reader {
-	return Reader{s.db.Ent(), func(ctx context.Context, query *store.Hot, do EachRow, args ...any) error {
-		return query.Each(ctx, do, args...)
-	}}
-}
-
-func Within(tx *store.Tx) Reader {
-	return Reader{tx.Ent(), func(ctx context.Context, query *store.Hot, do EachRow, args ...any) error {
-		return query.EachIn(ctx, tx, do, args...)
-	}}
-}
+func Within(tx *store.Tx) Reader { return Reader{tx.Ent(), tx} }
 
 // Raise begins every transaction of this module: it raises the library's revision,
 // by which readers know that their pages are stale, and makes the tenant's other
@@ -60,11 +48,7 @@ func (s *Service) Raise(ctx context.Context, tx *store.Tx) error {
 func (s *Service) Revision(ctx context.Context) (int64, error) { return s.RevisionBy(ctx, s.Outside()) }
 
 func (s *Service) RevisionBy(ctx context.Context, read Reader) (revision int64, err error) {
-	err = read.Each(ctx, s.hot.revision, func(row store.Row) (bool, error) {
-		revision, _ = row[0].(int64)
-		return false, nil
-	})
-	if err != nil {
+	if revision, _, err = store.OneIn[int64](ctx, read.Tx, s.hot.revision); err != nil {
 		return 0, fmt.Errorf("read library revision: %w", err)
 	}
 	return revision, nil
@@ -78,14 +62,6 @@ func (s *Service) Hold(ctx context.Context, do func(ctx context.Context, tx *sto
 		}
 		return do(ctx, tx)
 	})
-}
-
-// IntOf is a whole number of a row, or what stands for none.
-func IntOf(value any, none int64) int64 {
-	if n, ok := value.(int64); ok {
-		return n
-	}
-	return none
 }
 
 type scrollKey struct{}

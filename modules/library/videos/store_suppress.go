@@ -16,11 +16,7 @@ import (
 func (s Tombstones) suppressed(ctx context.Context, tx *store.Tx, hashes []string, found map[string]bool) error {
 	look := s.db.HotTenantless(`SELECT hash FROM suppressions WHERE hash IN ({list:1})`, "an erased creator stays out of the libraries of all tenants")
 	for part := range slices.Chunk(hashes, videosAtOnce) {
-		err := look.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-			hash, _ := row[0].(string)
-			found[hash] = true
-			return true, nil
-		}, part)
+		err := store.EachIn(ctx, tx, look, func(hash *string) (bool, error) { found[*hash] = true; return true, nil }, part)
 		if err != nil {
 			return fmt.Errorf("look for erased creators: %w", err)
 		}
@@ -44,11 +40,11 @@ func (s Tombstones) AwaitArchiving(ctx context.Context) error {
 // Erased returns those of some handles on a platform that an erasure keeps out of all libraries. No
 // erasure goes on between this call and the end of the transaction.
 func (s Tombstones) Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error) {
-	erased, any := map[string]bool{}, false
+	erased := map[string]bool{}
 	if err := keepErasures(ctx, tx); err != nil {
 		return nil, err
 	}
-	if err := s.hot.anySuppression.EachIn(ctx, tx, func(store.Row) (bool, error) { any = true; return false, nil }); err != nil || !any {
+	if _, any, err := store.OneIn[string](ctx, tx, s.hot.anySuppression); err != nil || !any {
 		return nil, err
 	}
 	v, err := s.vault.open()

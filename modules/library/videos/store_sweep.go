@@ -57,7 +57,7 @@ type reached [2]int64
 // whether the source has read the video again since. That is looked up among the readings of the
 // video: || keeps planners from those of the source, which are all of the library's.
 var dueText = fmt.Sprintf(`SELECT o.observed_at, o.video_id,
-EXISTS (SELECT 1 FROM observations l WHERE {tenant:l} AND l.video_id = o.video_id AND l.stage || '' = $1 AND l.observed_at > o.observed_at)
+EXISTS (SELECT 1 FROM observations l WHERE {tenant:l} AND l.video_id = o.video_id AND l.stage || '' = $1 AND l.observed_at > o.observed_at) AS again
 FROM observations o WHERE {tenant:o} AND o.stage = $1 AND (o.observed_at, o.video_id) > ($2, $3) AND o.observed_at <= $4
 ORDER BY o.observed_at, o.video_id LIMIT %d`, lookedAtOnce)
 
@@ -67,11 +67,15 @@ func (c Catalog) look(ctx context.Context, source string, after reached, until i
 	at = after
 	for len(ids) < limit {
 		rows := 0
-		err = c.db.Hot(dueText).Each(ctx, func(row store.Row) (bool, error) {
+		err = store.Each(ctx, c.db.Hot(dueText), func(row *struct {
+			ObservedAt, VideoID int64
+			Again               bool
+		},
+		) (bool, error) {
 			rows++
-			at = reached{IntOf(row[0], 0), IntOf(row[1], 0)}
-			if again, isBool := row[2].(bool); !(isBool && again) && IntOf(row[2], 0) == 0 {
-				ids = append(ids, at[1])
+			at = reached{row.ObservedAt, row.VideoID}
+			if !row.Again {
+				ids = append(ids, row.VideoID)
 			}
 			return len(ids) < limit, nil
 		}, source, at[0], at[1], until)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/scrollery/scrollery/ent/creator"
@@ -118,60 +117,51 @@ func (s Targets) CountOfCreator(ctx context.Context, c CreatorName) (videos, rea
 	if err != nil {
 		return 0, 0, err
 	}
-	return s.count(ctx, `SELECT COUNT(*), COALESCE(SUM((SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)), 0)
+	return s.count(ctx, `SELECT COUNT(*) AS videos, CAST(COALESCE(SUM((SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)), 0) AS BIGINT) AS readings
 FROM videos v WHERE {tenant:v} AND v.creator_id IN ({list:1})`, rows)
 }
 
 // CountVideo is 1 and the readings of a video, 0 if the library does not have it.
 func (s Targets) CountVideo(ctx context.Context, id int64) (videos, readings int, err error) {
-	return s.count(ctx, `SELECT COUNT(*), COALESCE(SUM((SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)), 0)
+	return s.count(ctx, `SELECT COUNT(*) AS videos, CAST(COALESCE(SUM((SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)), 0) AS BIGINT) AS readings
 FROM videos v WHERE +{tenant:v} AND v.id = $1`, id)
 }
 
 // CountOfScrolls counts the videos that only the scrolls read, and all that they read.
 func (s Targets) CountOfScrolls(ctx context.Context, scrolls []int64) (videos, readings int, err error) {
 	return s.count(ctx, `SELECT COUNT(DISTINCT CASE WHEN NOT EXISTS (SELECT 1 FROM observations a WHERE {tenant:a} AND a.video_id = o.video_id
-AND a.scroll_id NOT IN ({list:1})) THEN o.video_id END), COUNT(*) FROM observations o WHERE {tenant:o} AND o.scroll_id IN ({list:1})`, scrolls)
+AND a.scroll_id NOT IN ({list:1})) THEN o.video_id END) AS videos, COUNT(*) AS readings FROM observations o WHERE {tenant:o} AND o.scroll_id IN ({list:1})`, scrolls)
 }
 
 func (s Targets) count(ctx context.Context, text string, arg any) (videos, readings int, err error) {
-	err = s.db.Hot(text).Each(ctx, func(row store.Row) (bool, error) {
-		videos, readings = int(whole(row[0])), int(whole(row[1]))
-		return false, nil
-	}, arg)
+	counts, _, err := store.One[struct{ Videos, Readings int }](ctx, s.db.Hot(text), arg)
 	if err != nil {
 		return 0, 0, fmt.Errorf("count videos: %w", err)
 	}
-	return videos, readings, nil
-}
-
-// whole is a sum, which PostgreSQL gives as a decimal number.
-func whole(value any) int64 {
-	if text, ok := value.(string); ok {
-		n, _ := strconv.ParseInt(text, 10, 64)
-		return n
-	}
-	return IntOf(value, 0)
+	return counts.Videos, counts.Readings, nil
 }
 
 // ReadBy are the videos that a source has read, among the next ones of the library after a
 // video; the zero Ref begins. next is the last one that was looked at; done at the end.
 func (s Targets) ReadBy(ctx context.Context, source string, after stage.Ref) (ids []int64, readings int, next stage.Ref, done bool, err error) {
-	rows := 0
-	next = after
-	err = s.db.Hot(`SELECT v.id, v.platform, v.external_id, EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = v.id AND o.stage || '' = $1),
-(SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)
-FROM videos v WHERE {tenant:v} AND (v.platform, v.external_id) > ($2, $3) ORDER BY v.platform, v.external_id LIMIT 500`).Each(ctx, func(row store.Row) (bool, error) {
-		rows++
-		next.Platform, _ = row[1].(string)
-		next.ExternalID, _ = row[2].(string)
-		if read, isBool := row[3].(bool); isBool && read || IntOf(row[3], 0) == 1 {
-			ids, readings = append(ids, IntOf(row[0], 0)), readings+int(IntOf(row[4], 0))
-		}
-		return true, nil
-	}, source, after.Platform, after.ExternalID)
+	rows, err := store.Query[struct {
+		ID                   int64
+		Platform, ExternalID string
+		IsRead               bool
+		Readings             int
+	}](ctx, s.db.Hot(`SELECT v.id, v.platform, v.external_id,
+EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = v.id AND o.stage || '' = $1) AS is_read,
+(SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id) AS readings
+FROM videos v WHERE {tenant:v} AND (v.platform, v.external_id) > ($2, $3) ORDER BY v.platform, v.external_id LIMIT 500`), source, after.Platform, after.ExternalID)
 	if err != nil {
-		return nil, 0, next, false, fmt.Errorf("find videos of a source: %w", err)
+		return nil, 0, after, false, fmt.Errorf("find videos of a source: %w", err)
 	}
-	return ids, readings, next, rows == 0, nil
+	next = after
+	for _, row := range rows {
+		next = stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID}
+		if row.IsRead {
+			ids, readings = append(ids, row.ID), readings+row.Readings
+		}
+	}
+	return ids, readings, next, len(rows) == 0, nil
 }

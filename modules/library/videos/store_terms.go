@@ -122,9 +122,7 @@ func (s Sweeps) CleanWords(ctx context.Context) error {
 		return nil
 	}
 	const reason = "the index of words is one for all tenants"
-	stale := false
-	err := s.db.HotTenantless(fmt.Sprintf(`SELECT id FROM video_words_data WHERE id >= %d LIMIT 1`, firstTombstone), reason).
-		Each(ctx, func(store.Row) (bool, error) { stale = true; return false, nil })
+	_, stale, err := store.One[int64](ctx, s.db.HotTenantless(fmt.Sprintf(`SELECT id FROM video_words_data WHERE id >= %d LIMIT 1`, firstTombstone), reason))
 	if err != nil || !stale {
 		return err
 	}
@@ -134,16 +132,15 @@ func (s Sweeps) CleanWords(ctx context.Context) error {
 	// go on with it.
 	for pages, done := -mergedAtOnce, false; !done; pages = mergedAtOnce {
 		err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-			var counts []int64
-			count := func(row store.Row) (bool, error) { counts = append(counts, IntOf(row[0], 0)); return false, nil }
-			if err := changes.EachIn(ctx, tx, count); err != nil {
+			before, _, err := store.OneIn[int64](ctx, tx, changes)
+			if err != nil {
 				return err
 			}
 			if _, err := merge.ExecIn(ctx, tx, pages); err != nil {
 				return err
 			}
-			err := changes.EachIn(ctx, tx, count)
-			done = err == nil && counts[1]-counts[0] < 2 // the statement counts as one
+			after, _, err := store.OneIn[int64](ctx, tx, changes)
+			done = err == nil && after-before < 2 // the statement counts as one
 			return err
 		})
 		if err != nil {

@@ -51,7 +51,7 @@ func (p period) redundantText() string {
 EXISTS (SELECT 1 FROM observations l WHERE {tenant:l} AND l.video_id = o.video_id AND l.stage || '' = $1 AND l.observed_at >= o.observed_at
 AND l.observed_at < (o.observed_at + %[1]d) / %[2]d * %[2]d + %[2]d - %[1]d AND (l.observed_at > o.observed_at OR l.id > o.id) AND %[3]s >= %[4]s)
 AND EXISTS (SELECT 1 FROM observations e WHERE {tenant:e} AND e.video_id = o.video_id AND e.stage || '' = $1 AND e.observed_at <= o.observed_at
-AND (e.observed_at < o.observed_at OR e.id < o.id) AND %[5]s >= %[4]s) THEN 1 ELSE 0 END
+AND (e.observed_at < o.observed_at OR e.id < o.id) AND %[5]s >= %[4]s) THEN 1 ELSE 0 END AS stands_for
 FROM observations o WHERE {tenant:o} AND o.stage = $1 AND (o.observed_at, o.video_id) > ($2, $3) AND o.observed_at < $4
 ORDER BY o.observed_at, o.video_id LIMIT %[6]d`, p.offset, p.long, usable("l"), usable("o"), usable("e"), lookedAtOnce)
 }
@@ -67,15 +67,19 @@ func (s Sweeps) redundant(ctx context.Context, p period, source string, after re
 		var last, ended reached // the last place that was seen, and the last of which all readings were
 		rows, whole := 0, len(found)
 		last, ended = at, at
-		err = s.db.Hot(p.redundantText()).Each(ctx, func(row store.Row) (bool, error) {
-			if here := (reached{IntOf(row[0], 0), IntOf(row[1], 0)}); here != last {
+		err = store.Each(ctx, s.db.Hot(p.redundantText()), func(row *struct {
+			ObservedAt, VideoID, ID, ScrollID int64
+			StandsFor                         bool
+		},
+		) (bool, error) {
+			if here := (reached{row.ObservedAt, row.VideoID}); here != last {
 				if ended, whole = last, len(found); whole >= thinnedAtOnce {
 					return false, nil
 				}
 				last = here
 			}
-			if rows++; IntOf(row[4], 0) == 1 {
-				found = append(found, thinned{IntOf(row[2], 0), IntOf(row[3], 0), last[1], last[0]})
+			if rows++; row.StandsFor {
+				found = append(found, thinned{row.ID, row.ScrollID, last[1], last[0]})
 			}
 			return true, nil
 		}, source, at[0], at[1], before)
@@ -96,15 +100,11 @@ func (s Sweeps) redundant(ctx context.Context, p period, source string, after re
 // sources are the ids of those that have read the tenant's videos.
 func (s Sweeps) sources(ctx context.Context) (all []string, err error) {
 	for {
-		next := ""
 		last := "" // no source has it for a name
 		if len(all) > 0 {
 			last = all[len(all)-1]
 		}
-		err := s.db.Hot(`SELECT MIN(stage) FROM observations WHERE {tenant} AND stage > $1`).Each(ctx, func(row store.Row) (bool, error) {
-			next, _ = row[0].(string)
-			return false, nil
-		}, last)
+		next, _, err := store.One[string](ctx, s.db.Hot(`SELECT COALESCE(MIN(stage), '') FROM observations WHERE {tenant} AND stage > $1`), last)
 		if err != nil {
 			return nil, fmt.Errorf("list the sources of readings: %w", err)
 		}

@@ -13,14 +13,15 @@ import (
 // withoutBuried leaves out the records that a tombstone or an erasure keeps out. Without any it
 // costs two look-ups a batch.
 func (s Tombstones) withoutBuried(ctx context.Context, tx *store.Tx, records []*stage.Record) ([]*stage.Record, error) {
-	buries, suppresses := false, false
 	if err := keepErasures(ctx, tx); err != nil {
 		return nil, err
 	}
-	if err := s.hot.anyTombstone.EachIn(ctx, tx, func(store.Row) (bool, error) { buries = true; return false, nil }); err != nil {
+	_, buries, err := store.OneIn[string](ctx, tx, s.hot.anyTombstone)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.hot.anySuppression.EachIn(ctx, tx, func(store.Row) (bool, error) { suppresses = true; return false, nil }); err != nil {
+	_, suppresses, err := store.OneIn[string](ctx, tx, s.hot.anySuppression)
+	if err != nil {
 		return nil, err
 	}
 	if !buries && !suppresses {
@@ -58,11 +59,7 @@ func (s Tombstones) withoutBuried(ctx context.Context, tx *store.Tx, records []*
 // buried finds those of the hashes that have a tombstone.
 func (s Tombstones) buried(ctx context.Context, tx *store.Tx, hashes []string, found map[string]bool) error {
 	for part := range slices.Chunk(hashes, videosAtOnce) {
-		err := s.hot.tombstones.EachIn(ctx, tx, func(row store.Row) (bool, error) {
-			hash, _ := row[0].(string)
-			found[hash] = true
-			return true, nil
-		}, part)
+		err := store.EachIn(ctx, tx, s.hot.tombstones, func(hash *string) (bool, error) { found[*hash] = true; return true, nil }, part)
 		if err != nil {
 			return fmt.Errorf("look for tombstones: %w", err)
 		}
