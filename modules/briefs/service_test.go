@@ -274,6 +274,29 @@ func TestAnAccountHasOneBriefAtATime(t *testing.T) {
 	})
 }
 
+// TestADraftEndsWithItsLock: another process may draft for the account once the lease has expired,
+// so this one ends; the fee is returned, since the caller did not leave.
+func TestADraftEndsWithItsLock(t *testing.T) {
+	t.Parallel()
+	db := storetest.Postgres(t)
+	w := &world{views: map[string]string{"outliers": oneOutlier}, credits: 60}
+	w.write = func(ctx context.Context, _ []stage.Fact) ([]stage.Sentence, error) {
+		storetest.Exec(t, db, "UPDATE leases SET until = until - interval '1 minute'")
+		select {
+		case <-ctx.Done():
+		case <-time.After(2 * time.Minute):
+		}
+		return nil, context.Cause(ctx)
+	}
+	draft, err := w.service(t, db).Draft(viewer.As(t.Context(), 1), "", "")
+	if !errors.Is(err, store.ErrTaken) {
+		t.Errorf("got the draft %v and error %v, want %v", draft, err, store.ErrTaken)
+	}
+	if w.credits != 60 {
+		t.Errorf("got %d credits, want 60: the fee is returned", w.credits)
+	}
+}
+
 // oneAtATime drafts twice at once: by one service, or by one on each database.
 func oneAtATime(t *testing.T, processes ...*store.DB) {
 	t.Helper()
