@@ -2,6 +2,7 @@ package scoring
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math"
 	"time"
