@@ -27,6 +27,11 @@ func (u *understanding) check(style numberStyle) {
 			u.doubt("rows with the same video have other texts in %q: they may be comments", u.columns[caption].Name)
 		}
 	}
+	if who, ok := u.at["handle"]; ok && (hasID || hasURL) && u.tool == nil && !u.has("views") {
+		if rows, other := u.again(who, nil); 2*other > rows {
+			u.doubt("rows with the same video have other names in %q: they may be comments", u.columns[who].Name)
+		}
+	}
 	if hasID && !hasURL && u.tool == nil && u.columns[id].anyID() && !u.has("postedAt") && !u.has("kind") && !slices.ContainsFunc(countFields[:5], u.has) {
 		u.doubt("nothing says that the ids in %q are those of videos, as sounds and accounts have such too: no count, no time and no address", u.header[id])
 	}

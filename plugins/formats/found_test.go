@@ -74,6 +74,7 @@ func TestTablesOfPublicProjects(t *testing.T) {
 			"it was not counted",
 		},
 		{"no names above the rows", "a.csv", "7521900000000000001,a.example,\"cat, dog\",a caption\n7521900000000000002,b.example,cow,another\n", nil, "add a row of names above it"},
+		{"comments with their times", "a.csv", "video_url,username,text,likes,date\n" + tiktok + "0001,a,nice,5,2025-07-01\n" + tiktok + "0001,b,wow,1,2025-07-02\n" + tiktok + "0002,c,hm,2,2025-07-02\n", nil, "they may be comments"},
 		{"weeks as numbers are no views", "a.csv", "url,weekstart\n" + tiktok + "0001,1649030400000\n" + tiktok + "0002,1649635200000\n", []string{"7521900000000000001 - - - -", "7521900000000000002 - - - -"}, ""},
 		{"a date and its time of day", "a.csv", "Link,Post Date,Post Time,Views\nhttps://youtu.be/AAAAAAAAS01,2025-07-13,23:05:09,77\nhttps://youtu.be/AAAAAAAAS02,2025-07-14,,78\n", []string{"AAAAAAAAS01 77 - - 20282", "AAAAAAAAS02 78 - - 20283"}, "the times of day beside the dates"},
 		{"errors of a spreadsheet among ids", "a.csv", "Video ID,Views\n#NAME?,5\nAAAAAAAAF01,6\n'-AAAAAAAF02,7\n#N/A,8\n", []string{"AAAAAAAAF01 6 - - -", "-AAAAAAAF02 7 - - -"}, "an error of a spreadsheet"},
