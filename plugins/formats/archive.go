@@ -143,8 +143,8 @@ func (r *reading) entry(archive *zip.Reader, entry *zip.File, left *budget) erro
 	inner.tables.files, inner.tables.vocabulary, inner.tables.known = archive, r.tables.words(), r.tables.tools()
 	var source io.Reader = &bounded{in, left}
 	if strings.EqualFold(path.Ext(entry.Name), ".xlsx") || strings.EqualFold(path.Ext(entry.Name), ".zip") {
-		text, err := io.ReadAll(io.LimitReader(source, maxHeld+1))
-		if err != nil || len(text) > maxHeld {
+		text, fault := io.ReadAll(io.LimitReader(source, maxHeld+1))
+		if fault != nil || len(text) > maxHeld {
 			r.out.skip(TooLong, 0, fmt.Sprintf("%.60s: more than may be held at once", entry.Name))
 			return nil
 		}
