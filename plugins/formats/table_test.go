@@ -3,6 +3,7 @@ package formats
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -293,6 +294,15 @@ func TestZips(t *testing.T) {
 	}
 	if report.Count(OtherFile) != 2 || report.Count(Unreadable) != 1 || !strings.Contains(report.Skips[Unreadable].Detail, "zip in a zip in a zip") {
 		t.Errorf("got the skips %+v, want two of another kind and a zip in a zip", report.Skips)
+	}
+	stop := errors.New("no room")
+	if _, err := Read(t.Context(), os.DirFS(filepath.Dir(path)), []string{"a.zip"}, Options{}, func(rec stage.Record) error {
+		if rec.ExternalID == "3" { // the one of the inner zip
+			return stop
+		}
+		return nil
+	}); !errors.Is(err, stop) {
+		t.Errorf("got %v, want the error of who takes the videos", err)
 	}
 	recs, _ = readPath(t, path, Options{ObservedAt: &file})
 	if got := *recs[0].Metrics.ObservedAt; got != file {
