@@ -153,10 +153,13 @@ func (r *reading) entry(archive *zip.Reader, entry *zip.File, left *budget) erro
 		err = inner.stream(source, entry.Name)
 	}
 	r.out.merge(entry.Name, &inner.out.report)
-	if err == nil && left.left < 0 {
+	switch {
+	case err != nil: // it ends the whole reading
+		return &emitError{err}
+	case left.left < 0:
 		return errBomb
 	}
-	return err
+	return nil
 }
 
 // inMemory reads a packed file of a zip.

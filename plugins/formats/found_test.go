@@ -139,7 +139,7 @@ func TestTablesWithFieldsAsRows(t *testing.T) {
 	readEach(t, []reads{
 		{"as pandas writes them", "a.csv", ",0,1\nvideo_id,7521900000000000001,7521900000000000002\nplatform,tiktok,tiktok\nviews,1200,3400\nlikes,10,20\n", both, ""},
 		{"as people compare videos", "a.csv", "Metric;Video 1;Video 2\nLink;" + tiktok + "0001;" + tiktok + "0002\nViews;1.2K;3.4K\nLikes;10;20\n", both, ""},
-		{"a dictionary of columns", "a.csv", "Column,Type,Description\nvideo_id,int,a number\nvideo_view_count,float,views\nvideo_like_count,float,likes\nplatform,text,x\n", nil, "no column has ids"},
+		{"a dictionary of columns", "a.csv", "Column,Type,Description\nvideo_id,int,a number\nvideo_view_count,float,views\nvideo_like_count,float,likes\nplatform,text,x\ncomments,int,x\nshares,int,x\n", nil, "the columns are Column, Type"},
 	})
 	book := excelize.NewFile()
 	for i, row := range [][]any{{"Metric", "Video 1", "Video 2"}, {"Link", tiktok + "0001", tiktok + "0002"}, {"Views", 1200, 3400}, {"Likes", 10, 20}} {

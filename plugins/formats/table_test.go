@@ -459,12 +459,16 @@ func TestBombsEnd(t *testing.T) {
 		}
 		return path
 	}
-	nested := func(inner string) string {
-		text, err := os.ReadFile(inner)
-		if err != nil {
-			t.Fatal(err)
+	nested := func(inner ...string) string {
+		files := map[string]string{}
+		for i, path := range inner {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[fmt.Sprintf("inner%d.zip", i)] = string(text)
 		}
-		return packedFile(t, "outer.zip", map[string]string{"inner.zip": string(text)})
+		return packedFile(t, "outer.zip", files)
 	}
 	plain := func(text io.Reader) string {
 		path := filepath.Join(t.TempDir(), "a.csv")
@@ -481,16 +485,17 @@ func TestBombsEnd(t *testing.T) {
 		path   string
 		reason Reason
 	}{
-		"a zip of one long line":      {bomb("a.csv", 'a', 200<<20), Unreadable},
-		"a zip of brackets":           {bomb("a.json", '[', 100<<20), Malformed},
-		"a zip of quotes":             {bomb("a.csv", '"', 100<<20), Unreadable},
-		"a million columns":           {plain(io.MultiReader(strings.NewReader("externalId"), strings.NewReader(strings.Repeat(",a", 1_000_000)), strings.NewReader("\n1\n"))), Unreadable},
-		"a quote that never closes":   {plain(io.MultiReader(strings.NewReader("platform,externalId,caption\nyoutube,AAAAAAAAA01,\""), &zeros{'a', 64 << 20})), TooLong},
-		"a line without an end":       {plain(&zeros{'a', 256 << 20}), Unreadable},
-		"a workbook that is none":     {bomb("xl/workbook.xml", ' ', 64<<20), Unreadable},
-		"a zip in a zip":              {nested(bomb("a.csv", 'a', 200<<20)), Unreadable},
-		"a zip in a zip of quotes":    {nested(bomb("a.csv", '"', 200<<20)), TooLong},
-		"a spreadsheet of one letter": {bomb("a.xlsx", 'x', 100<<20), TooLong},
+		"a zip of one long line":          {bomb("a.csv", 'a', 200<<20), Unreadable},
+		"a zip of brackets":               {bomb("a.json", '[', 100<<20), Malformed},
+		"a zip of quotes":                 {bomb("a.csv", '"', 100<<20), Unreadable},
+		"a million columns":               {plain(io.MultiReader(strings.NewReader("externalId"), strings.NewReader(strings.Repeat(",a", 1_000_000)), strings.NewReader("\n1\n"))), Unreadable},
+		"a quote that never closes":       {plain(io.MultiReader(strings.NewReader("platform,externalId,caption\nyoutube,AAAAAAAAA01,\""), &zeros{'a', 64 << 20})), TooLong},
+		"a line without an end":           {plain(&zeros{'a', 256 << 20}), Unreadable},
+		"a workbook that is none":         {bomb("xl/workbook.xml", ' ', 64<<20), Unreadable},
+		"a zip in a zip":                  {nested(bomb("a.csv", 'a', 200<<20)), Unreadable},
+		"zips that are too much together": {nested(bomb("a.csv", '"', 40<<20), bomb("a.csv", '"', 40<<20)), TooLong},
+		"a zip in a zip of quotes":        {nested(bomb("a.csv", '"', 200<<20)), TooLong},
+		"a spreadsheet of one letter":     {bomb("a.xlsx", 'x', 100<<20), TooLong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runtime.GC() // what earlier files left
