@@ -27,9 +27,15 @@ func TestRecordsAreWrittenDown(t *testing.T) {
 		message protoreflect.FullName
 		title   string
 	}{
-		{"scrollery.stage.v1.Record", "`Record`, a video"}, {"scrollery.stage.v1.Ref", "`Record.ref`"}, {"scrollery.stage.v1.Source", "`Record.source`"},
-		{"scrollery.stage.v1.Metrics", "`Record.metrics`"}, {"scrollery.stage.v1.Evidence", "`Record.evidence`"}, {"scrollery.stage.v1.Cue", "`Record.cues`"},
-		{"scrollery.stage.v1.Sticker", "`Record.stickers`"}, {"scrollery.stage.v1.Key", "`Record.keys`"}, {"scrollery.stage.v1.Outcome", "`Outcome`"},
+		{"scrollery.stage.v1.Record", "`Record`, a video"},
+		{"scrollery.stage.v1.Ref", "`Record.ref`"},
+		{"scrollery.stage.v1.Source", "`Record.source`"},
+		{"scrollery.stage.v1.Metrics", "`Record.metrics`"},
+		{"scrollery.stage.v1.Evidence", "`Record.evidence`"},
+		{"scrollery.stage.v1.Cue", "`Record.cues`"},
+		{"scrollery.stage.v1.Sticker", "`Record.stickers`"},
+		{"scrollery.stage.v1.Key", "`Record.keys`"},
+		{"scrollery.stage.v1.Outcome", "`Outcome`"},
 		{"scrollery.v1.VideoMetadata", "Members of `metadata_json` that the server reads"},
 	} {
 		found, err := files.FindDescriptorByName(one.message)

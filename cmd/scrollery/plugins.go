@@ -71,7 +71,7 @@ func pluginsCheck() *cobra.Command {
 			"time that the plugin asks for.",
 		Example: "  scrollery plugins check ./acme\n  scrollery plugins check ./acme --setting region=eu --secret token=@token.txt --input seeds.jsonl\n" +
 			"  scrollery plugins check ./acme --verb refresh --input videos.jsonl",
-		Args:    oneArg("the path of a plugin"),
+		Args: oneArg("the path of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if call.Settings, err = pairs(settings, false); err != nil {
 				return err
