@@ -40,6 +40,7 @@ export async function journey({ baseUrl, ...tour }: Tour): Promise<Seen> {
   }
   const { trends } = (await listTrends(strict)).data;
   const { data, error } = await listOutliers({ client, query: { minScore: 3 } });
+  if (error?.error === "invalid_request") throw new Error(error.issues.map((issue) => `${issue.path}: ${issue.message}`).join()); // of this code alone
   if (!data) throw new Error(error?.message);
   const { outliers } = data;
   const captions = outliers.map((outlier): string | null | undefined => outlier.video.metadata?.caption);

@@ -44,6 +44,7 @@ export async function journey({ baseUrl, ...tour }: Tour): Promise<Seen> {
   }
   const { trends } = need(await client.GET("/v1/trends/list"));
   const { data, error } = await client.GET("/v1/outliers/list", { params: { query: { minScore: 3 } } });
+  if (error?.error === "invalid_request") throw new Error(error.issues.map((issue) => `${issue.path}: ${issue.message}`).join()); // of this code alone
   if (!data) throw new Error(`${error.error}: ${error.message}`);
   const { outliers } = data;
   const captions = outliers.map((outlier): string | null | undefined => outlier.video.metadata?.caption);

@@ -38,9 +38,14 @@ func newDocument(refusal protoreflect.MessageDescriptor) *document {
 	d.refusals["Refused"] = object{
 		"description": "404 `not_found` and 405 `method_not_allowed` on other paths and methods; 503 `temporary_service_error` or " +
 			"`upstream_error` with `Retry-After` where the server has too much to do: nothing was changed.",
-		"headers": headerRefs(), "content": jsonContent(reference("AnyError")),
+		"headers": headerRefs(), "content": jsonContent(reference("OtherError")),
 	}
 	d.refusals["304"] = object{"description": "The list is as `If-None-Match` says."}
+	// A text for a code would keep clients from telling the errors of other schemas apart by it.
+	d.schemas["OtherError"] = object{
+		"allOf": []any{reference("AnyError")}, "description": "Errors of any operation that are about no input.",
+		"properties": object{"error": object{"enum": []any{"not_found", "method_not_allowed", "temporary_service_error", "upstream_error"}}},
+	}
 	d.schemas["AnyError"] = object{
 		"type": "object", "description": "What every error has.", "required": []any{"error", "message"},
 		"properties": object{
@@ -159,7 +164,6 @@ func share(known, made object, isStream bool) object {
 	answer := ours["200"].(object)
 	answer["description"] = "Success; with `Accept: text/event-stream` " + events["description"].(string)
 	answer["content"].(object)["text/event-stream"] = events["content"].(object)["text/event-stream"]
-	ours["204"] = theirs["204"]
 	parameters, _ := unary["parameters"].([]any)
 	for _, p := range stream["parameters"].([]any) {
 		has := slices.ContainsFunc(parameters, func(other any) bool { return other.(object)["name"] == p.(object)["name"] })
@@ -198,9 +202,10 @@ func (d *document) parametersOfMany() object {
 	slices.Sort(texts)
 	for _, text := range texts {
 		p := d.shared[text]
-		name := p.object["name"].(string)
+		whole := p.object["name"].(string) + "Parameter" // creator beside the schema Creator is one name to a generator
+		name := whole
 		for n := 2; common[name] != nil; n++ {
-			name = p.object["name"].(string) + strconv.Itoa(n)
+			name = whole + strconv.Itoa(n)
 		}
 		described := object{}
 		for member, value := range p.object {
@@ -316,10 +321,11 @@ func (d *document) refuse(out object, op *scrolleryv1.Operation) {
 
 // refusal returns the name of the answer that stands for all of the same status and codes.
 func (d *document) refusal(status string, forms []errorForm) string {
-	key, schemas := status, []any{}
+	key, schemas, codes := status, []any{}, object{}
 	for _, e := range forms {
 		key += " " + e.schema
 		schemas = append(schemas, reference(e.schema))
+		codes[e.code] = reference(e.schema)["$ref"]
 	}
 	if known := d.codes[key]; known != "" {
 		return known
@@ -331,7 +337,7 @@ func (d *document) refusal(status string, forms []errorForm) string {
 	d.codes[key] = name
 	schema := schemas[0]
 	if len(schemas) > 1 {
-		schema = object{"oneOf": schemas}
+		schema = object{"oneOf": schemas, "discriminator": object{"propertyName": "error", "mapping": codes}}
 	}
 	answer := object{"description": reason(status), "content": jsonContent(schema)}
 	if status == "4XX" { // every operation has one; info.description says that all answers have them
@@ -373,12 +379,12 @@ func hasETag(method protoreflect.MethodDescriptor) bool {
 func (d *document) events(out object, output protoreflect.MessageDescriptor) {
 	out["200"] = object{
 		"description": "Server-Sent Events. The `data` of each is a " + string(output.Name()) + " in JSON, its `id` a cursor. " +
-			"An event `error` carries the body of an error and ends the stream. A comment comes at least every 15 seconds.",
+			"An event `error` carries the body of an error and ends the stream. A comment comes at least every 15 seconds. " +
+			"A client that has every event of a stream that ended gets 204 without a body.", // no answer of its own: clients would return void
 		"content": object{"text/event-stream": object{"schema": object{
 			"type": "string", "contentMediaType": "text/event-stream", "contentSchema": d.message(output),
 		}}},
 	}
-	out["204"] = object{"description": "The stream has ended, and the client has every event."}
 }
 
 func jsonContent(schema any) object { return object{"application/json": object{"schema": schema}} }
