@@ -188,6 +188,15 @@ protos-check: protos ## buf lint, and buf breaking against proto/released.binpb 
 	$(BUF) lint proto/gen/descriptors.binpb --path scrollery --config proto/buf.yaml
 	$(BUF) breaking $(BIN)/protos/descriptors.binpb --against proto/released.binpb --config proto/buf.yaml
 
+# It comes from the module proxy, as buf does.
+OAPI ?= $(GO) run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
+
+.PHONY: clients-go
+clients-go: ## Generate a client in Go for REST, and build it (the first time, it builds oapi-codegen)
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	$(OAPI) -generate types,client -package api -o "$$dir/api.go" proto/gen/openapi/openapi.json && \
+	cd "$$dir" && $(GO) mod init oapi && $(GO) mod tidy && $(GO) build .
+
 .PHONY: protos-released
 protos-released: protos ## Make today's public .proto files those of the last release, for buf breaking
 	cp $(BIN)/protos/descriptors.binpb proto/released.binpb

@@ -150,6 +150,9 @@ func (d *document) message(desc protoreflect.MessageDescriptor) object {
 			schema["description"] = text
 		}
 	}
+	if of, is := strings.CutSuffix(name, "Response"); is { // a name that oapi-codegen has for what its client returns
+		d.schemas[name].(object)["x-go-name"] = of + "Answer"
+	}
 	return reference(name)
 }
 
