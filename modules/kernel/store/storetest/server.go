@@ -49,7 +49,7 @@ var startServer = sync.OnceValues(func() (server, error) {
 		trap '' INT
 		"$1/initdb" -D "$2/data" -U postgres -A trust -N >"$2/log" 2>&1 || exit 1
 		"$1/postgres" -D "$2/data" -k "$2" -p "$3" -c listen_addresses=127.0.0.1 \
-			-c fsync=off -c full_page_writes=off -c max_connections=300 >>"$2/log" 2>&1 </dev/null &
+			-c fsync=off -c full_page_writes=off -c jit=off -c max_connections=600 >>"$2/log" 2>&1 </dev/null &
 		server=$!
 		cat >/dev/null
 		kill -QUIT $server
