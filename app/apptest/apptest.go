@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -42,6 +43,7 @@ type Running struct {
 // calls what ends things that they shared.
 func Main(m *testing.M, after ...func()) {
 	app.RunPlugin(os.Args)
+	debug.SetGCPercent(400) // as docs/deploy/scrollery.service has it
 	code := m.Run()
 	for _, end := range after {
 		end()

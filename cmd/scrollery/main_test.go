@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	debug.SetGCPercent(400)
 	os.Exit(m.Run())
 }
 
@@ -34,7 +36,7 @@ func program(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, self, args...)
 	command.Env = []string{
 		asProgram + "=1", "SCROLLERY_DATA_DIR=" + dir, "SCROLLERY_YOUTUBE_FEED=no", "PATH=" + os.Getenv("PATH"), "HOME=" + dir,
-		"SCROLLERY_ADDR=127.0.0.1:0", "SCROLLERY_OPS_ADDR=127.0.0.1:0",
+		"SCROLLERY_ADDR=127.0.0.1:0", "SCROLLERY_OPS_ADDR=127.0.0.1:0", "GOGC=400", // as docs/deploy/scrollery.service has it
 	}
 	if coverage := os.Getenv("GOCOVERDIR"); coverage != "" {
 		command.Env = append(command.Env, "GOCOVERDIR="+coverage)
