@@ -50,7 +50,7 @@ func TestFiltersChooseWhatTheListHas(t *testing.T) {
 		whole := map[which][]item{}
 		for _, l := range []lists.List{lists.Videos, lists.Hooks, lists.Outliers} {
 			for _, withArchived := range []bool{false, true} {
-				whole[which{l, withArchived}] = itemsOf(b.all(lists.Page{List: l, WithArchived: withArchived, Limit: 25, Paged: true}))
+				whole[which{l, withArchived}] = itemsOf(b.all(lists.Page{List: l, WithArchived: withArchived, Limit: 100, Paged: true}))
 			}
 		}
 		for turn, c := range []struct {

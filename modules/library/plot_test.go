@@ -81,7 +81,7 @@ func TestAPlotSaysWhatTheListHas(t *testing.T) {
 				}
 			}
 			l := p
-			l.Limit, l.Paged = 25, true
+			l.Limit, l.Paged = 100, true
 			all := itemsOf(b.all(l))
 			l.List = lists.Outliers
 			if l.Platform != "" { // it is not of this list's index
