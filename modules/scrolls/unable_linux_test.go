@@ -14,8 +14,8 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// TestAFullDiskPasses: whatever a scroll was about to write, it is completed within seconds of
-// room, at its first start, with nothing stored twice.
+// TestAFullDiskPasses: whatever a scroll was about to write, it is completed soon after there
+// is room, at its first start, with nothing stored twice.
 func TestAFullDiskPasses(t *testing.T) {
 	t.Parallel()
 	eachThatFills(t, func(t *testing.T, db *store.DB, fill func() (room func())) {
@@ -43,8 +43,8 @@ func TestAFullDiskPasses(t *testing.T) {
 				queue, before := w.queue(w.service), w.count("fake_videos")
 				from += 25
 				done := w.await(w.create(Start{}).ID)
-				if took := time.Since(<-roomy); done.Status != Completed || done.Attempts != 1 || done.NewVideos != 25 || took > 15*time.Second {
-					t.Errorf("got %+v, %v after there was room; want it %s at the first start with 25 videos within 15s", done, took, Completed)
+				if took := time.Since(<-roomy); done.Status != Completed || done.Attempts != 1 || done.NewVideos != 25 || took > time.Minute {
+					t.Errorf("got %+v, %v after there was room; want it %s at the first start with 25 videos within a minute", done, took, Completed)
 				}
 				if n := w.count("fake_videos") - before; n != 25 {
 					t.Errorf("got %d videos, want 25", n)
@@ -70,8 +70,8 @@ func TestTheEndOfAFailedScrollIsWrittenOnceThereIsRoom(t *testing.T) {
 		}
 		w.queue(w.service)
 		done := w.await(w.create(Start{}).ID)
-		if took := time.Since(<-roomy); done.Status != Failed || done.FailureCode == nil || took > 10*time.Second {
-			t.Errorf("got %+v, %v after there was room; want it %s within 10s", done, took, Failed)
+		if took := time.Since(<-roomy); done.Status != Failed || done.FailureCode == nil || took > time.Minute {
+			t.Errorf("got %+v, %v after there was room; want it %s within a minute", done, took, Failed)
 		}
 	})
 }
