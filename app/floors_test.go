@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -191,7 +190,6 @@ func (s *alone) spent(t *testing.T, path string) time.Duration {
 func TestFloorOfImports(t *testing.T) {
 	measured(t)
 	const videos = 10_000
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as docs/import.md advises
 	running := apptest.Start(t)
 	account := running.Account(t, "pro")
 	account.Get(t, `POST /v1/workspace {"description":"coffee"}`, &struct{}{})
