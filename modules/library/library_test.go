@@ -126,6 +126,7 @@ func (b *bundle) open(cfg Config) {
 	}
 	deletions := videos.NewDeletions(l.Videos)
 	b.keeper, b.reader, b.scorer, b.explainer, b.removal = keeper{l.Videos, l.Videos.Catalog, deletions, deletions.Sweeps()}, l.Lists, l.Scoring, l.Insight, l.Removal
+	b.removal.Patience = time.Minute // on a busy machine too, a call deletes to the end
 	b.windows, b.trends, b.edits = l.Scoring.Windows, l.Scoring.Trends, videos.Edits{Service: l.Videos}
 }
 

@@ -287,7 +287,6 @@ func TestDeletionGoesOnAfterItWasCut(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := setup(t, db)
-		b.removal.Patience = time.Minute // a call ends by the cut alone
 		const many = 450
 		b.scroll(1, now, clips(many, "moka", 1000)...)
 		b.scroll(2, now+day, clip("other-1", "other", 10))
