@@ -360,6 +360,30 @@ func TestDeletingAnImport(t *testing.T) {
 	})
 }
 
+// TestScoresWaitForNoCallThatEnded ends a call after its last transaction, before it lets scores
+// be made: the job of the deletion does.
+func TestScoresWaitForNoCallThatEnded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.runs.imports = map[int64][]int64{5: {2}}
+		b.scroll(1, now, clips(3, "moka", 1000)...)
+		b.scroll(2, now+day, clips(4, "brought", 700)...)
+		d, err := b.removal.Delete(cutAt(b, 1, "UPDATE unscored_libraries SET wait_until"), removal.Order{ImportID: publicid.Format(publicid.Import, 5)})
+		if err != nil || d == nil || d.Status != "deleted" || b.count("unscored_libraries WHERE wait_until > 0") != 1 {
+			t.Fatalf("a call that is cut: got %+v, %v, want the videos deleted and scores that wait", d, err)
+		}
+		for _, w := range b.removal.Workers() {
+			if err := w.Work(b.ctx, json.RawMessage(fmt.Sprintf(`{"account":%d,"deletion":%d}`, account, d.ID))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := b.count("unscored_libraries WHERE wait_until > 0"); got != 0 {
+			t.Errorf("got %d libraries whose scores wait, want 0", got)
+		}
+	})
+}
+
 // TestNothingOfADeletedVideoIsLeft looks for the words of deleted videos in every table of the
 // database: what is kept for an undo is sealed, and ends.
 func TestNothingOfADeletedVideoIsLeft(t *testing.T) {

@@ -27,8 +27,14 @@ type job struct {
 
 // Workers returns the workers that finish deletions and their undoing.
 func (s *Service) Workers() []store.Worker {
+	finish := func(ctx context.Context, d *Deletion) error {
+		if d.Status == deleted { // the call that began it may have ended before scores could be made
+			return s.deletions.ScoreNow(ctx)
+		}
+		return s.finish(ctx, d)
+	}
 	return []store.Worker{
-		{Kind: deleteKind, Timeout: 2 * slice, Concurrency: 2, Work: s.work(s.finish)},
+		{Kind: deleteKind, Timeout: 2 * slice, Concurrency: 2, Work: s.work(finish)},
 		{Kind: undoKind, Timeout: 2 * slice, Concurrency: 2, Work: s.work(s.finishUndo)},
 	}
 }
