@@ -7,8 +7,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	scrolleryv1 "github.com/scrollery/scrollery/proto/gen/scrollery/v1"
 )
 
 // longestDescription is the most characters of a tool's description: every client sends
@@ -47,14 +50,15 @@ func isTime(field protoreflect.FieldDescriptor) bool {
 }
 
 // toolInput is the schema of a tool's arguments: the parameters or the body of the
-// operation on REST, without what is deprecated.
+// operation on REST, without what is deprecated or for people alone.
 func toolInput(desc protoreflect.MessageDescriptor) object {
 	d := &document{schemas: object{}}
 	schema := d.body(desc)
 	properties := schema["properties"].(object)
 	for i := range desc.Fields().Len() {
 		field := desc.Fields().Get(i)
-		if options, ok := field.Options().(*descriptorpb.FieldOptions); ok && options.GetDeprecated() {
+		people, _ := proto.GetExtension(field.Options(), scrolleryv1.E_NoTool).(bool)
+		if options, ok := field.Options().(*descriptorpb.FieldOptions); ok && options.GetDeprecated() || people {
 			delete(properties, restName(field))
 		}
 	}

@@ -136,7 +136,8 @@ func TestHostileFiles(t *testing.T) {
 		{"lists in lists", "a.json", times("[", 2_000_000), "", 0},
 		{"objects in objects", "a.json", times(`{"a":`, 2_000_000), "", 0},
 		{"a zip bomb", "a.zip", zipOf(map[string]func(io.Writer) error{"a.csv": times("0123456789abcdef", gigabyte/16)}), "too_long", 0},
-		{"a zip in a zip", "a.zip", zipOf(map[string]func(io.Writer) error{"b.zip": zipOf(map[string]func(io.Writer) error{"a.csv": times("id,views\n"+id+",5\n", 1)})}), "unreadable", 0},
+		{"a zip in a zip in a zip", "a.zip", zipOf(map[string]func(io.Writer) error{"b.zip": zipOf(map[string]func(io.Writer) error{"c.zip": zipOf(map[string]func(io.Writer) error{"a.csv": times("id,views\n"+id+",5\n", 1)})})}), "unreadable", 0},
+		{"a zip bomb in a zip", "a.zip", zipOf(map[string]func(io.Writer) error{"b.zip": zipOf(map[string]func(io.Writer) error{"a.csv": times("0123456789abcdef", gigabyte/16)})}), "too_long", 0},
 		{"a zip of 12,000 files", "a.zip", zipOf(entries), "unreadable", 0},
 		{"formulas", "a.csv", times("id,views,handle\n"+id+",5,\"=HYPERLINK(\"\"http://x.example\"\")\"\n=cmd|' /C calc'!A0,6,a\n7290000000000000002,6,a\n", 1), "no_id", 2},
 	} {

@@ -568,6 +568,14 @@ var file_scrollery_v1_operation_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50609,opt,name=own",
 		Filename:      "scrollery/v1/operation.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50610,
+		Name:          "scrollery.v1.no_tool",
+		Tag:           "varint,50610,opt,name=no_tool",
+		Filename:      "scrollery/v1/operation.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -621,6 +629,10 @@ var (
 	//
 	// optional bool own = 50609;
 	E_Own = &file_scrollery_v1_operation_proto_extTypes[9]
+	// For people alone: the schemas of agents' tools leave it out.
+	//
+	// optional bool no_tool = 50610;
+	E_NoTool = &file_scrollery_v1_operation_proto_extTypes[10]
 )
 
 var File_scrollery_v1_operation_proto protoreflect.FileDescriptor
@@ -689,7 +701,8 @@ const file_scrollery_v1_operation_proto_rawDesc = "" +
 	"\vknown_value\x12\x1d.google.protobuf.FieldOptions\x18\xaf\x8b\x03 \x03(\tR\n" +
 	"knownValue:9\n" +
 	"\amembers\x12\x1d.google.protobuf.FieldOptions\x18\xb0\x8b\x03 \x01(\tR\amembers:1\n" +
-	"\x03own\x12\x1d.google.protobuf.FieldOptions\x18\xb1\x8b\x03 \x01(\bR\x03ownBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
+	"\x03own\x12\x1d.google.protobuf.FieldOptions\x18\xb1\x8b\x03 \x01(\bR\x03own:8\n" +
+	"\ano_tool\x12\x1d.google.protobuf.FieldOptions\x18\xb2\x8b\x03 \x01(\bR\x06noToolBHZAgithub.com/scrollery/scrollery/proto/gen/scrollery/v1;scrolleryv1\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
 var (
 	file_scrollery_v1_operation_proto_rawDescOnce sync.Once
@@ -729,12 +742,13 @@ var file_scrollery_v1_operation_proto_depIdxs = []int32{
 	7,  // 10: scrollery.v1.known_value:extendee -> google.protobuf.FieldOptions
 	7,  // 11: scrollery.v1.members:extendee -> google.protobuf.FieldOptions
 	7,  // 12: scrollery.v1.own:extendee -> google.protobuf.FieldOptions
-	2,  // 13: scrollery.v1.operation:type_name -> scrollery.v1.Operation
-	4,  // 14: scrollery.v1.form:type_name -> scrollery.v1.Form
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	13, // [13:15] is the sub-list for extension type_name
-	3,  // [3:13] is the sub-list for extension extendee
+	7,  // 13: scrollery.v1.no_tool:extendee -> google.protobuf.FieldOptions
+	2,  // 14: scrollery.v1.operation:type_name -> scrollery.v1.Operation
+	4,  // 15: scrollery.v1.form:type_name -> scrollery.v1.Form
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	14, // [14:16] is the sub-list for extension type_name
+	3,  // [3:14] is the sub-list for extension extendee
 	0,  // [0:3] is the sub-list for field type_name
 }
 
@@ -750,7 +764,7 @@ func file_scrollery_v1_operation_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_scrollery_v1_operation_proto_rawDesc), len(file_scrollery_v1_operation_proto_rawDesc)),
 			NumEnums:      2,
 			NumMessages:   3,
-			NumExtensions: 10,
+			NumExtensions: 11,
 			NumServices:   0,
 		},
 		GoTypes:           file_scrollery_v1_operation_proto_goTypes,
