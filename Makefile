@@ -109,8 +109,9 @@ screenshots: ## Take the pictures of the README again, in docs/screenshots
 
 .PHONY: race
 race: ## Run the race detector where goroutines share data (needs a C compiler)
-	# The stacks of threads count as memory of a confined process. A process of the race detector sleeps before it ends.
-	ulimit -s 1024 && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -race -short -p $(PACKAGES) -parallel $(PARALLEL) -skip '$(CONFINED)|$(LONG)' $(RACE)
+	# The stacks of threads count as memory of a confined process. A process of the race detector sleeps
+	# before it ends. All take several times the processor, so fewer run at once.
+	ulimit -s 1024 && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -vet=off -race -short -p $(shell expr $(PACKAGES) - 1) -parallel 4 -skip '$(CONFINED)|$(LONG)' $(RACE)
 
 .PHONY: hostile
 hostile: ## Attack the box of plugins, as this user and, if that is root, as an ordinary one

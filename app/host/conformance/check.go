@@ -43,6 +43,9 @@ func (r Report) OK() bool {
 // patience is how long a stage may take to notice that a call is cancelled.
 const patience = 2 * time.Second
 
+// errLate is the error of a stage that had to be killed after a cancelled call.
+var errLate = fmt.Errorf("does not leave within %v when asked to", patience)
+
 // Check tries a plugin that the host has.
 func Check(ctx context.Context, server *host.Host, id string) Report {
 	trial := server.Trial(id)
@@ -249,8 +252,18 @@ func (c *checker) unopened(ctx context.Context) error {
 	})
 }
 
-// cancelled gives up in the middle of a call.
+// cancelled gives up in the middle of a call, up to three times while the
+// stage is late: the machine may be busy.
 func (c *checker) cancelled(ctx context.Context) error {
+	for range 2 {
+		if err := c.givenUp(ctx); !errors.Is(err, errLate) {
+			return err
+		}
+	}
+	return c.givenUp(ctx)
+}
+
+func (c *checker) givenUp(ctx context.Context) error {
 	return c.with(ctx, func(ctx context.Context, a *host.Attempt) error {
 		inner, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -270,10 +283,10 @@ func (c *checker) cancelled(ctx context.Context) error {
 		select {
 		case <-a.Exited():
 		case <-time.After(patience + time.Second):
-			return errors.New("does not leave when asked to")
+			return errLate
 		}
 		if a.Killed() {
-			return fmt.Errorf("did not leave within %v", patience)
+			return errLate
 		}
 		return nil
 	})
