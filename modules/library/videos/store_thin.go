@@ -104,11 +104,11 @@ func (s Sweeps) sources(ctx context.Context) (all []string, err error) {
 		if len(all) > 0 {
 			last = all[len(all)-1]
 		}
-		next, _, err := store.One[string](ctx, s.db.Hot(`SELECT COALESCE(MIN(stage), '') FROM observations WHERE {tenant} AND stage > $1`), last)
+		next, found, err := store.One[string](ctx, s.db.Hot(`SELECT stage FROM observations WHERE {tenant} AND stage > $1 ORDER BY stage LIMIT 1`), last)
 		if err != nil {
 			return nil, fmt.Errorf("list the sources of readings: %w", err)
 		}
-		if next == "" {
+		if !found {
 			return all, nil
 		}
 		all = append(all, next)
