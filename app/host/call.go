@@ -128,7 +128,7 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 	}
 	quotas := &spender{plugin: own.ledger(e.id), spec: e.spec, settings: given.settings, quotas: h.config.Quotas}
 	if covered, err := v.bill.hold(ctx, quotas, &v); err != nil {
-		return nil, failureOf(ctx, e, nil, err)
+		return nil, errors.Join(failureOf(ctx, e, nil, err), v.bill.settle(ctx, nil))
 	} else if !covered {
 		return &stagev1.Done{}, nil
 	}
