@@ -42,9 +42,10 @@ func Kept[Request, Answer proto.Message](s *Service, operation string, compute f
 		if answer, err = compute(ctx, request); err != nil {
 			return answer, err
 		}
-		body, err := proto.Marshal(answer)
-		s.pages.put(key, rendered{stamp: now, body: body, made: time.Now()})
-		return answer, err
+		if body, err := proto.Marshal(answer); err == nil {
+			s.pages.put(key, rendered{stamp: now, body: body, made: time.Now()})
+		}
+		return answer, nil
 	}
 }
 
