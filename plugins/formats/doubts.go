@@ -66,7 +66,7 @@ func (u *understanding) check(style numberStyle) {
 	}
 }
 
-// leaveZeros leaves views that are 0 in each row while some have likes: nobody counted them.
+// leaveZeros leaves views that are 0 in each row while some have likes: no one counted them.
 func leaveZeros(u *understanding, style numberStyle) {
 	at, ok := u.at["views"]
 	likes, has := u.at["likes"]
