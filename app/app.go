@@ -347,7 +347,8 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	if err != nil {
 		err = errors.Join(err, db.Close()) // what starts closes it itself
 	} else {
-		ctx, cancel := context.WithTimeout(ctx, startTimeout)
+		// A stop does not cut it short: the first hooks may have calls to drain by then.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), startTimeout)
 		defer cancel()
 		err = s.graph.Start(ctx)
 	}

@@ -35,6 +35,12 @@ func StartWithProvider(provider billing.Provider) func(context.Context, Config, 
 	}
 }
 
+// StartAndStop starts the app with a stop that comes while its parts start.
+func StartAndStop(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {
+	ctx, stop := context.WithCancel(ctx)
+	return start(ctx, cfg, log, fx.Invoke(func(lifecycle fx.Lifecycle) { lifecycle.Append(fx.StartHook(stop)) }))
+}
+
 // StartWithoutConsole starts the app as a binary that was built without npm.
 func StartWithoutConsole(ctx context.Context, cfg Config, log *slog.Logger) (*Service, error) {
 	return start(ctx, cfg, log, fx.Decorate(func(console.Assets) console.Assets { return nil }))

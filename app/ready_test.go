@@ -59,3 +59,19 @@ func TestReadyWaitsForNoPlugin(t *testing.T) {
 	}
 	t.Errorf("got %q after 2 min, want the line \"plugin slow: refused\"", probe())
 }
+
+// TestStopWhileItStarts stops a server that has begun to take calls: it drains them as one
+// that had started.
+func TestStopWhileItStarts(t *testing.T) {
+	t.Parallel()
+	running := apptest.StartBy(t, app.StartAndStop)
+	for _, address := range []string{running.OpsURL + "/readyz", running.BaseURL + "/v1/health"} {
+		answer, err := http.Get(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := answer.Body.Close(); err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: got %d, error %v, want %d", address, answer.StatusCode, err, http.StatusOK)
+		}
+	}
+}

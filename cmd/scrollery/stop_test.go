@@ -144,7 +144,6 @@ func lameDuck(t *testing.T, lives string) error {
 		}
 		return answer.StatusCode, answer.Body.Close()
 	}
-	// A server that still starts has no lame duck: it ends at once.
 	for ready := 0; ready != http.StatusOK; {
 		ready, _ = status(c.ops + "/readyz")
 	}
