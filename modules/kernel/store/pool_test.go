@@ -41,8 +41,8 @@ func TestPatientWritesGiveUpWhenAllConnectionsAreTaken(t *testing.T) {
 		}
 		start := time.Now()
 		err := db.Write(apierr.WithPatience(t.Context(), 200*time.Millisecond), nothing)
-		if took := time.Since(start); !apierr.IsBusy(err) || took < 200*time.Millisecond || took > 2*time.Second {
-			t.Errorf("with patience of 200 ms: got error %v after %v, want Busy then", err, took)
+		if took := time.Since(start); !apierr.IsBusy(err) || took < 200*time.Millisecond {
+			t.Errorf("with patience of 200 ms: got error %v after %v, want Busy, not sooner", err, took)
 		}
 		patient := make(chan error, 1)
 		go func() { patient <- db.Write(t.Context(), nothing) }()
