@@ -33,7 +33,7 @@ var startServer = sync.OnceValues(func() (server, error) {
 	if err != nil {
 		return server{}, err
 	}
-	dir, err := os.MkdirTemp("", "storetest-postgres")
+	dir, err := os.MkdirTemp(inMemory(), "storetest-postgres")
 	if err != nil {
 		return server{}, err
 	}
@@ -75,6 +75,18 @@ var startServer = sync.OnceValues(func() (server, error) {
 	log, _ := os.ReadFile(filepath.Join(dir, "log"))
 	return server{}, fmt.Errorf("the server does not answer: %s", bytes.TrimSpace(log))
 })
+
+// inMemory is a folder in memory if there is room for a server, else "", the usual one. A
+// database is hundreds of files: to make and remove them takes a disk's file system longer than
+// the statements of most tests.
+func inMemory() string {
+	const look = `df -Pk /dev/shm | awk 'NR == 2 && $4 > 4194304 { printf "/dev/shm" }'`
+	dir, err := exec.Command("sh", "-c", look).Output()
+	if err != nil {
+		return ""
+	}
+	return string(dir)
+}
 
 // serverPrograms returns the folder of initdb and postgres.
 func serverPrograms() (string, error) {
