@@ -22,6 +22,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/removals"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/kernel/webpage"
 	"github.com/scrollery/scrollery/modules/keys"
@@ -364,7 +365,7 @@ func lives(cfg Config) map[string]time.Duration {
 		"quota_entries":      quota.Kept,
 		"unpaid_checkouts":   billing.KeepEnded,
 		"payment_events":     billing.KeepEvents,
-		"failed_jobs":        store.KeepFailed,
+		"failed_jobs":        jobs.KeepFailed,
 		"ended_shares":       shares.KeepEnded,
 		"account":            0,
 	}

@@ -33,6 +33,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/removals"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/library"
 	"github.com/scrollery/scrollery/modules/library/removal"
@@ -126,7 +127,7 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 // graph is the whole service.
 func graph(cfg Config, log *slog.Logger, db *store.DB) fx.Option {
 	return fx.Options(
-		modules(cfg, log, store.Opened(db)),
+		modules(cfg, log, store.Opened(db)), jobs.Module,
 		admission.Module,
 		system,
 		observed,
@@ -260,7 +261,7 @@ func learnStages(lifecycle fx.Lifecycle, host *host.Host) {
 
 // runRoles starts the roles of this process. Both stop at the same time: neither waits
 // for the work of the other.
-func runRoles(lifecycle fx.Lifecycle, cfg Config, db *store.DB, host *host.Host, queue *store.Queue, recorder *usage.Recorder, server *Server, mux *api.Mux, ready *ops.Readiness, drain *drain) {
+func runRoles(lifecycle fx.Lifecycle, cfg Config, db *store.DB, host *host.Host, queue *jobs.Queue, recorder *usage.Recorder, server *Server, mux *api.Mux, ready *ops.Readiness, drain *drain) {
 	start := func(ctx context.Context) error {
 		if cfg.API() {
 			server.Start()

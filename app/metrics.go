@@ -12,6 +12,7 @@ import (
 	"github.com/scrollery/scrollery/app/ops"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/keys"
 	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/modules/quota"
@@ -29,7 +30,8 @@ var observed = fx.Options(
 	fx.Decorate(func(to keys.Mailer, m *ops.Metrics) keys.Mailer { return countedMail{to, m} }),
 	fx.Invoke(func(m *ops.Metrics, k *keys.Service) { k.Codes.OnGuessing(m.Guessing) }),
 	fx.Invoke(func(m *ops.Metrics, db *store.DB, ledger *quota.Service, host *host.Host, log *slog.Logger) {
-		m.Watch(db, func(ctx context.Context) (all []ops.Quota, err error) {
+		backlog := func(ctx context.Context) ([]jobs.Backlog, error) { return jobs.Backlogs(ctx, db) }
+		m.Watch(db, backlog, func(ctx context.Context) (all []ops.Quota, err error) {
 			found, err := quotaLists{ledger, host}.Quotas(ctx)
 			return each(found, err, func(q operator.Quota) ops.Quota {
 				return ops.Quota{Plugin: q.Plugin, Name: q.Name, Left: max(0, q.Limit-q.Used)}

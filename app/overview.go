@@ -16,6 +16,7 @@ import (
 	"github.com/scrollery/scrollery/modules/console"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/library/removal"
 	"github.com/scrollery/scrollery/modules/operator"
 	"github.com/scrollery/scrollery/modules/quota"
@@ -190,7 +191,7 @@ func (o *overview) read(ctx context.Context) (*overviewAnswer, error) {
 	for _, pool := range o.db.Stats() {
 		a.Connections.InUse, a.Connections.Idle, a.Connections.Max = a.Connections.InUse+pool.InUse, a.Connections.Idle+pool.Open-pool.InUse, a.Connections.Max+pool.Max
 	}
-	waiting, err := o.db.Backlogs(ctx)
+	waiting, err := jobs.Backlogs(ctx, o.db)
 	if err != nil {
 		return nil, err
 	}

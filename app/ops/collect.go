@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 )
 
 const (
@@ -25,11 +26,8 @@ const (
 	forgetAfter = time.Minute
 )
 
-// Backlog is the queue and the pools of the database.
-type Backlog interface {
-	Backlogs(ctx context.Context) ([]store.Backlog, error)
-	Stats() []store.PoolStats
-}
+// Pools are those of the database.
+type Pools interface{ Stats() []store.PoolStats }
 
 // Quota is what is left of a plugin's quota.
 type Quota struct {
@@ -37,11 +35,11 @@ type Quota struct {
 	Left         int64
 }
 
-// Watch adds the metrics that are read when they are asked for. quotas may be slow.
-func (m *Metrics) Watch(database Backlog, quotas func(context.Context) ([]Quota, error), log *slog.Logger) {
+// Watch adds the metrics that are read when they are asked for. backlog and quotas may be slow.
+func (m *Metrics) Watch(database Pools, backlog func(context.Context) ([]jobs.Backlog, error), quotas func(context.Context) ([]Quota, error), log *slog.Logger) {
 	m.registry.MustRegister(&watcher{
 		database: database,
-		queue:    reading[[]store.Backlog]{every: queueEvery, read: database.Backlogs, what: "queue", log: log},
+		queue:    reading[[]jobs.Backlog]{every: queueEvery, read: backlog, what: "queue", log: log},
 		quotas:   reading[[]Quota]{every: quotaEvery, read: quotas, what: "quotas", log: log},
 		kinds:    map[string]bool{},
 		depth:    prometheus.NewDesc("scrollery_queue_depth", "Jobs that are due and wait for a process, by kind; the same in every process of a database.", []string{"kind"}, nil),
@@ -53,8 +51,8 @@ func (m *Metrics) Watch(database Backlog, quotas func(context.Context) ([]Quota,
 
 // watcher is a collector of values that others keep.
 type watcher struct {
-	database                   Backlog
-	queue                      reading[[]store.Backlog]
+	database                   Pools
+	queue                      reading[[]jobs.Backlog]
 	quotas                     reading[[]Quota]
 	depth, oldest, left, conns *prometheus.Desc
 
@@ -89,7 +87,7 @@ func (w *watcher) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-func (w *watcher) backlog(waiting []store.Backlog, gauge func(*prometheus.Desc, float64, ...string)) {
+func (w *watcher) backlog(waiting []jobs.Backlog, gauge func(*prometheus.Desc, float64, ...string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	depth, oldest := map[string]int{}, time.Duration(0)

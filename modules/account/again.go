@@ -8,6 +8,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/audit"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -54,7 +55,7 @@ func (e *Eraser) Leave(ctx context.Context, account int64, subject string, at in
 		if err != nil {
 			return err
 		}
-		return tx.Enqueue(ctx, store.Job{Kind: eraseKind, Args: order{account, subject}, RunAt: due.Add(time.Second), MaxAttempts: store.AttemptsOver(eraseWithin)})
+		return tx.Enqueue(ctx, store.Job{Kind: eraseKind, Args: order{account, subject}, RunAt: due.Add(time.Second), MaxAttempts: jobs.AttemptsOver(eraseWithin)})
 	})
 	if err != nil || e.now().Before(due) {
 		return err

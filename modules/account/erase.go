@@ -14,6 +14,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -229,7 +230,7 @@ func (e *Eraser) confirm(ctx context.Context, tx *store.Tx, account int64, now s
 		return at, err
 	}
 	return at, tx.Enqueue(ctx, store.Job{
-		Kind: eraseKind, Args: order{account, subject}, RunAt: at.Add(time.Second), MaxAttempts: store.AttemptsOver(eraseWithin),
+		Kind: eraseKind, Args: order{account, subject}, RunAt: at.Add(time.Second), MaxAttempts: jobs.AttemptsOver(eraseWithin),
 	})
 }
 
@@ -251,7 +252,7 @@ func (e *Eraser) erase(ctx context.Context, account int64, subject string) error
 		return nil // called off, or done
 	}
 	if wait := now.eraseAt().Sub(e.now()); wait > 0 {
-		return store.Snooze(wait)
+		return jobs.Snooze(wait)
 	}
 	if err := e.needs.Billing.Close(ctx, account); err != nil {
 		return fmt.Errorf("erase: end the subscription: %w", err)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/mail"
-	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 )
 
 // The jobs of a deletion.
@@ -35,12 +35,12 @@ type order struct {
 }
 
 // Workers returns the workers that mail links and delete accounts.
-func Workers(s *Service) []store.Worker {
-	return []store.Worker{
+func Workers(s *Service) []jobs.Worker {
+	return []jobs.Worker{
 		{Kind: mailKind, Timeout: time.Minute, Concurrency: 2, Work: work(func(ctx context.Context, o order) error {
 			err := s.Eraser.sendLink(ctx, o.Account)
 			if errors.Is(err, mail.ErrRefused) {
-				return store.Cancel(err)
+				return jobs.Cancel(err)
 			}
 			return err
 		})},
@@ -49,7 +49,7 @@ func Workers(s *Service) []store.Worker {
 			defer cancel()
 			err := s.Eraser.erase(slice, o.Account, o.Subject)
 			if err != nil && slice.Err() != nil && ctx.Err() == nil {
-				return store.Snooze(time.Second)
+				return jobs.Snooze(time.Second)
 			}
 			return err
 		})},
@@ -63,7 +63,7 @@ func work(do func(context.Context, order) error) func(context.Context, json.RawM
 	return func(ctx context.Context, args json.RawMessage) error {
 		var o order
 		if err := json.Unmarshal(args, &o); err != nil {
-			return store.Cancel(fmt.Errorf("read the arguments: %w", err))
+			return jobs.Cancel(fmt.Errorf("read the arguments: %w", err))
 		}
 		return do(ctx, o)
 	}

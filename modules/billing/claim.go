@@ -8,6 +8,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/audit"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 )
 
 // Statuses of a claim.
@@ -141,7 +142,7 @@ func (s *Service) subscribe(ctx context.Context, tx *store.Tx, found checkout, a
 	if err != nil || replaced == "" {
 		return err
 	}
-	return tx.Enqueue(ctx, store.Job{Kind: endKind, Args: ending{replaced}, MaxAttempts: store.AttemptsOver(endWithin)})
+	return tx.Enqueue(ctx, store.Job{Kind: endKind, Args: ending{replaced}, MaxAttempts: jobs.AttemptsOver(endWithin)})
 }
 
 // account returns the account that the checkout was started for, or a new one. A

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 )
 
 // endKind is the job that ends a subscription which another one has replaced.
@@ -26,17 +26,17 @@ type ending struct {
 }
 
 // Ender returns the worker that ends replaced subscriptions.
-func Ender(s *Service) store.Worker {
-	return store.Worker{
+func Ender(s *Service) jobs.Worker {
+	return jobs.Worker{
 		Kind: endKind, Timeout: time.Minute, Concurrency: 1,
 		Work: func(ctx context.Context, args json.RawMessage) error {
 			var order ending
 			if err := json.Unmarshal(args, &order); err != nil {
-				return store.Cancel(fmt.Errorf("read the arguments: %w", err))
+				return jobs.Cancel(fmt.Errorf("read the arguments: %w", err))
 			}
 			if s.remote == nil {
 				s.log.WarnContext(ctx, "a replaced subscription cannot be ended without the provider's key", "subscription", order.Subscription)
-				return store.Snooze(keyWait)
+				return jobs.Snooze(keyWait)
 			}
 			return s.remote.End(ctx, order.Subscription)
 		},
@@ -44,13 +44,13 @@ func Ender(s *Service) store.Worker {
 }
 
 // Sweeper returns the module's housekeeping.
-func Sweeper(s *Service) store.Periodic {
-	return store.Periodic{Kind: "billing.sweep", Every: 6 * time.Hour, Run: s.Sweep}
+func Sweeper(s *Service) jobs.Periodic {
+	return jobs.Periodic{Kind: "billing.sweep", Every: 6 * time.Hour, Run: s.Sweep}
 }
 
 // Reconciler returns what finds lost events.
-func Reconciler(s *Service) store.Periodic {
-	return store.Periodic{Kind: "billing.reconcile", Every: s.cfg.ReconcileEvery, Run: s.Updates.reconcileAll}
+func Reconciler(s *Service) jobs.Periodic {
+	return jobs.Periodic{Kind: "billing.reconcile", Every: s.cfg.ReconcileEvery, Run: s.Updates.reconcileAll}
 }
 
 // Close ends what an account pays for, at the provider too: the account is to be deleted.

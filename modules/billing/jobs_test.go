@@ -9,6 +9,7 @@ import (
 	"github.com/scrollery/scrollery/modules/billing/stripetest"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -39,7 +40,7 @@ func work(t testing.TB, db *store.DB, s *Service) {
 		defer func() { ran <- struct{}{} }()
 		return end(ctx, args)
 	}
-	queue, err := store.NewQueue(db, []store.Worker{worker}, nil, storetest.Log(t))
+	queue, err := jobs.NewQueue(db, []jobs.Worker{worker}, nil, storetest.Log(t))
 	if err == nil {
 		err = queue.Start(context.Background())
 	}
@@ -68,14 +69,14 @@ func TestAReplacedSubscriptionIsEndedAfterAll(t *testing.T) {
 		s := openShop(t, db)
 		old, account, _ := s.subscription(t)
 		current := s.Text(s.replace(t, account), "subscription")
-		jobs, waiting := "jobs", table
+		all, waiting := "jobs", table
 		hasten := "UPDATE jobs SET run_at = 0"
 		if db.Dialect() == "postgres" {
-			jobs, waiting = "river_job", river
+			all, waiting = "river_job", river
 			hasten = "UPDATE river_job SET state = 'available', scheduled_at = now()"
 		}
-		want := int64(store.AttemptsOver(endWithin))
-		if most := storetest.Count(t, db, "SELECT max_attempts FROM "+jobs); most != want || endWithin < 24*time.Hour {
+		want := int64(jobs.AttemptsOver(endWithin))
+		if most := storetest.Count(t, db, "SELECT max_attempts FROM "+all); most != want || endWithin < 24*time.Hour {
 			t.Errorf("%d attempts, want %d over %v", most, want, endWithin)
 		}
 		for range 3 {

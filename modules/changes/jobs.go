@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 )
 
 // Sweeper returns the module's housekeeping.
-func (s *Service) Sweeper() store.Periodic {
-	return store.Periodic{Kind: "changes.trim", Every: time.Hour, Run: s.Trim}
+func (s *Service) Sweeper() jobs.Periodic {
+	return jobs.Periodic{Kind: "changes.trim", Every: time.Hour, Run: s.Trim}
 }
 
 // Trim deletes the changes of all accounts that are older than 30 days, in short

@@ -13,6 +13,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -60,13 +61,13 @@ func (s *Service) enqueue(ctx context.Context, tx *store.Tx, account, id, heartb
 }
 
 // workers returns the worker of the module.
-func (r *runner) workers() []store.Worker {
-	return []store.Worker{{
+func (r *runner) workers() []jobs.Worker {
+	return []jobs.Worker{{
 		Kind: runJob, Timeout: readingWithin, Concurrency: 8,
 		Work: func(ctx context.Context, raw json.RawMessage) error {
 			var args jobArgs
 			if err := json.Unmarshal(raw, &args); err != nil {
-				return store.Cancel(fmt.Errorf("read arguments: %w", err))
+				return jobs.Cancel(fmt.Errorf("read arguments: %w", err))
 			}
 			return r.work(viewer.As(ctx, args.Account), args.Import)
 		},
@@ -74,8 +75,8 @@ func (r *runner) workers() []store.Worker {
 }
 
 // periodics returns the periodic tasks of the module.
-func (r *runner) periodics() []store.Periodic {
-	return []store.Periodic{
+func (r *runner) periodics() []jobs.Periodic {
+	return []jobs.Periodic{
 		{Kind: rescueJob, Every: r.cfg.Stale, Everywhere: true, Run: r.rescue},
 		{Kind: sweepJob, Every: time.Hour, Run: r.sweep},
 	}
@@ -100,7 +101,7 @@ func (r *runner) work(ctx context.Context, id int64) error {
 	case err != nil || now == nil:
 		return err
 	case now.Status == ReadingIt:
-		return store.Snooze(r.cfg.Stale) // another worker reads it, or is lost by then
+		return jobs.Snooze(r.cfg.Stale) // another worker reads it, or is lost by then
 	case now.Status == Running:
 		return r.watch(ctx, now)
 	case now.Status == Undoing:
@@ -119,7 +120,7 @@ func (r *runner) watch(ctx context.Context, i *Import) error {
 		if err := r.look(ctx, i.ID); err != nil {
 			return err
 		}
-		return store.Snooze(r.cfg.PollEvery)
+		return jobs.Snooze(r.cfg.PollEvery)
 	}
 	ended, err := r.advance(ctx, i, run)
 	switch {
@@ -128,7 +129,7 @@ func (r *runner) watch(ctx context.Context, i *Import) error {
 	case err != nil:
 		return fmt.Errorf("go on with import %s: %w", publicid.Format(publicid.Import, i.ID), err)
 	case !ended:
-		return store.Snooze(r.cfg.PollEvery)
+		return jobs.Snooze(r.cfg.PollEvery)
 	}
 	return r.imports.deleteParts(ctx, i.ID, allParts)
 }

@@ -8,31 +8,31 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/mail"
-	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 )
 
 // KeepEnded is how long codes and session keys are kept after they are of use.
 const KeepEnded = 24 * time.Hour
 
 // Worker returns the worker that mails one-time codes for lost keys.
-func Worker(s *Service) store.Worker { return s.Codes.mails(recoverKind, forRecovery) }
+func Worker(s *Service) jobs.Worker { return s.Codes.mails(recoverKind, forRecovery) }
 
 // SignInWorker returns the worker that mails one-time codes for sign-ins.
-func SignInWorker(s *Service) store.Worker { return s.Codes.mails(signInKind, forSignIn) }
+func SignInWorker(s *Service) jobs.Worker { return s.Codes.mails(signInKind, forSignIn) }
 
-func (c *Codes) mails(kind string, why purpose) store.Worker {
-	return store.Worker{
+func (c *Codes) mails(kind string, why purpose) jobs.Worker {
+	return jobs.Worker{
 		Kind:        kind,
 		Timeout:     time.Minute,
 		Concurrency: 4,
 		Work: func(ctx context.Context, args json.RawMessage) error {
 			var order recovery
 			if err := json.Unmarshal(args, &order); err != nil {
-				return store.Cancel(fmt.Errorf("read the arguments: %w", err))
+				return jobs.Cancel(fmt.Errorf("read the arguments: %w", err))
 			}
 			err := c.send(ctx, why, order.Email)
 			if errors.Is(err, mail.ErrRefused) {
-				return store.Cancel(err) // no other try fares better
+				return jobs.Cancel(err) // no other try fares better
 			}
 			return err
 		},
@@ -40,8 +40,8 @@ func (c *Codes) mails(kind string, why purpose) store.Worker {
 }
 
 // Sweeper returns the module's housekeeping.
-func Sweeper(s *Service) store.Periodic {
-	return store.Periodic{Kind: "keys.sweep", Every: time.Hour, Run: s.Sweep}
+func Sweeper(s *Service) jobs.Periodic {
+	return jobs.Periodic{Kind: "keys.sweep", Every: time.Hour, Run: s.Sweep}
 }
 
 // Sweep forgets codes and session keys that ended a day ago.

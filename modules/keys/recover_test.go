@@ -16,6 +16,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -33,7 +34,7 @@ func TestALostKeyIsReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		queue, err := store.NewQueue(db, []store.Worker{Worker(b.Service)}, nil, storetest.Log(t))
+		queue, err := jobs.NewQueue(db, []jobs.Worker{Worker(b.Service)}, nil, storetest.Log(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/modules/library/removal"
@@ -291,7 +292,7 @@ func TestDeletionGoesOnAfterItWasCut(t *testing.T) {
 		b.scroll(1, now, clips(many, "moka", 1000)...)
 		b.scroll(2, now+day, clip("other-1", "other", 10))
 		before := b.whole()
-		workers := map[string]store.Worker{}
+		workers := map[string]jobs.Worker{}
 		for _, w := range b.removal.Workers() {
 			workers[w.Kind] = w
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/api"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/lists"
 	"github.com/scrollery/scrollery/modules/library/removal"
@@ -78,11 +79,11 @@ func (l *Library) Operations(m *api.Mux) {
 }
 
 // Workers returns the work of the module.
-func (l *Library) Workers() []store.Worker {
+func (l *Library) Workers() []jobs.Worker {
 	return append(l.Scoring.Workers(), l.Removal.Workers()...)
 }
 
 // Periodics returns the module's housekeeping.
-func (l *Library) Periodics() []store.Periodic {
+func (l *Library) Periodics() []jobs.Periodic {
 	return slices.Concat(l.Scoring.Periodics(), l.Videos.Periodics(), l.Removal.Periodics())
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 )
 
 // KeepEnded is how long authorizations are kept after their last step has ended: a code
@@ -12,8 +13,8 @@ import (
 const KeepEnded = time.Hour
 
 // Sweeper returns the module's housekeeping.
-func Sweeper(db *store.DB) store.Periodic {
-	return store.Periodic{Kind: "oauth.sweep", Every: time.Hour, Run: func(ctx context.Context) error {
+func Sweeper(db *store.DB) jobs.Periodic {
+	return jobs.Periodic{Kind: "oauth.sweep", Every: time.Hour, Run: func(ctx context.Context) error {
 		return sweep(ctx, rows{db}, time.Now())
 	}}
 }

@@ -3,10 +3,10 @@ package quota
 import (
 	"time"
 
-	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 )
 
 // Sweeper returns the module's housekeeping.
-func Sweeper(s *Service) store.Periodic {
-	return store.Periodic{Kind: "quota.sweep", Every: 6 * time.Hour, Run: s.Sweep}
+func Sweeper(s *Service) jobs.Periodic {
+	return jobs.Periodic{Kind: "quota.sweep", Every: 6 * time.Hour, Run: s.Sweep}
 }

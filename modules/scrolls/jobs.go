@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -44,8 +45,8 @@ func (s *Service) enqueue(ctx context.Context, tx *store.Tx, account, scroll int
 }
 
 // Workers returns the workers of the module.
-func (s *Service) Workers() []store.Worker {
-	return []store.Worker{{
+func (s *Service) Workers() []jobs.Worker {
+	return []jobs.Worker{{
 		Kind:    runJob,
 		Timeout: s.cfg.longest(),
 		// More jobs than places: the fairest of those that wait is chosen.
@@ -53,7 +54,7 @@ func (s *Service) Workers() []store.Worker {
 		Work: func(ctx context.Context, raw json.RawMessage) error {
 			var args jobArgs
 			if err := json.Unmarshal(raw, &args); err != nil {
-				return store.Cancel(fmt.Errorf("read arguments: %w", err))
+				return jobs.Cancel(fmt.Errorf("read arguments: %w", err))
 			}
 			return s.work(viewer.As(ctx, args.Account), args)
 		},
@@ -62,7 +63,7 @@ func (s *Service) Workers() []store.Worker {
 		Work: func(ctx context.Context, raw json.RawMessage) error {
 			var args passArgs
 			if err := json.Unmarshal(raw, &args); err != nil {
-				return store.Cancel(fmt.Errorf("read arguments: %w", err))
+				return jobs.Cancel(fmt.Errorf("read arguments: %w", err))
 			}
 			return schedules{s}.pass(viewer.As(ctx, args.Account), args)
 		},
@@ -70,8 +71,8 @@ func (s *Service) Workers() []store.Worker {
 }
 
 // Periodics returns the periodic tasks of the module.
-func (s *Service) Periodics() []store.Periodic {
-	return []store.Periodic{
+func (s *Service) Periodics() []jobs.Periodic {
+	return []jobs.Periodic{
 		{Kind: rescueJob, Every: s.cfg.RescueEvery, Everywhere: true, Run: s.Rescue},
 		{Kind: scheduleJob, Every: s.cfg.ScheduleEvery, Everywhere: true, Run: s.StartDue},
 		{Kind: sweepJob, Every: day, Run: s.SweepVerdicts},
@@ -85,12 +86,12 @@ func (s *Service) enter(ctx context.Context, account int64) (at *place, leave fu
 	defer cancel()
 	end, err := s.opened.Enter(waiting, account)
 	if err != nil {
-		return nil, nil, store.Snooze(0)
+		return nil, nil, jobs.Snooze(0)
 	}
 	at = &place{places: s.places, account: account}
 	if err := at.enter(waiting); err != nil {
 		end()
-		return nil, nil, store.Snooze(0)
+		return nil, nil, jobs.Snooze(0)
 	}
 	return at, func() { at.rest(); end() }, nil
 }
@@ -112,11 +113,11 @@ func (s *Service) work(ctx context.Context, args jobArgs) error {
 	r, wait, err := s.claim(ctx, args)
 	switch {
 	case store.Unable(err):
-		return store.Snooze(againAfter)
+		return jobs.Snooze(againAfter)
 	case err != nil:
 		return fmt.Errorf("claim scroll %s: %w", publicid.Format(publicid.Scroll, args.Scroll), err)
 	case wait > 0:
-		return store.Snooze(wait)
+		return jobs.Snooze(wait)
 	case r == nil:
 		return nil
 	}

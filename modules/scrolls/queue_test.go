@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // queue starts the workers and periodics of a service.
-func (w *world) queue(service *Service) *store.Queue {
+func (w *world) queue(service *Service) *jobs.Queue {
 	w.t.Helper()
-	queue, err := store.NewQueue(w.db, service.Workers(), service.Periodics(), storetest.Log(w.t))
+	queue, err := jobs.NewQueue(w.db, service.Workers(), service.Periodics(), storetest.Log(w.t))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func (w *world) queue(service *Service) *store.Queue {
 	return queue
 }
 
-func stop(t testing.TB, queue *store.Queue, patience time.Duration) {
+func stop(t testing.TB, queue *jobs.Queue, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := queue.Stop(ctx); err != nil {

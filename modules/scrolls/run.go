@@ -11,6 +11,7 @@ import (
 
 	changefeed "github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -194,7 +195,7 @@ func (r *run) settle(ctx context.Context, err error) error {
 		if err := r.persist(ctx, r.release); err != nil {
 			return err
 		}
-		return store.Snooze(againAfter)
+		return jobs.Snooze(againAfter)
 	}
 	failure, level, what := internalFailure, slog.LevelError, "scroll failed"
 	retry, retryAt := true, (*int64)(nil)

@@ -10,7 +10,7 @@ import (
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
-	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -40,7 +40,7 @@ func (s *sender) deliver(ctx context.Context, account, id int64) error {
 	leave, err := s.places.Enter(waiting, account)
 	cancel()
 	if err != nil {
-		return store.Snooze(0)
+		return jobs.Snooze(0)
 	}
 	defer leave()
 	if !s.begin(id) {
@@ -60,7 +60,7 @@ func (s *sender) deliver(ctx context.Context, account, id int64) error {
 	case err != nil:
 		return err
 	case more:
-		return store.Snooze(0)
+		return jobs.Snooze(0)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -37,15 +38,15 @@ type jobArgs struct {
 type mailArgs = jobArgs
 
 // workers returns the workers of the module.
-func (s *sender) workers() []store.Worker {
-	return []store.Worker{
+func (s *sender) workers() []jobs.Worker {
+	return []jobs.Worker{
 		{
 			// More jobs than places: the fairest of those that wait is chosen.
 			Kind: deliverJob, Timeout: 2 * time.Minute, Concurrency: 4 * s.cfg.Concurrency,
 			Work: func(ctx context.Context, raw json.RawMessage) error {
 				var args jobArgs
 				if err := json.Unmarshal(raw, &args); err != nil {
-					return store.Cancel(fmt.Errorf("read arguments: %w", err))
+					return jobs.Cancel(fmt.Errorf("read arguments: %w", err))
 				}
 				return s.deliver(ctx, args.Account, args.Webhook)
 			},
@@ -55,7 +56,7 @@ func (s *sender) workers() []store.Worker {
 			Work: func(ctx context.Context, raw json.RawMessage) error {
 				var args mailArgs
 				if err := json.Unmarshal(raw, &args); err != nil {
-					return store.Cancel(fmt.Errorf("read arguments: %w", err))
+					return jobs.Cancel(fmt.Errorf("read arguments: %w", err))
 				}
 				return s.tell(viewer.As(ctx, args.Account), args)
 			},
@@ -64,8 +65,8 @@ func (s *sender) workers() []store.Worker {
 }
 
 // Periodics returns the periodic tasks of the module.
-func (s *Service) Periodics() []store.Periodic {
-	return []store.Periodic{
+func (s *Service) Periodics() []jobs.Periodic {
+	return []jobs.Periodic{
 		{Kind: dueJob, Every: glanceEvery, Everywhere: true, Run: s.sender.look},
 		{Kind: sweepJob, Every: time.Hour, Run: s.Sweep},
 	}
@@ -119,7 +120,7 @@ func (s *sender) tell(ctx context.Context, args mailArgs) error {
 			"(POST /v1/webhooks/update with \"paused\": false).\nDelete it if it is of no use any more.\n",
 	})
 	if errors.Is(err, mail.ErrRefused) {
-		return store.Cancel(err) // no other try fares better
+		return jobs.Cancel(err) // no other try fares better
 	}
 	return err
 }

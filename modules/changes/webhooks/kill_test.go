@@ -18,6 +18,7 @@ import (
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -62,7 +63,7 @@ func child() error {
 		return err
 	}
 	s.sender.graceOfLease, s.sender.lookEvery = 100*time.Millisecond, 100*time.Millisecond
-	queue, err := store.NewQueue(db, s.sender.workers(), s.Periodics(), storetest.Log(nil))
+	queue, err := jobs.NewQueue(db, s.sender.workers(), s.Periodics(), storetest.Log(nil))
 	if err != nil {
 		return err
 	}

@@ -14,13 +14,14 @@ import (
 
 	"github.com/scrollery/scrollery/modules/changes"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 )
 
 // Module provides the module. The app provides Config and Needs.
 var Module = fx.Module("webhooks", fx.Provide(
 	open,
 	fx.Annotate(Operations, fx.ResultTags(`group:"operations"`)),
-	fx.Annotate(func(s *Service) []store.Worker { return s.sender.workers() }, fx.ResultTags(`group:"workers,flatten"`)),
+	fx.Annotate(func(s *Service) []jobs.Worker { return s.sender.workers() }, fx.ResultTags(`group:"workers,flatten"`)),
 	fx.Annotate((*Service).Periodics, fx.ResultTags(`group:"periodics,flatten"`)),
 ))
 

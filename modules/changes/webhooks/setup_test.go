@@ -18,6 +18,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
@@ -173,7 +174,7 @@ func start(t testing.TB, db *store.DB, cfg Config, mails mail.Sender) *Service {
 	}
 	t.Cleanup(s.Close)
 	s.sender.lookEvery = 100 * time.Millisecond
-	queue, err := store.NewQueue(db, s.sender.workers(), s.Periodics(), storetest.Log(t))
+	queue, err := jobs.NewQueue(db, s.sender.workers(), s.Periodics(), storetest.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}

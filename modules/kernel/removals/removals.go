@@ -21,6 +21,7 @@ import (
 	"github.com/scrollery/scrollery/modules/kernel/secret"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/flock"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -86,8 +87,8 @@ func (l *Log) Write(ctx context.Context) error {
 }
 
 // Periodics returns the housekeeping.
-func (l *Log) Periodics() []store.Periodic {
-	return []store.Periodic{
+func (l *Log) Periodics() []jobs.Periodic {
+	return []jobs.Periodic{
 		{Kind: "removals.write", Every: time.Minute, Run: l.Write},
 		{Kind: "removals.compact", Every: 24 * time.Hour, Run: l.Compact},
 	}

@@ -19,18 +19,6 @@ func OpenAt(ctx context.Context, cfg Config, log *slog.Logger, now func() time.T
 // PoolShare is the size of a default pool on a server that admits so many connections.
 func PoolShare(admitted int32) int32 { return postgres.PoolShare(admitted) }
 
-// SetBackoff replaces the wait after failed attempts.
-func (q *Queue) SetBackoff(backoff func(attempt int) time.Duration) { q.backoff = backoff }
-
-// Claims are the statements by which the embedded queue finds jobs.
-func (q *Queue) Claims() []string {
-	s := newSQLiteQueue(q)
-	return []string{s.due.text, s.next.text}
-}
-
-// Backoff is the wait after a failed attempt, as it is in earnest.
-func Backoff(attempt int) time.Duration { return backoff(attempt) }
-
 // CacheMisses is how many pages SQLite's writer has read because its cache lacked them.
 func (db *DB) CacheMisses(ctx context.Context) (misses int, err error) {
 	conn, err := db.writer.Conn(ctx)

@@ -3,9 +3,10 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/store/postgres"
 )
 
 // defaultAttempts is how often a job runs before it has failed for good.
@@ -27,33 +28,6 @@ type Job struct {
 	MaxAttempts int
 }
 
-// Worker does the jobs of one kind. A job may run more than once, and its first
-// run may not have stopped: a process can lose its database and not know it. So
-// work is idempotent, and what must not happen twice is fenced by its own row.
-type Worker struct {
-	Kind string
-	// Timeout ends the context of one run. Default one minute.
-	Timeout time.Duration
-	// Concurrency bounds the jobs of this kind that run at once in this process.
-	// Default 1.
-	Concurrency int
-	// Work returns nil, a decision ([Snooze], [Cancel]), or an error, after which
-	// the job is tried again later.
-	Work func(ctx context.Context, args json.RawMessage) error
-}
-
-// Periodic runs at start and then in steps of Every, on one process at a time. A
-// run that fails is logged; the next one comes at its time.
-type Periodic struct {
-	Kind  string
-	Every time.Duration
-	// Everywhere: it runs on every process that works, each in its own rhythm, so the
-	// loss of a process delays nothing. Run claims the rows that it works on. Without
-	// it, PostgreSQL's processes elect one, whose loss is noticed after some seconds.
-	Everywhere bool
-	Run        func(ctx context.Context) error
-}
-
 // enqueuer writes a job in a transaction.
 type enqueuer interface {
 	enqueue(ctx context.Context, tx *Tx, job Job, args json.RawMessage) error
@@ -61,7 +35,7 @@ type enqueuer interface {
 
 // Enqueue writes the job in the transaction: it runs after the commit, or never.
 func (tx *Tx) Enqueue(ctx context.Context, job Job) error {
-	if !validKind(job.Kind) {
+	if !ValidKind(job.Kind) {
 		return fmt.Errorf("enqueue: kind %q is not lower-case words", job.Kind)
 	}
 	args, err := json.Marshal(job.Args)
@@ -77,7 +51,8 @@ func (tx *Tx) Enqueue(ctx context.Context, job Job) error {
 	return nil
 }
 
-func validKind(kind string) bool {
+// ValidKind reports whether a kind is lower-case words; see [Job].
+func ValidKind(kind string) bool {
 	parted := true
 	for _, c := range kind {
 		switch {
@@ -92,23 +67,39 @@ func validKind(kind string) bool {
 	return !parted && len(kind) <= 60
 }
 
-type snoozed struct{ wait time.Duration }
+// queueOfAll is why jobs are written without a tenant.
+const queueOfAll = "the queue works for all tenants"
 
-func (s *snoozed) Error() string { return fmt.Sprintf("snoozed for %v", s.wait) }
+// jobsTable writes jobs on SQLite.
+type jobsTable struct {
+	db  *DB
+	add *Hot
+}
 
-// Snooze is the decision "later": the job runs again after d, and this run does not
-// count as an attempt.
-func Snooze(d time.Duration) error { return &snoozed{max(d, 0)} }
+func newJobsTable(db *DB) *jobsTable {
+	return &jobsTable{db, db.HotTenantless(`INSERT INTO jobs (id, kind, args, unique_key, attempt, max_attempts, run_at, lease_until, last_error, created_at)
+		VALUES ($1, $2, $3, $4, 0, $5, $6, 0, '', $7) ON CONFLICT (unique_key) DO NOTHING`, queueOfAll)}
+}
 
-type cancelled struct{ err error }
-
-func (c *cancelled) Error() string { return "cancelled: " + c.err.Error() }
-func (c *cancelled) Unwrap() error { return c.err }
-
-// Cancel is the decision "never": the job has failed for good because of err.
-func Cancel(err error) error {
-	if err == nil {
-		err = errors.New("no reason given")
+func (j *jobsTable) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawMessage) error {
+	var unique any
+	if job.UniqueKey != "" {
+		unique = job.Kind + ":" + job.UniqueKey
 	}
-	return &cancelled{err}
+	now := time.Now()
+	if job.RunAt.IsZero() {
+		job.RunAt = now
+	}
+	_, err := j.add.ExecIn(ctx, tx, j.db.NewID(), job.Kind, string(args), unique, job.MaxAttempts, job.RunAt.UnixMilli(), now.UnixMilli())
+	tx.wake = true
+	return err
+}
+
+// riverJobs writes jobs on PostgreSQL.
+type riverJobs struct{ *postgres.Inserter }
+
+func (r riverJobs) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawMessage) error {
+	return tx.pinned.Raw(func(any) error {
+		return r.Insert(ctx, tx.pgx, postgres.JobArgs{Name: job.Kind, Key: job.UniqueKey, Args: args}, job.RunAt, job.MaxAttempts)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"go.uber.org/fx/fxtest"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
@@ -15,7 +16,7 @@ func TestModule(t *testing.T) {
 	t.Parallel()
 	var db *store.DB
 	app := fxtest.New(t, store.Module, fx.NopLogger, fx.Supply(storetest.SQLiteConfig(t), storetest.Log(t)),
-		fx.Populate(&db), fx.Invoke(func(*store.Queue) {}))
+		jobs.Module, fx.Populate(&db), fx.Invoke(func(*jobs.Queue) {}))
 	app.RequireStart()
 	if n, err := db.Ent().Account.Query().Count(t.Context()); err != nil || n != 0 {
 		t.Errorf("got %d rows, %v, want 0 and no error", n, err)
@@ -29,7 +30,7 @@ func TestModule(t *testing.T) {
 		}
 	}
 	app.RequireStop()
-	if err := db.Ping(t.Context()); err == nil {
+	if _, err := db.Ent().Account.Query().Count(t.Context()); err == nil {
 		t.Error("still open, want an error")
 	}
 }

@@ -35,34 +35,6 @@ func (db *DB) Stats() []PoolStats {
 	}
 }
 
-// Backlog is what waits of one kind of job.
-type Backlog struct {
-	Kind string
-	// Jobs are due, and no process runs them.
-	Jobs int
-	// Oldest is how long the first of them has been due.
-	Oldest time.Duration
-}
-
-// Backlogs returns what waits in the queue of all processes, without periodics. A kind
-// without waiting jobs is missing.
-func (db *DB) Backlogs(ctx context.Context) ([]Backlog, error) {
-	query, args := `SELECT kind, count(*) AS jobs, CAST((EXTRACT(epoch FROM now() - min(scheduled_at)) * 1000) AS BIGINT) AS oldest FROM river_job
-		WHERE state = 'available' AND scheduled_at <= now() AND kind NOT LIKE '`+periodicQueue+`%' GROUP BY kind ORDER BY kind`, []any(nil)
-	if db.pg == nil {
-		query, args = `SELECT kind, count(*) AS jobs, $1 - min(run_at) AS oldest FROM jobs
-			WHERE run_at <= $1 AND lease_until BETWEEN 0 AND $1 GROUP BY kind ORDER BY kind`, []any{time.Now().UnixMilli()}
-	}
-	all, err := Query[Backlog](ctx, db.HotTenantless(query, queueOfAll), args...)
-	if err != nil {
-		return nil, fmt.Errorf("read the backlog: %w", err)
-	}
-	for i := range all {
-		all[i].Oldest = max(0, all[i].Oldest*time.Millisecond) // the statement's are milliseconds
-	}
-	return all, nil
-}
-
 // Backup writes a whole, consistent copy of the SQLite database to a path where no
 // file is yet, while others read and write, and beside it the marks of node numbers,
 // without which ids could repeat after a restore. For PostgreSQL there is pg_dump.

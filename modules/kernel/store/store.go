@@ -1,5 +1,5 @@
-// Package store opens the database, and is the only place where Ent's driver,
-// the SQL drivers and the job queue meet.
+// Package store opens the database, and is the only place where Ent's driver and
+// the SQL drivers meet. Package jobs beneath it runs the jobs that transactions write.
 //
 // It answers on two databases with the same words: SQLite, one file in the data
 // directory, and PostgreSQL. A change is one call of [DB.Write]: rows and the jobs
@@ -182,9 +182,11 @@ func (db *DB) openPostgres(ctx context.Context) (err error) {
 	db.writer.SetMaxIdleConns(0) // the pool keeps them
 	db.reader = db.writer
 	db.driver = entsql.OpenDB(dialect.Postgres, db.writer)
-	if db.jobs, err = newRiverInserter(db.pg.Pool, db.log); err != nil {
+	inserter, err := postgres.NewInserter(db.pg.Pool, db.log)
+	if err != nil {
 		return errors.Join(err, db.closePools())
 	}
+	db.jobs = riverJobs{inserter}
 	return nil
 }
 
@@ -207,6 +209,12 @@ func (db *DB) Dialect() string {
 	return SQLite
 }
 
+// Postgres is the server beneath, nil on SQLite. It is for what runs jobs.
+func (db *DB) Postgres() *postgres.Server { return db.pg }
+
+// Enqueued signals that a job was committed in this process; on SQLite alone.
+func (db *DB) Enqueued() <-chan struct{} { return db.wake }
+
 // NewID returns an id that no process ever made, greater than this one's last.
 func (db *DB) NewID() int64 { return db.ids.New() }
 
@@ -217,12 +225,3 @@ func (db *DB) Dir() string { return db.cfg.DataDir }
 // transaction. Inside a Write use the transaction's own: on SQLite this one
 // refuses to write there, as it would wait for itself.
 func (db *DB) Ent() *ent.Client { return db.client }
-
-// Ping reports whether the database answers reads.
-func (db *DB) Ping(ctx context.Context) error {
-	var one int
-	if err := db.reader.QueryRowContext(ctx, "SELECT 1").Scan(&one); err != nil {
-		return fmt.Errorf("ping %s: %w", db.Dialect(), err)
-	}
-	return nil
-}

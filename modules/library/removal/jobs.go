@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -26,14 +26,14 @@ type job struct {
 }
 
 // Workers returns the workers that finish deletions and their undoing.
-func (s *Service) Workers() []store.Worker {
+func (s *Service) Workers() []jobs.Worker {
 	finish := func(ctx context.Context, d *Deletion) error {
 		if d.Status == deleted { // the call that began it may have ended before scores could be made
 			return s.deletions.ScoreNow(ctx)
 		}
 		return s.finish(ctx, d)
 	}
-	return []store.Worker{
+	return []jobs.Worker{
 		{Kind: deleteKind, Timeout: 2 * slice, Concurrency: 2, Work: s.work(finish)},
 		{Kind: undoKind, Timeout: 2 * slice, Concurrency: 2, Work: s.work(s.finishUndo)},
 	}
@@ -41,8 +41,8 @@ func (s *Service) Workers() []store.Worker {
 
 // Periodics returns the housekeeping: what can not be undone any more is not kept, nor what the
 // policy deletes for its age, and the words of deleted videos leave the index of searches.
-func (s *Service) Periodics() []store.Periodic {
-	return []store.Periodic{
+func (s *Service) Periodics() []jobs.Periodic {
+	return []jobs.Periodic{
 		{Kind: "library.deletions", Every: time.Minute, Run: s.expire},
 		{Kind: "library.sweep", Every: time.Hour, Run: func(ctx context.Context) error { return s.Sweep(ctx, s.now()) }},
 		{Kind: "library.words", Every: 24 * time.Hour, Run: s.sweeps.CleanWords},
@@ -53,7 +53,7 @@ func (s *Service) work(do func(context.Context, *Deletion) error) func(context.C
 	return func(ctx context.Context, args json.RawMessage) error {
 		var j job
 		if err := json.Unmarshal(args, &j); err != nil {
-			return store.Cancel(fmt.Errorf("read the arguments: %w", err))
+			return jobs.Cancel(fmt.Errorf("read the arguments: %w", err))
 		}
 		d, err := s.load(viewer.As(ctx, j.Account), j.Deletion)
 		if err != nil || d == nil {
@@ -63,7 +63,7 @@ func (s *Service) work(do func(context.Context, *Deletion) error) func(context.C
 		defer cancel()
 		err = do(part, d)
 		if err != nil && part.Err() != nil && ctx.Err() == nil {
-			return store.Snooze(time.Second)
+			return jobs.Snooze(time.Second)
 		}
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -14,15 +15,15 @@ import (
 const NicheJob = "library.niches"
 
 // Workers returns the work of the module.
-func (s *Service) Workers() []store.Worker {
-	return []store.Worker{{Kind: NicheJob, Timeout: time.Hour, Work: s.FinishNiches}}
+func (s *Service) Workers() []jobs.Worker {
+	return []jobs.Worker{{Kind: NicheJob, Timeout: time.Hour, Work: s.FinishNiches}}
 }
 
 // Periodics returns the housekeeping: libraries that were scored by former rules or another
 // growth table are scored again, and so are those of which videos were deleted; archived and
 // restored videos are counted in trends.
-func (s *Service) Periodics() []store.Periodic {
-	return []store.Periodic{
+func (s *Service) Periodics() []jobs.Periodic {
+	return []jobs.Periodic{
 		{Kind: "library.rescore", Every: 30 * time.Second, Run: s.RescoreAll},
 		{Kind: "library.unscored", Every: time.Second, Run: s.ScoreAllUnscored},
 		{Kind: "library.trends", Every: time.Second, Run: s.Trends.CountAll},

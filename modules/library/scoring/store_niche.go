@@ -11,6 +11,7 @@ import (
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/niche"
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 	"github.com/scrollery/scrollery/modules/library/insight"
 	"github.com/scrollery/scrollery/modules/library/score"
@@ -99,7 +100,7 @@ type nicheArgs struct {
 func (s *Service) FinishNiches(ctx context.Context, args json.RawMessage) error {
 	var of nicheArgs
 	if err := json.Unmarshal(args, &of); err != nil {
-		return store.Cancel(err)
+		return jobs.Cancel(err)
 	}
 	return s.scoreNiches(videos.AtScroll(viewer.As(ctx, of.Account), of.Scroll), math.MaxInt)
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // Periodics returns the housekeeping: videos from earlier versions get their words and
 // the texts of their hooks.
-func (s *Service) Periodics() []store.Periodic {
-	return []store.Periodic{{Kind: "library.index", Every: 30 * time.Second, Run: s.IndexAll}}
+func (s *Service) Periodics() []jobs.Periodic {
+	return []jobs.Periodic{{Kind: "library.index", Every: 30 * time.Second, Run: s.IndexAll}}
 }
 
 // indexPause is what indexing leaves to others after each transaction.

@@ -1,4 +1,4 @@
-package store
+package jobs
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 const (
@@ -35,9 +37,9 @@ type engine interface {
 }
 
 // Queue runs jobs and periodics in this process. Only processes that work need
-// one: [Tx.Enqueue] does without.
+// one: [store.Tx.Enqueue] does without.
 type Queue struct {
-	db        *DB
+	db        *store.DB
 	log       *slog.Logger
 	workers   map[string]Worker
 	periodics []Periodic
@@ -52,10 +54,10 @@ type Queue struct {
 }
 
 // NewQueue checks the workers and periodics; kinds are unique among each.
-func NewQueue(db *DB, workers []Worker, periodics []Periodic, log *slog.Logger) (*Queue, error) {
+func NewQueue(db *store.DB, workers []Worker, periodics []Periodic, log *slog.Logger) (*Queue, error) {
 	q := &Queue{db: db, log: log, workers: map[string]Worker{}, periodics: slices.Clone(periodics), backoff: backoff}
 	for _, worker := range workers {
-		if _, taken := q.workers[worker.Kind]; taken || !validKind(worker.Kind) || worker.Work == nil {
+		if _, taken := q.workers[worker.Kind]; taken || !store.ValidKind(worker.Kind) || worker.Work == nil {
 			return nil, fmt.Errorf("worker %q: the kind is taken or not lower-case words, or there is no Work", worker.Kind)
 		}
 		if worker.Timeout <= 0 {
@@ -66,7 +68,7 @@ func NewQueue(db *DB, workers []Worker, periodics []Periodic, log *slog.Logger) 
 	}
 	taken := map[string]bool{}
 	for _, periodic := range periodics {
-		if taken[periodic.Kind] || !validKind(periodic.Kind) || periodic.Run == nil || periodic.Every <= 0 {
+		if taken[periodic.Kind] || !store.ValidKind(periodic.Kind) || periodic.Run == nil || periodic.Every <= 0 {
 			return nil, fmt.Errorf("periodic %q: the kind is taken or not lower-case words, or Every or Run is missing", periodic.Kind)
 		}
 		taken[periodic.Kind] = true
@@ -84,7 +86,7 @@ func (q *Queue) Start(ctx context.Context) error {
 	}
 	q.halted, q.halt = context.WithCancelCause(context.WithoutCancel(ctx))
 	var engine engine = newSQLiteQueue(q)
-	if q.db.pg != nil {
+	if q.db.Postgres() != nil {
 		engine = newRiverQueue(q)
 	}
 	if err := engine.start(ctx); err != nil {

@@ -1,9 +1,8 @@
-package store
+package jobs
 
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/flock"
 )
 
@@ -29,41 +29,16 @@ const (
 	forgetEvery = time.Hour
 )
 
-// jobsTable writes jobs on SQLite.
-type jobsTable struct {
-	db  *DB
-	add *Hot
-}
-
-func newJobsTable(db *DB) *jobsTable {
-	return &jobsTable{db, db.HotTenantless(`INSERT INTO jobs (id, kind, args, unique_key, attempt, max_attempts, run_at, lease_until, last_error, created_at)
-		VALUES ($1, $2, $3, $4, 0, $5, $6, 0, '', $7) ON CONFLICT (unique_key) DO NOTHING`, queueOfAll)}
-}
-
-func (j *jobsTable) enqueue(ctx context.Context, tx *Tx, job Job, args json.RawMessage) error {
-	var unique any
-	if job.UniqueKey != "" {
-		unique = job.Kind + ":" + job.UniqueKey
-	}
-	now := time.Now()
-	if job.RunAt.IsZero() {
-		job.RunAt = now
-	}
-	_, err := j.add.ExecIn(ctx, tx, j.db.NewID(), job.Kind, string(args), unique, job.MaxAttempts, job.RunAt.UnixMilli(), now.UnixMilli())
-	tx.wake = true
-	return err
-}
-
 // sqliteQueue runs the jobs table. It is the only runner of the data directory, so
 // a lease that it did not give itself is left from a process that died.
 type sqliteQueue struct {
 	q     *Queue
 	lock  *flock.Lock
 	kinds string // of all workers, as JSON
-	due   *Hot
-	next  *Hot
+	due   *store.Hot
+	next  *store.Hot
 	// lease and done begin and end a run.
-	lease, done *Hot
+	lease, done *store.Hot
 
 	quit    chan struct{} // closed to take no more jobs
 	stopped sync.Once
@@ -101,12 +76,12 @@ func newSQLiteQueue(q *Queue) *sqliteQueue {
 func (s *sqliteQueue) start(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	lock, err := flock.Wait(waiting, filepath.Join(s.q.db.cfg.DataDir, "work.lock"))
+	lock, err := flock.Wait(waiting, filepath.Join(s.q.db.Dir(), "work.lock"))
 	if err != nil {
 		return fmt.Errorf("only one process works on a data directory: %w", err)
 	}
 	s.lock = lock
-	err = s.q.db.Write(ctx, func(ctx context.Context, tx *Tx) error {
+	err = s.q.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		_, err := tx.Exec(ctx, "UPDATE jobs SET lease_until = 0, run_at = min(run_at, $1) WHERE lease_until > 0", time.Now().UnixMilli())
 		return err
 	})
@@ -149,7 +124,7 @@ func (s *sqliteQueue) loop(ctx context.Context) {
 		case <-s.quit:
 			return
 		case <-timer.C:
-		case <-s.q.db.wake:
+		case <-s.q.db.Enqueued():
 		case <-s.ended:
 		}
 		wait, err := s.work(ctx)
@@ -177,7 +152,7 @@ func (s *sqliteQueue) work(ctx context.Context) (time.Duration, error) {
 	}
 	now := time.Now()
 	wait := pollEvery
-	at, _, err := One[sql.NullInt64](ctx, s.next, now.UnixMilli(), s.kinds)
+	at, _, err := store.One[sql.NullInt64](ctx, s.next, now.UnixMilli(), s.kinds)
 	if at.Valid {
 		wait = min(wait, max(time.UnixMilli(at.Int64).Sub(now), time.Millisecond))
 	}

@@ -1,4 +1,4 @@
-package store_test
+package jobs_test
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
@@ -34,23 +35,23 @@ func TestKilledProcess(t *testing.T) {
 	} {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
-			const jobs = 24
+			const count = 24
 			cfg := config(t)
 			db := storetest.Open(t, cfg)
-			for i := range jobs {
+			for i := range count {
 				enqueue(t, db, store.Job{Kind: "test", Args: i + 1, MaxAttempts: 5, UniqueKey: fmt.Sprint(i)})
 			}
 			for kill := range 3 {
 				killAfter(t, cfg, 3+2*kill)
 			}
-			var last store.Worker
+			var last jobs.Worker
 			last.Concurrency, last.Work = 4, func(ctx context.Context, args json.RawMessage) error { return record(ctx, db, args) }
 			start(t, db, last)
 			if failed := settled(t, db); failed != 0 {
 				t.Errorf("%d jobs failed, want 0", failed)
 			}
-			if done := scan(t, db, "SELECT count(*) FROM accounts WHERE created_at = 1"); done != jobs {
-				t.Errorf("got %d jobs done, want %d", done, jobs)
+			if done := scan(t, db, "SELECT count(*) FROM accounts WHERE created_at = 1"); done != count {
+				t.Errorf("got %d jobs done, want %d", done, count)
 			}
 		})
 	}
@@ -109,10 +110,10 @@ func read(t *testing.T, lines *bufio.Scanner, line string, times int) {
 }
 
 // killAfter lets a child process begin so many jobs, and kills it.
-func killAfter(t *testing.T, cfg store.Config, jobs int) {
+func killAfter(t *testing.T, cfg store.Config, count int) {
 	t.Helper()
 	process, _, lines := child(t, cfg, false)
-	read(t, lines, "begun", jobs)
+	read(t, lines, "begun", count)
 	if err := process.Process.Kill(); err != nil {
 		t.Error(err)
 	}
@@ -126,7 +127,7 @@ func workUntilKilled(t *testing.T, text string) {
 		t.Fatal(err)
 	}
 	db := storetest.Open(t, cfg)
-	start(t, db, store.Worker{Concurrency: 3, Timeout: time.Hour, Work: func(ctx context.Context, args json.RawMessage) error {
+	start(t, db, jobs.Worker{Concurrency: 3, Timeout: time.Hour, Work: func(ctx context.Context, args json.RawMessage) error {
 		fmt.Println("begun")
 		if os.Getenv(holdChild) != "" {
 			_, _ = io.ReadAll(os.Stdin)
@@ -157,9 +158,9 @@ func TestStoppedProcess(t *testing.T) {
 			if err := process.Process.Signal(syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
-			work := store.Worker{Kind: "test", Work: func(ctx context.Context, args json.RawMessage) error { return record(ctx, db, args) }}
+			work := jobs.Worker{Kind: "test", Work: func(ctx context.Context, args json.RawMessage) error { return record(ctx, db, args) }}
 			if dialect == store.SQLite {
-				queue, err := store.NewQueue(db, []store.Worker{work}, nil, storetest.Log(t))
+				queue, err := jobs.NewQueue(db, []jobs.Worker{work}, nil, storetest.Log(t))
 				if err != nil {
 					t.Fatal(err)
 				}

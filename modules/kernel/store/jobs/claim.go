@@ -1,4 +1,4 @@
-package store
+package jobs
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/scrollery/scrollery/modules/kernel/store"
 )
 
 // firstEndWait and mostEndWait are the waits between tries to write the end of a job.
@@ -31,7 +33,7 @@ func (s *sqliteQueue) claim(ctx context.Context) ([]claimed, error) {
 		return nil, nil
 	}
 	now := time.Now().UnixMilli()
-	due, err := Query[claimed](ctx, s.due, now, listed(maps.Keys(places)), "["+strings.Join(busy, ",")+"]")
+	due, err := store.Query[claimed](ctx, s.due, now, listed(maps.Keys(places)), "["+strings.Join(busy, ",")+"]")
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +48,7 @@ func (s *sqliteQueue) claim(ctx context.Context) ([]claimed, error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}
-	err = s.q.db.Write(ctx, func(ctx context.Context, tx *Tx) error {
+	err = s.q.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		for _, job := range jobs {
 			lease := now + (s.q.workers[job.Kind].Timeout + time.Minute).Milliseconds()
 			if _, err := s.lease.ExecIn(ctx, tx, job.ID, lease, job.Attempt); err != nil {
@@ -128,9 +130,9 @@ func (s *sqliteQueue) do(ctx context.Context, job claimed) {
 }
 
 // settlement is the change that a run's result asks for.
-func (s *sqliteQueue) settlement(ctx context.Context, job claimed, result error) func(ctx context.Context, tx *Tx) error {
+func (s *sqliteQueue) settlement(ctx context.Context, job claimed, result error) func(ctx context.Context, tx *store.Tx) error {
 	if result == nil {
-		return func(ctx context.Context, tx *Tx) error {
+		return func(ctx context.Context, tx *store.Tx) error {
 			_, err := s.done.ExecIn(ctx, tx, job.ID)
 			return err
 		}
@@ -150,7 +152,7 @@ func (s *sqliteQueue) settlement(ctx context.Context, job claimed, result error)
 		query = "UPDATE jobs SET lease_until = 0, run_at = $2, last_error = $3 WHERE id = $1"
 		args = append(args, now.Add(s.q.backoff(job.Attempt)).UnixMilli(), result.Error())
 	}
-	return func(ctx context.Context, tx *Tx) error {
+	return func(ctx context.Context, tx *store.Tx) error {
 		_, err := tx.Exec(ctx, query, args...)
 		return err
 	}
@@ -158,7 +160,7 @@ func (s *sqliteQueue) settlement(ctx context.Context, job claimed, result error)
 
 // forget deletes the jobs that failed for good so long ago that no one looks at them.
 func (s *sqliteQueue) forget(ctx context.Context) error {
-	return s.q.db.Write(ctx, func(ctx context.Context, tx *Tx) error {
+	return s.q.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
 		_, err := tx.Exec(ctx, "DELETE FROM jobs WHERE lease_until = $1 AND run_at <= $2", dead, time.Now().UnixMilli())
 		return err
 	})

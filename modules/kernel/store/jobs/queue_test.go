@@ -1,4 +1,4 @@
-package store_test
+package jobs_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 )
 
@@ -22,12 +23,12 @@ const wait = 2 * time.Minute
 // bench is a queue with one worker whose calls come out of a channel.
 type bench struct {
 	db    *store.DB
-	queue *store.Queue
+	queue *jobs.Queue
 	calls chan string // the args of each run
 }
 
 // start runs a queue with one worker of the kind "test".
-func start(t *testing.T, db *store.DB, worker store.Worker, periodics ...store.Periodic) *bench {
+func start(t *testing.T, db *store.DB, worker jobs.Worker, periodics ...jobs.Periodic) *bench {
 	t.Helper()
 	b := &bench{db: db, calls: make(chan string, 1000)}
 	work := worker.Work
@@ -39,7 +40,7 @@ func start(t *testing.T, db *store.DB, worker store.Worker, periodics ...store.P
 		}
 		return work(ctx, args)
 	}
-	queue, err := store.NewQueue(db, []store.Worker{worker}, periodics, storetest.Log(t))
+	queue, err := jobs.NewQueue(db, []jobs.Worker{worker}, periodics, storetest.Log(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func TestQueue(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(t *testing.T, db *store.DB){
 		"runs after the commit, with its arguments": func(t *testing.T, db *store.DB) {
-			b := start(t, db, store.Worker{})
+			b := start(t, db, jobs.Worker{})
 			err := db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 				if err := tx.Enqueue(ctx, store.Job{Kind: "test", Args: map[string]any{"id": "a<b", "n": 1 << 60}}); err != nil {
 					return err
@@ -136,7 +137,7 @@ func TestQueue(t *testing.T) {
 			}
 		},
 		"never runs after a rollback": func(t *testing.T, db *store.DB) {
-			b := start(t, db, store.Worker{})
+			b := start(t, db, jobs.Worker{})
 			_ = db.Write(t.Context(), func(ctx context.Context, tx *store.Tx) error {
 				return errors.Join(tx.Enqueue(ctx, store.Job{Kind: "test", Args: "lost"}), errors.New("stop"))
 			})
@@ -148,13 +149,13 @@ func TestQueue(t *testing.T) {
 		},
 		"runs what was written before the start": func(t *testing.T, db *store.DB) {
 			enqueue(t, db, store.Job{Kind: "test", Args: 1})
-			receive(t, start(t, db, store.Worker{}).calls)
+			receive(t, start(t, db, jobs.Worker{}).calls)
 		},
 		"keeps a key unique while waiting or running": func(t *testing.T, db *store.DB) {
 			release := make(chan struct{})
 			job := store.Job{Kind: "test", UniqueKey: "k"}
 			enqueue(t, db, job, job, store.Job{Kind: "other", UniqueKey: "k"})
-			b := start(t, db, store.Worker{Concurrency: 4, Work: func(context.Context, json.RawMessage) error {
+			b := start(t, db, jobs.Worker{Concurrency: 4, Work: func(context.Context, json.RawMessage) error {
 				<-release
 				return nil
 			}})
@@ -174,9 +175,9 @@ func TestQueue(t *testing.T) {
 		},
 		"snoozes without using up attempts": func(t *testing.T, db *store.DB) {
 			var runs atomic.Int32
-			b := start(t, db, store.Worker{Work: func(context.Context, json.RawMessage) error {
+			b := start(t, db, jobs.Worker{Work: func(context.Context, json.RawMessage) error {
 				if runs.Add(1) <= 4 {
-					return store.Snooze(10 * time.Millisecond)
+					return jobs.Snooze(10 * time.Millisecond)
 				}
 				return nil
 			}})
@@ -189,8 +190,8 @@ func TestQueue(t *testing.T) {
 			}
 		},
 		"never runs again after a cancel": func(t *testing.T, db *store.DB) {
-			b := start(t, db, store.Worker{Work: func(context.Context, json.RawMessage) error {
-				return fmt.Errorf("look: %w", store.Cancel(errors.New("no such thing")))
+			b := start(t, db, jobs.Worker{Work: func(context.Context, json.RawMessage) error {
+				return fmt.Errorf("look: %w", jobs.Cancel(errors.New("no such thing")))
 			}})
 			enqueue(t, db, store.Job{Kind: "test", UniqueKey: "k"})
 			receive(t, b.calls)
@@ -201,7 +202,7 @@ func TestQueue(t *testing.T) {
 			receive(t, b.calls)
 		},
 		"tries again until attempts are used up": func(t *testing.T, db *store.DB) {
-			b := start(t, db, store.Worker{Work: func(context.Context, json.RawMessage) error { return errors.New("no luck") }})
+			b := start(t, db, jobs.Worker{Work: func(context.Context, json.RawMessage) error { return errors.New("no luck") }})
 			enqueue(t, db, store.Job{Kind: "test", MaxAttempts: 3})
 			for range 3 {
 				receive(t, b.calls)
@@ -212,7 +213,7 @@ func TestQueue(t *testing.T) {
 		},
 		"survives a panic and tries again": func(t *testing.T, db *store.DB) {
 			var runs atomic.Int32
-			b := start(t, db, store.Worker{Work: func(context.Context, json.RawMessage) error {
+			b := start(t, db, jobs.Worker{Work: func(context.Context, json.RawMessage) error {
 				if runs.Add(1) == 1 {
 					panic("here")
 				}
@@ -227,7 +228,7 @@ func TestQueue(t *testing.T) {
 		},
 		"ends the context at the timeout": func(t *testing.T, db *store.DB) {
 			ended := make(chan error, 10)
-			start(t, db, store.Worker{Timeout: 30 * time.Millisecond, Work: func(ctx context.Context, _ json.RawMessage) error {
+			start(t, db, jobs.Worker{Timeout: 30 * time.Millisecond, Work: func(ctx context.Context, _ json.RawMessage) error {
 				<-ctx.Done()
 				ended <- ctx.Err()
 				return ctx.Err()
@@ -246,7 +247,7 @@ func TestQueue(t *testing.T) {
 			var now, most atomic.Int32
 			full := make(chan struct{})
 			var once sync.Once
-			start(t, db, store.Worker{Concurrency: 3, Work: func(context.Context, json.RawMessage) error {
+			start(t, db, jobs.Worker{Concurrency: 3, Work: func(context.Context, json.RawMessage) error {
 				n := now.Add(1)
 				defer now.Add(-1)
 				for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
@@ -272,7 +273,7 @@ func TestQueue(t *testing.T) {
 			}
 		},
 		"waits for its time": func(t *testing.T, db *store.DB) {
-			b := start(t, db, store.Worker{})
+			b := start(t, db, jobs.Worker{})
 			at := time.Now().Add(300 * time.Millisecond)
 			enqueue(t, db, store.Job{Kind: "test", RunAt: at})
 			receive(t, b.calls)
@@ -282,7 +283,7 @@ func TestQueue(t *testing.T) {
 		},
 		"stops when the running jobs have ended": func(t *testing.T, db *store.DB) {
 			release, done := make(chan struct{}), make(chan struct{})
-			b := start(t, db, store.Worker{Work: func(ctx context.Context, _ json.RawMessage) error {
+			b := start(t, db, jobs.Worker{Work: func(ctx context.Context, _ json.RawMessage) error {
 				<-release
 				close(done)
 				return ctx.Err()
@@ -306,7 +307,7 @@ func TestQueue(t *testing.T) {
 			}
 		},
 		"cancels jobs that do not end, and runs them again": func(t *testing.T, db *store.DB) {
-			b := start(t, db, store.Worker{Work: func(ctx context.Context, _ json.RawMessage) error {
+			b := start(t, db, jobs.Worker{Work: func(ctx context.Context, _ json.RawMessage) error {
 				<-ctx.Done()
 				return errors.New("cut short")
 			}})
@@ -317,14 +318,14 @@ func TestQueue(t *testing.T) {
 			if err := b.queue.Stop(impatient); err != nil {
 				t.Fatal(err)
 			}
-			receive(t, start(t, db, store.Worker{}).calls)
+			receive(t, start(t, db, jobs.Worker{}).calls)
 			if failed := settled(t, db); failed != 0 {
 				t.Errorf("got %d failed jobs, want 0", failed)
 			}
 		},
 		"runs periodics from the start": func(t *testing.T, db *store.DB) {
 			runs := make(chan struct{}, 100)
-			start(t, db, store.Worker{}, store.Periodic{Kind: "sweep", Every: 200 * time.Millisecond, Run: func(context.Context) error {
+			start(t, db, jobs.Worker{}, jobs.Periodic{Kind: "sweep", Every: 200 * time.Millisecond, Run: func(context.Context) error {
 				runs <- struct{}{}
 				return errors.New("is only logged")
 			}})
@@ -346,7 +347,7 @@ func TestQueue(t *testing.T) {
 func TestJobsWithoutAPlaceCostNothing(t *testing.T) {
 	t.Parallel()
 	db := storetest.SQLite(t)
-	b := start(t, db, store.Worker{})
+	b := start(t, db, jobs.Worker{})
 	for i, query := range b.queue.Claims() {
 		var plan []string
 		storetest.Rows(t, db, func(rows *sql.Rows) error {
@@ -367,7 +368,7 @@ func TestJobsWithoutAPlaceCostNothing(t *testing.T) {
 func TestFailedJobsAreForgotten(t *testing.T) {
 	t.Parallel()
 	db := storetest.SQLite(t)
-	b := start(t, db, store.Worker{Work: func(context.Context, json.RawMessage) error { return store.Cancel(errors.New("no such thing")) }})
+	b := start(t, db, jobs.Worker{Work: func(context.Context, json.RawMessage) error { return jobs.Cancel(errors.New("no such thing")) }})
 	enqueue(t, db, store.Job{Kind: "test"}, store.Job{Kind: "test"})
 	receive(t, b.calls)
 	receive(t, b.calls)
@@ -394,17 +395,17 @@ func TestNewQueueRefuses(t *testing.T) {
 	work := func(context.Context, json.RawMessage) error { return nil }
 	run := func(context.Context) error { return nil }
 	for name, c := range map[string]struct {
-		workers   []store.Worker
-		periodics []store.Periodic
+		workers   []jobs.Worker
+		periodics []jobs.Periodic
 	}{
-		"two workers of a kind":       {workers: []store.Worker{{Kind: "a", Work: work}, {Kind: "a", Work: work}}},
-		"a kind that is no name":      {workers: []store.Worker{{Kind: "A b", Work: work}}},
-		"a worker without work":       {workers: []store.Worker{{Kind: "a"}}},
-		"a periodic without a rhythm": {periodics: []store.Periodic{{Kind: "a", Run: run}}},
+		"two workers of a kind":       {workers: []jobs.Worker{{Kind: "a", Work: work}, {Kind: "a", Work: work}}},
+		"a kind that is no name":      {workers: []jobs.Worker{{Kind: "A b", Work: work}}},
+		"a worker without work":       {workers: []jobs.Worker{{Kind: "a"}}},
+		"a periodic without a rhythm": {periodics: []jobs.Periodic{{Kind: "a", Run: run}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := store.NewQueue(db, c.workers, c.periodics, storetest.Log(t)); err == nil {
+			if _, err := jobs.NewQueue(db, c.workers, c.periodics, storetest.Log(t)); err == nil {
 				t.Error("no error, want an error")
 			}
 		})
@@ -416,9 +417,9 @@ func TestAttemptsOutlastWhatTheyShould(t *testing.T) {
 	t.Parallel()
 	for _, d := range []time.Duration{0, time.Second, time.Minute, 24 * time.Hour, 7 * 24 * time.Hour} {
 		t.Run(d.String(), func(t *testing.T) {
-			attempts, lasted, last := store.AttemptsOver(d), time.Duration(0), time.Duration(0)
+			attempts, lasted, last := jobs.AttemptsOver(d), time.Duration(0), time.Duration(0)
 			for attempt := 1; attempt < attempts; attempt++ {
-				last = store.Backoff(attempt)
+				last = jobs.Backoff(attempt)
 				lasted += last
 			}
 			if lasted < d || lasted-last > d*5/4 {
@@ -429,7 +430,7 @@ func TestAttemptsOutlastWhatTheyShould(t *testing.T) {
 	for attempt, middle := range map[int]time.Duration{1: time.Second, 4: 16 * time.Second, 60: time.Hour, 1000: time.Hour} {
 		t.Run(fmt.Sprintf("attempt %d", attempt), func(t *testing.T) {
 			for range 100 {
-				if got := store.Backoff(attempt); got < middle*9/10 || got > middle*11/10+1 {
+				if got := jobs.Backoff(attempt); got < middle*9/10 || got > middle*11/10+1 {
 					t.Errorf("%v after attempt %d, want a tenth around %v", got, attempt, middle)
 				}
 			}
@@ -461,9 +462,9 @@ func TestALostLeaderDelaysNothing(t *testing.T) {
 			return nil
 		}
 	}
-	b := start(t, db, store.Worker{},
-		store.Periodic{Kind: "elected", Every: time.Second, Run: run(elected)},
-		store.Periodic{Kind: "everywhere", Every: time.Hour, Everywhere: true, Run: run(everywhere)})
+	b := start(t, db, jobs.Worker{},
+		jobs.Periodic{Kind: "elected", Every: time.Second, Run: run(elected)},
+		jobs.Periodic{Kind: "everywhere", Every: time.Hour, Everywhere: true, Run: run(everywhere)})
 	receive(t, everywhere)
 	ghost("UPDATE river_job SET scheduled_at = now() WHERE kind = 'test'")
 	receive(t, b.calls)
