@@ -25,7 +25,7 @@ func prepared(t *testing.T, call stage.Call) *stage.Call {
 
 var beans = []stage.Seed{{Kind: "competitor", Platform: "tiktok", Handle: "beans"}}
 
-const video = `{"_type":"url","id":"7411111111111111111","ie_key":"TikTok","extractor_key":"TikTokUser","url":"https://evil.example/x","view_count":1200,"like_count":7,"save_count":3,"repost_count":2,"comment_count":null,"timestamp":1780000000,"uploader":"beans","title":"Hi #espresso"}`
+const video = `{"_type":"url","id":"7411111111111111111","ie_key":"TikTok","extractor_key":"TikTok","url":"https://evil.example/x","view_count":1200,"like_count":7,"save_count":3,"repost_count":2,"comment_count":null,"timestamp":1780000000,"uploader":"beans","title":"Hi #espresso"}`
 
 func TestFlatTikTok(t *testing.T) {
 	call := fake(t, "cat <<'X'\n"+video+"\nX")
@@ -73,8 +73,8 @@ func TestHowRunsEnd(t *testing.T) {
 			if err != nil || len(records) != c.records || len(outcomes) != 1 || outcomes[0].Status != c.status || outcomes[0].Returned != c.records {
 				t.Errorf("got %d records, outcomes %+v, error %v; want %d records, %s", len(records), outcomes, err, c.records, c.status)
 			}
-			if o := outcomes[0]; o.Status != stage.OK && o.Status != stage.Empty && !strings.Contains(o.Detail, "2031.01.02") {
-				t.Errorf("got detail %q, want the version 2031.01.02 in it", o.Detail)
+			if o := outcomes[0]; o.Status != stage.OK && o.Status != stage.Empty && !strings.Contains(o.Detail, "2026.08.19") {
+				t.Errorf("got detail %q, want the version 2026.08.19 in it", o.Detail)
 			}
 		})
 	}

@@ -18,6 +18,7 @@ var plainly = lazy.Pattern(`(?i)^(?:video unavailable\.?$|(?:video unavailable\.
 	`this video is no longer available (?:because|due to)\b`,
 	`this video isn't available any ?more\b`,
 	`(?:this|the) (?:video|post) does not exist\b`,
+	`you do not have permission to view this post\b`,
 }, "|") + "))")
 
 // noPage is the page itself not being there. Other requests of a run may fail in

@@ -19,24 +19,31 @@ type sign struct {
 	status stage.Status
 }
 
-// elsewhere is a video that is kept from the country of this server: blocked, and for
-// as long as that is so. It says nothing of the site.
-const elsewhere stage.Status = "elsewhere"
+// kept is a video that is kept from the country of this server, or from all who are not signed in:
+// blocked, and for as long as that is so. It says nothing of the site.
+const kept stage.Status = "kept"
 
 // refusals come before all else that is said: YouTube words its limit as "Video
 // unavailable. This content isn't available, try again later", and begins the same
-// way what it says to some countries alone.
+// way what it says to some countries alone. "Sign in to confirm" begins what it says of robots and of
+// ages.
 var refusals = []sign{
 	{"Unsupported URL", stage.Misconfigured},
 	{"HTTP Error 429", stage.Quota},
 	{"Too Many Requests", stage.Quota},
 	{"rate-limited by YouTube", stage.Quota},
 	{"try again later", stage.Quota},
-	{"in your country", elsewhere},
-	{"in your region", elsewhere},
-	{"from your location", elsewhere},
-	{"geo restriction", elsewhere},
-	{"geo-restricted", elsewhere},
+	{"captcha challenge", stage.Blocked},
+	{"in your country", kept},
+	{"in your region", kept},
+	{"from your location", kept},
+	{"geo restriction", kept},
+	{"geo-restricted", kept},
+	{"confirm your age", kept},
+	{"members-only content", kept},
+	{"Restricted Video", kept},
+	{"Log in for access", kept},
+	{"only available for registered users", kept},
 }
 
 // signs say what the program's other complaints mean; the first that fits counts.
@@ -44,6 +51,7 @@ var refusals = []sign{
 var signs = []sign{
 	{"keeps sending the same page", stage.Partial},
 	{"account is private", stage.Empty},
+	{"either private or all of their videos are private", stage.Empty},
 	{"does not have any videos", stage.Empty},
 	{"does not have a shorts tab", stage.Empty},
 	{"does not have a videos, shorts, or live tab", stage.Empty},
@@ -52,10 +60,12 @@ var signs = []sign{
 	{"Video unavailable", stage.NotFound},
 	{"Private video", stage.NotFound},
 	{"Video not available", stage.NotFound},
+	{"do not have permission to view", stage.NotFound},
 	{"requiring login", stage.Blocked},
 	{"login required", stage.Blocked},
 	{"Sign in to confirm", stage.Blocked},
 	{"rate-limit reached", stage.Blocked},
+	{"exceeded the rate-limit", stage.Blocked},
 	{"empty media response", stage.Blocked},
 	{"Your IP address is blocked", stage.Blocked},
 	{"Unable to extract universal data", stage.Blocked},
@@ -131,7 +141,7 @@ func (t *tool) judged(seed stage.Seed, platform string, asked, returned int, r r
 		o.Status = meaning(r)
 	}
 	switch o.Status {
-	case elsewhere:
+	case kept:
 		o.Status = stage.Blocked
 	case stage.Blocked, stage.Quota:
 		at := time.Now().Add(retryAfter).UnixMilli()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
+	"github.com/scrollery/scrollery/plugins/ytdlp/ytdlptest"
 )
 
 // programs puts programs of the test's own in the place of all others.
@@ -86,15 +87,8 @@ func TestRuntimeOfJavaScript(t *testing.T) {
 
 // TestFailureOfAnOldVersion says how to get a newer one.
 func TestFailureOfAnOldVersion(t *testing.T) {
-	call := fake(t, "echo 'ERROR: Unable to extract universal data' >&2; exit 1")
-	path := filepath.Join(strings.Split(os.Getenv("PATH"), ":")[0], program)
-	script, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(script), "2031.01.02", "2023.03.04")), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	ytdlptest.Install(t, "2023.03.04", "echo 'ERROR: Unable to extract universal data for rehydration' >&2; exit 1")
+	call := stage.Call{Settings: map[string]string{"enabled": "yes"}}
 	_, outcomes, err := stagetest.Collect(t, Spec(), call, beans)
 	if err != nil || outcomes[0].Status != stage.Blocked || !strings.Contains(outcomes[0].Detail, Install) {
 		t.Errorf("got %+v, error %v; want %s with the command that updates it", outcomes, err, stage.Blocked)

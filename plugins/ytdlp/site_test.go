@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/plugins/stage"
+	"github.com/scrollery/scrollery/plugins/ytdlp/ytdlptest"
 )
 
 // web is all of the internet: every host that the program asks for through its
@@ -125,16 +126,10 @@ func real(t *testing.T) {
 	}
 }
 
-// fake puts a program of the test's own in the place of yt-dlp. The script gets
-// "version", "help" or "run" as its first argument.
-func fake(t *testing.T, script string) stage.Call {
+// fake puts the double of yt-dlp in the place of the program. The script is what it does with the
+// arguments of a run, once they are accepted.
+func fake(t *testing.T, script string, unknown ...string) stage.Call {
 	t.Helper()
-	folder := t.TempDir()
-	text := "#!/bin/sh\ncase \"$1\" in\n--version) what=version;;\n--help) what=help;;\n*) what=run;;\nesac\n" +
-		"[ $what = version ] && { echo 2031.01.02; exit 0; }\n[ $what = help ] && { echo ' --no-plugin-dirs '; exit 0; }\n" + script
-	if err := os.WriteFile(filepath.Join(folder, program), []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", folder+":/usr/bin:/bin")
+	ytdlptest.Install(t, ytdlptest.Version, script, unknown...)
 	return stage.Call{Settings: map[string]string{"enabled": "yes"}}
 }

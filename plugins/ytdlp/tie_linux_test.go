@@ -19,7 +19,7 @@ func TestProgramDiesWithTheStage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Fatalf("got a run that ended with %+v, want one that the test's end kills", tool.run(t.Context(), nil, discard))
+		t.Fatalf("got a run that ended with %+v, want one that the test's end kills", tool.run(t.Context(), []string{"https://www.tiktok.com/@beans"}, discard))
 	}
 	t.Parallel()
 	folder := t.TempDir()
