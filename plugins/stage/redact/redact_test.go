@@ -16,6 +16,11 @@ func TestForms(t *testing.T) {
 	if got, want := Replacer(words).Replace(text), "[x] k=[x] [x]"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	for _, echoed := range []string{`a\/b+c d=\u0026`, `a/b+c d=\u0026`, "a/b+c d=&amp;", "a%2fb%2bc+d%3d%26", "a%2fb+c%20d=&"} {
+		if got := Replacer(words).Replace("[" + echoed + "]"); got != "[[x]]" {
+			t.Errorf("of %s: got %s, want nothing of the secret", echoed, got)
+		}
+	}
 	if forms := Forms("plain"); len(forms) != 1 || len(Forms("")) != 0 {
 		t.Errorf("%q, want 1 form and length 0", forms)
 	}

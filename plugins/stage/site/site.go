@@ -14,6 +14,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -97,6 +98,7 @@ func (s *Site) Hide(secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hidden = append(s.hidden, redact.Forms(secret)...)
+	slices.SortStableFunc(s.hidden, func(a, b string) int { return len(b) - len(a) }) // one may begin as another does
 }
 
 // Request is what is asked.
@@ -126,10 +128,8 @@ func (e *Unreachable) Error() string { return e.Reason }
 func (s *Site) Ask(ctx context.Context, r Request) (Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if wait := s.next.Sub(s.options.Clock.Now()); wait > 0 {
-		if err := s.options.Clock.Sleep(ctx, wait); err != nil {
-			return Answer{}, err
-		}
+	if err := s.turn(ctx); err != nil {
+		return Answer{}, err
 	}
 	s.progress("asking")
 	alive := s.alive()
@@ -144,6 +144,20 @@ func (s *Site) Ask(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, context.Cause(ctx)
 	}
 	return Answer{}, &Unreachable{s.clean(err)}
+}
+
+// Turn waits until a request may be made, and makes none.
+func (s *Site) Turn(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turn(ctx)
+}
+
+func (s *Site) turn(ctx context.Context) error {
+	if wait := s.next.Sub(s.options.Clock.Now()); wait > 0 {
+		return s.options.Clock.Sleep(ctx, wait)
+	}
+	return nil
 }
 
 // alive shows the host that the stage waits for an answer that may take longer than a stall.

@@ -50,6 +50,20 @@ func TestErrorsTellNoSecret(t *testing.T) {
 	}
 }
 
+// TestSecretsThatBeginAlike: the end of the longer one is not left over.
+func TestSecretsThatBeginAlike(t *testing.T) {
+	t.Parallel()
+	for range 20 { // in any order
+		c := call()
+		c.Secrets = map[string]string{"key": "abcdef", "secret": "abcdef-and-the-rest", "id": "abc"}
+		s := site.New(c, site.Options{})
+		s.Hide("abcdef-and")
+		if got, want := s.Clean("no abcdef-and-the-rest, abcdef-and or abcdef here"), "no …, … or … here"; got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestOneAtATime: however many ask at once, the site sees one request, and a pause.
 func TestOneAtATime(t *testing.T) {
 	t.Parallel()
