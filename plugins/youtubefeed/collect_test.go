@@ -294,6 +294,87 @@ func TestNothingTellsWhoElseFollows(t *testing.T) {
 	}
 }
 
+// TestNothingTellsThatAChannelWasReadBefore: an account that asks for a channel for the first time
+// waits as long as if it was the first of all, also if others asked for its page and its feed at
+// different times.
+func TestNothingTellsThatAChannelWasReadBefore(t *testing.T) {
+	t.Parallel()
+	took := func(followed bool) time.Duration {
+		b := newBench(t)
+		b.Channels = []feedtest.Channel{{ID: beansID, Handle: "Beans", Shorts: add("short", 15)}, {ID: crumbsID, Handle: "Crumbs", Shorts: add("crumb", 15)}}
+		b.Intercept = func(http.ResponseWriter, *http.Request) bool {
+			_ = b.clock.Sleep(context.Background(), 100*time.Millisecond)
+			return false
+		}
+		if followed {
+			b.collect(t, handle("beans", 0))
+		}
+		_, end := hour("feed "+beansID, b.clock.Now())
+		_ = b.clock.Sleep(t.Context(), end.Sub(b.clock.Now())+time.Minute)
+		if followed {
+			b.collect(t, handle("beans", 0)) // the feed alone: the handle is known
+		}
+		began := b.clock.Now()
+		b.collect(t, handle("beans", 0), handle("crumbs", 0))
+		return b.clock.Now().Sub(began)
+	}
+	if alone, second := took(false), took(true); alone != second {
+		t.Errorf("it took %v where another account follows the channel, want %v as without one", second, alone)
+	}
+}
+
+// TestASpellOfTheList: a channel whose list of Shorts is missing for a while is not read by its own
+// feed for ever, and not without Shorts because that one has none.
+func TestASpellOfTheList(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	long := add("longs", 5)
+	for i := range long {
+		long[i].Watch = true
+	}
+	shorts := add("short", 15)
+	b.Channels = []feedtest.Channel{{ID: beansID, Handle: "Beans", Shorts: shorts, Videos: long}}
+	step := func(name string, after time.Duration, list []feedtest.Video, want stage.Status, videos int) {
+		t.Helper()
+		_ = b.clock.Sleep(t.Context(), after)
+		b.Channels[0].Shorts = list
+		records, outcomes := b.collect(t, handle(beansID, 0))
+		if outcomes[0].Status != want || len(records) != videos || (want == stage.Blocked) != (outcomes[0].RetryAt != nil) {
+			t.Errorf("%s: %d videos, %+v; want %d, %s", name, len(records), outcomes[0], videos, want)
+		}
+	}
+	step("the list", 0, shorts, stage.OK, 15)
+	step("it is missing", 2*time.Hour, nil, stage.Blocked, 0)
+	step("it is still missing", 2*time.Hour, nil, stage.Blocked, 0)
+	step("it is back", 2*time.Hour, shorts, stage.OK, 15)
+	step("it is missing for more than a day", 48*time.Hour, nil, stage.Empty, 0)
+	step("it comes back", 7*time.Hour, shorts, stage.OK, 15)
+	long[0].Watch = false
+	step("the own feed has a Short", 2*time.Hour, nil, stage.OK, 1)
+	asked := len(b.Asked())
+	step("the own feed goes first for a while", 2*time.Hour, shorts, stage.OK, 1)
+	if got := len(b.Asked()) - asked; got != 1 {
+		t.Errorf("%d requests, want 1: the list was missing a short time ago", got)
+	}
+	step("then the list", 7*time.Hour, shorts, stage.OK, 15)
+}
+
+// TestTheLargestFeed fits into what is remembered, whatever its texts are made of.
+func TestTheLargestFeed(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"&", `"`, "<", "\u2028", "\n", "é"} {
+		b := newBench(t)
+		videos := add("short", 15)
+		for i := range videos {
+			videos[i].Title, videos[i].Description = strings.Repeat(text, 100), strings.Repeat(text, 5000)
+		}
+		b.Channels = []feedtest.Channel{{ID: beansID, Handle: "Beans", Shorts: videos}}
+		if records, outcomes := b.collect(t, handle(beansID, 0)); len(records) != 15 || outcomes[0].Status != stage.OK {
+			t.Errorf("of %q: %d records, %+v; want 15", text, len(records), outcomes[0])
+		}
+	}
+}
+
 // TestPause: no account asks for anything while the site wants fewer requests.
 func TestPause(t *testing.T) {
 	t.Parallel()
@@ -347,7 +428,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		all, err := parse([]byte(text))
 		for _, v := range all {
-			if err != nil || !videoForm().MatchString(v.ID) || len(v.Title) > mostText {
+			if err != nil || !videoForm().MatchString(v.ID) || len(v.Title) > mostTitle {
 				t.Errorf("%+v, error %v", v, err)
 			}
 		}

@@ -17,8 +17,9 @@ import (
 
 var videoForm = lazy.Pattern(`^[A-Za-z0-9_-]{4,40}$`)
 
-// mostText bounds a title or a description, in bytes.
-const mostText = 5000
+// mostText bounds a description, mostTitle a title or a name, in bytes: a page of videos fits into
+// [stage.MaxPage] even if JSON takes two bytes for each.
+const mostText, mostTitle = 5000, 500
 
 // video is one entry of a feed.
 type video struct {
@@ -113,7 +114,7 @@ func videos(feed atom) (all []video, err error) {
 			continue
 		}
 		v := video{
-			ID: e.ID, Title: cut(e.Title), Description: cut(e.Group.Description), Channel: e.Channel, Name: cut(e.Author.Name), Published: published,
+			ID: e.ID, Title: cut(e.Title, mostTitle), Description: cut(e.Group.Description, mostText), Channel: cut(e.Channel, mostTitle), Name: cut(e.Author.Name, mostTitle), Published: published,
 			Views: count(e.Group.Community.Statistics.Views), Likes: count(e.Group.Community.Rating.Count), Listed: listed,
 		}
 		for _, l := range e.Links {
@@ -136,9 +137,9 @@ func count(text string) *int64 {
 	return &n
 }
 
-func cut(text string) string {
-	if len(text) > mostText {
-		text = strings.ToValidUTF8(text[:mostText], "")
+func cut(text string, most int) string {
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "")
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package youtubefeed
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"hash/fnv"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +34,7 @@ var (
 type reader struct {
 	call    *stage.Call
 	site    *site.Site
+	gap     time.Duration // between two requests
 	base    string
 	consent bool
 }
@@ -47,11 +50,15 @@ type page struct {
 	Wait   bool         `json:"wait,omitempty"`
 
 	// Channel is of the page of a handle, the others of a feed.
-	Channel  string  `json:"channel,omitempty"`
-	ETag     string  `json:"etag,omitempty"`
-	Modified string  `json:"modified,omitempty"`
-	List     string  `json:"list,omitempty"`
-	Videos   []video `json:"videos,omitempty"`
+	Channel  string `json:"channel,omitempty"`
+	ETag     string `json:"etag,omitempty"`
+	Modified string `json:"modified,omitempty"`
+	List     string `json:"list,omitempty"`
+	// Missed is when the list of Shorts was missing last; zero while it is there.
+	Missed time.Time `json:"missed,omitzero"`
+	// Had is when it had Shorts last.
+	Had    time.Time `json:"had,omitzero"`
+	Videos []video   `json:"videos,omitempty"`
 }
 
 // stop is why a page has nothing, or nil. Every account may ask again at the same time.
@@ -90,7 +97,11 @@ func (r *reader) shared(ctx context.Context, name string, fresh func(page) bool,
 	if err != nil {
 		return page{}, err
 	}
-	if !renew { // it takes no less time than reading it did
+	if err := r.site.Turn(ctx); err != nil {
+		return page{}, err
+	}
+	defer r.site.Slow(r.gap) // before the next page, whether or not this one was asked for
+	if !renew {              // it takes no less time than reading it did
 		if err := r.site.Wait(ctx, old.Took, "reading"); err != nil && !errors.Is(err, site.ErrPatience) {
 			return page{}, err
 		}
@@ -101,12 +112,14 @@ func (r *reader) shared(ctx context.Context, name string, fresh func(page) bool,
 	if err != nil {
 		return page{}, err
 	}
-	next.At, next.Took = began, min(r.site.Now().Sub(began), 2*timeout)
-	text, err := json.Marshal(next)
-	if err == nil {
-		err = r.call.Remember(ctx, name, text)
+	next.At, next.Took = began, min(r.site.Now().Sub(began), 2*timeout+gap)
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // which would make six bytes of a `&`
+	if err := encoder.Encode(next); err != nil {
+		return page{}, err
 	}
-	if err != nil {
+	if err := r.call.Remember(ctx, name, text.Bytes()); err != nil {
 		return page{}, err
 	}
 	return next, next.stop(end)
@@ -167,6 +180,13 @@ func (r *reader) shorts(ctx context.Context, handle string) ([]stage.Record, err
 	return records(p.Videos, channel, begin, r.site.Now()), nil
 }
 
+const (
+	// missing is how long a list of Shorts that was missing is asked for last.
+	missing = 6 * time.Hour
+	// spell is the longest time that a list of Shorts is expected to be missing by mistake.
+	spell = 24 * time.Hour
+)
+
 // The two feeds of a channel: of its Shorts, and of everything.
 const (
 	shortsList  = "shorts"
@@ -174,12 +194,14 @@ const (
 )
 
 // feed reads the list of a channel's Shorts or, if there is none, the channel's own feed, of
-// which only addresses of Shorts prove one. The one that the site had last is asked for first. Both
-// may be missing for hours although the channel is there.
+// which only addresses of Shorts prove one. Both may be missing for hours although the channel is
+// there: a list that was missing is asked for again after a while, and a channel whose list had
+// Shorts is not without them because only its own feed is there.
 func (r *reader) feed(ctx context.Context, channel string, old page) (page, error) {
 	lists := []string{shortsList, channelList}
-	if old.List == channelList {
-		lists = []string{channelList, shortsList}
+	missed := r.site.Now()
+	if old.List == channelList && missed.Sub(old.Missed) < missing {
+		lists, missed = []string{channelList, shortsList}, old.Missed
 	}
 	var failed page
 	for _, list := range lists {
@@ -192,12 +214,23 @@ func (r *reader) feed(ctx context.Context, channel string, old page) (page, erro
 			known = old
 		}
 		next, status, err := r.list(ctx, query, known)
-		if err != nil || status != http.StatusNotFound {
-			next.List = list
-			return next, err
+		if err == nil && status == http.StatusNotFound {
+			failed = next
+			continue
 		}
-		failed = next
+		switch next.List, next.Had = list, old.Had; {
+		case list == shortsList && len(next.Videos) > 0:
+			next.Had = r.site.Now()
+		case list == shortsList:
+		case r.site.Now().Sub(old.Had) < spell && !slices.ContainsFunc(next.Videos, func(v video) bool { return v.Short }):
+			next = failure(http.StatusNotFound)
+			next.Had = old.Had
+		default:
+			next.Missed = missed
+		}
+		return next, err
 	}
+	failed.Had = old.Had
 	return failed, nil
 }
 

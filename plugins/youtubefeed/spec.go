@@ -75,7 +75,7 @@ func (s source) open(call *stage.Call) (*reader, error) {
 		options.Gap = gap
 	}
 	options.Body = biggest
-	return &reader{call: call, site: site.New(call, options), base: base.String(), consent: call.Settings["consent"] == "yes"}, nil
+	return &reader{call: call, site: site.New(call, options), gap: options.Gap, base: base.String(), consent: call.Settings["consent"] == "yes"}, nil
 }
 
 // collect answers for every seed.
