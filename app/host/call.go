@@ -159,7 +159,8 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 		quotas: quotas,
 	}
 	t.tokens, t.tokens.output = renews, p.output
-	t.memory = memory{e.id, e.builtin, h.config.Memories, own != nil}
+	t.memory = memory{e.id, e.builtin, h.config.Memories, own != nil, map[string]bool{}}
+	defer t.memory.release(ctx)
 	if v.most > 0 {
 		t.most = v.most
 	}

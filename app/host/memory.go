@@ -16,6 +16,8 @@ type Memory interface {
 	Recall(ctx context.Context, plugin, name string, since time.Time) (page []byte, renew bool, busyUntil time.Time, err error)
 	// Remember stores a page for Recall.
 	Remember(ctx context.Context, plugin, name string, page []byte) error
+	// Release gives up a page that the caller was to read anew and did not.
+	Release(ctx context.Context, plugin, name string) error
 }
 
 // memory answers what one call recalls and remembers.
@@ -24,6 +26,8 @@ type memory struct {
 	builtin bool
 	pages   Memory // nil remembers nothing
 	own     bool   // with an account's own secrets
+	// reading are pages that the call is to read anew, and has not remembered yet.
+	reading map[string]bool
 }
 
 func (m memory) recall(ctx context.Context, r *stagev1.Recall) (*stagev1.Grant, error) {
@@ -40,6 +44,9 @@ func (m memory) recall(ctx context.Context, r *stagev1.Recall) (*stagev1.Grant, 
 	page, renew, busy, err := m.pages.Recall(ctx, m.plugin, r.GetName(), since)
 	if err != nil {
 		return nil, &callerError{err}
+	}
+	if renew {
+		m.reading[r.GetName()] = true
 	}
 	grant := &stagev1.Grant{Granted: renew, Value: page}
 	if !busy.IsZero() {
@@ -59,9 +66,23 @@ func (m memory) remember(ctx context.Context, r *stagev1.Remember) (*stagev1.Gra
 		if err := m.pages.Remember(ctx, m.plugin, r.GetName(), r.GetValue()); err != nil {
 			return nil, &callerError{err}
 		}
+		delete(m.reading, r.GetName())
 	}
 	return &stagev1.Grant{Granted: true}, nil
 }
+
+// release gives up what a call that has ended did not read, so that no other one waits for it. What
+// cannot be given up ends by itself.
+func (m memory) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
+	defer cancel()
+	for name := range m.reading {
+		_ = m.pages.Release(ctx, m.plugin, name)
+	}
+}
+
+// releaseWithin bounds the end of a call.
+const releaseWithin = 5 * time.Second
 
 // check refuses an external plugin, and a call with an account's own secrets: it could leave
 // there what another account's call reads.

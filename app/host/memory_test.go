@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +13,14 @@ import (
 
 // pageCache is a memory with one page, which another caller reads until busy.
 type pageCache struct {
-	page []byte
-	busy time.Time
+	page     []byte
+	busy     time.Time
+	released []string
+}
+
+func (s *pageCache) Release(ctx context.Context, _, name string) error {
+	s.released = append(s.released, name)
+	return ctx.Err()
 }
 
 func (s *pageCache) Recall(_ context.Context, _, _ string, since time.Time) ([]byte, bool, time.Time, error) {
@@ -44,7 +51,7 @@ func TestMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := memory{"feeds", !c.external, &pageCache{}, false}
+			m := memory{"feeds", !c.external, &pageCache{}, false, map[string]bool{}}
 			_, err := m.remember(t.Context(), &stagev1.Remember{Name: c.name, Value: c.value})
 			if (err != nil) != c.refused {
 				t.Errorf("remember: error %v, want one %t", err, c.refused)
@@ -58,11 +65,35 @@ func TestMemory(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (memory{"feeds", true, &pageCache{}, true}).remember(t.Context(), &stagev1.Remember{Name: "feed", Value: []byte("page")}); err == nil {
+	if _, err := (memory{"feeds", true, &pageCache{}, true, nil}).remember(t.Context(), &stagev1.Remember{Name: "feed", Value: []byte("page")}); err == nil {
 		t.Error("a call with an account's own secrets: got a page remembered for others, want it refused")
 	}
-	busy := memory{"feeds", true, &pageCache{busy: time.UnixMilli(5000)}, false}
+	busy := memory{"feeds", true, &pageCache{busy: time.UnixMilli(5000)}, false, nil}
 	if grant, err := busy.recall(t.Context(), &stagev1.Recall{Name: "feed", Since: 2000}); err != nil || grant.GetGranted() || grant.GetRetryAt() != 5000 {
 		t.Errorf("while another call reads: %v, error %v; want no grant until 5000", grant, err)
+	}
+}
+
+// TestReleaseAtTheEnd: the pages that a call was to read and did not, are free for others when it
+// has ended, however that was.
+func TestReleaseAtTheEnd(t *testing.T) {
+	t.Parallel()
+	pages := &pageCache{}
+	m := memory{"feeds", true, pages, false, map[string]bool{}}
+	for _, name := range []string{"read", "left"} {
+		if grant, err := m.recall(t.Context(), &stagev1.Recall{Name: name, Since: 2000}); err != nil || !grant.GetGranted() {
+			t.Fatalf("recall: %v, error %v; want it granted", grant, err)
+		}
+	}
+	if _, err := m.recall(t.Context(), &stagev1.Recall{Name: "looked at", Since: 500}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.remember(t.Context(), &stagev1.Remember{Name: "read", Value: []byte("page")}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if m.release(ctx); !slices.Equal(pages.released, []string{"left"}) {
+		t.Errorf("got %q released, want left alone", pages.released)
 	}
 }

@@ -73,6 +73,14 @@ func (m *Memory) Remember(ctx context.Context, plugin, name string, page []byte)
 	return nil
 }
 
+// Release gives up a page that Recall gave to a caller that did not read it.
+func (m *Memory) Release(ctx context.Context, plugin, name string) error {
+	if err := m.pages.release(ctx, plugin, name, m.now()); err != nil {
+		return fmt.Errorf("release a page of %s: %w", plugin, err)
+	}
+	return nil
+}
+
 // Sweep removes pages that were not asked for in a long time.
 func (m *Memory) Sweep(ctx context.Context) error {
 	for {

@@ -30,6 +30,11 @@ func TestMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		release := func() {
+			if err := m.Release(t.Context(), "feeds", "feed x"); err != nil {
+				t.Fatal(err)
+			}
+		}
 		hourAgo := func() time.Time { return now.Add(-time.Hour) }
 		for i, step := range []struct {
 			do   func() string
@@ -43,6 +48,9 @@ func TestMemory(t *testing.T) {
 			{func() string { remember("one"); return recall("feeds", hourAgo()) }, `"one" renew false busy false`},
 			{func() string { now = now.Add(2 * time.Hour); return recall("feeds", hourAgo()) }, `"one" renew true busy false`},
 			{func() string { return recall("feeds", time.Time{}) }, `"one" renew false busy false`},
+			{func() string { return recall("feeds", hourAgo()) }, `"one" renew false busy true`},
+			{func() string { release(); return recall("feeds", hourAgo()) }, `"one" renew true busy false`},
+			{func() string { release(); return recall("feeds", time.Time{}) }, `"one" renew false busy false`},
 			{func() string { remember("two"); return recall("feeds", hourAgo()) }, `"two" renew false busy false`},
 			{func() string {
 				now = now.Add(Kept + time.Second)

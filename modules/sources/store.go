@@ -69,6 +69,14 @@ func (p pages) put(ctx context.Context, plugin, name string, page []byte, at tim
 	})
 }
 
+// release ends a claim.
+func (p pages) release(ctx context.Context, plugin, name string, at time.Time) error {
+	return p.locked(ctx, plugin, name, func(ctx context.Context, tx *store.Tx) error {
+		return tx.Ent().SourcePage.Update().Where(sourcepage.Plugin(plugin), sourcepage.Name(name), sourcepage.ClaimedUntilGT(at.UnixMilli())).
+			SetClaimedUntil(at.UnixMilli()).Exec(ctx)
+	})
+}
+
 // sweep removes at most limit pages that no one has claimed since a moment.
 func (p pages) sweep(ctx context.Context, before time.Time, limit int) (removed int, err error) {
 	err = p.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
