@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // object is one JSON object. Its members are read by path (`video.duration`); of
-// a list, `0` names the first element. A path that leads nowhere, or to another
+// a list, `0` names the first element, see [numbered]. A path that leads nowhere, or to another
 // kind of value, reads as absent.
 type object struct {
 	*parser
@@ -122,12 +123,18 @@ func (o *object) within(value jsontext.Value) *object {
 	return inner
 }
 
-// sub is a member that is an object, or a list of which the first element counts.
+// numbered is how many elements of a list have a path of their own.
+const numbered = 20
+
+// sub is a member that is an object, or a list whose elements are members by their numbers.
 func (o *object) sub(name string) *object {
 	if o.inner[name] == nil {
 		inner := o.within(o.members[name])
 		if all := o.values(name); len(all) > 0 {
-			inner.members = map[string]jsontext.Value{"0": all[0]}
+			inner.members = make(map[string]jsontext.Value, min(len(all), numbered))
+			for i, value := range all[:min(len(all), numbered)] {
+				inner.members[strconv.Itoa(i)] = value
+			}
 		}
 		if o.inner == nil {
 			o.inner = map[string]*object{}

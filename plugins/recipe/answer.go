@@ -12,11 +12,22 @@ import (
 )
 
 // at is the value at a path such as `data.paging.next`, and whether it is there. In a list a number
-// names the element.
+// names the element; without one, the first element that has the rest of the path counts.
 func at(raw json.RawMessage, path string) (json.RawMessage, bool) {
-	for name := range strings.SplitSeq(path, ".") {
+	for name, rest := "", path; rest != ""; {
+		whole := rest
+		name, rest, _ = strings.Cut(rest, ".")
 		var list []json.RawMessage
-		if n, err := strconv.Atoi(name); err == nil && json.Unmarshal(raw, &list) == nil {
+		if json.Unmarshal(raw, &list) == nil && list != nil {
+			n, err := strconv.Atoi(name)
+			if err != nil {
+				for _, one := range list {
+					if found, there := at(one, whole); there {
+						return found, true
+					}
+				}
+				return nil, false
+			}
 			if n < 0 || n >= len(list) {
 				return nil, false
 			}

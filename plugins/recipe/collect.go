@@ -200,7 +200,7 @@ func (a *asker) pages(ctx context.Context, platform string, q *request, v values
 			return err
 		}
 		more := ""
-		if more, next, err = a.next(q, answer, h.records-before < size); err != nil || more == "" {
+		if more, next, err = a.next(q, v, answer, h.records-before < size); err != nil || more == "" {
 			return err
 		}
 		if v["cursor"] = more; (q.pages.cursor != "" || q.pages.link != "") && met[more] {
@@ -216,7 +216,7 @@ var linkForm = lazy.Pattern(`<([^<>]+)>[^,]*;\s*rel="?next"?`)
 
 // next is what the next page is asked by; empty if there is none. last says that the page had
 // fewer records than were asked for.
-func (a *asker) next(q *request, answer site.Answer, last bool) (more string, link *url.URL, err error) {
+func (a *asker) next(q *request, v values, answer site.Answer, last bool) (more string, link *url.URL, err error) {
 	if q.pages.more != "" {
 		if raw, there := at(answer.Body, q.pages.more); !there || word(raw) == "" || word(raw) == "0" {
 			return "", nil, nil
@@ -225,7 +225,14 @@ func (a *asker) next(q *request, answer site.Answer, last bool) (more string, li
 	switch {
 	case q.pages.cursor != "":
 		raw, _ := at(answer.Body, q.pages.cursor)
-		return word(raw), nil, nil
+		if more = word(raw); more == "0" {
+			more = ""
+		}
+		v[numericCursor] = ""
+		if len(raw) > 0 && raw[0] != '"' {
+			v[numericCursor] = more
+		}
+		return more, nil, nil
 	case q.pages.link == "header":
 		if found := linkForm().FindStringSubmatch(strings.Join(answer.Header.Values("Link"), ", ")); found != nil {
 			more = found[1]

@@ -37,9 +37,13 @@ func (v values) fill(text string, escape func(string) string) string {
 
 func plain(text string) string { return text }
 
+// numericCursor is the value of the cursor if the provider wrote it as a number. No placeholder is
+// named so.
+const numericCursor = "cursor as a number"
+
 // number reports a placeholder whose value is a number in a body.
-func number(name string) bool {
-	return slices.Contains([]string{"{limit}", "{page}", "{offset}", "{charge}"}, name)
+func (v values) number(name string) bool {
+	return slices.Contains([]string{"{limit}", "{page}", "{offset}", "{charge}"}, name) || name == "{cursor}" && v[numericCursor] != ""
 }
 
 // body fills the texts of a body. A member that is only a placeholder without a value is left out,
@@ -48,7 +52,7 @@ func (v values) body(value any) any {
 	switch t := value.(type) {
 	case string:
 		filled := v.fill(t, plain)
-		if number(t) && filled != "" {
+		if v.number(t) && filled != "" {
 			return json.Number(filled)
 		}
 		return filled
