@@ -60,7 +60,7 @@ func FactsOf(metadata []byte) (f facts) {
 
 // meta are members of metadata as they are written there.
 type meta struct {
-	hashtags, soundID, soundTitle, duration, caption, title, language, basis, mediaType []byte
+	hashtags, soundID, soundTitle, duration, caption, title, description, language, basis, mediaType []byte
 }
 
 // metaMember is a member by its name.
@@ -77,6 +77,7 @@ var metaMembers = [...]metaMember{
 	{durationMember, func(m *meta) *[]byte { return &m.duration }},
 	{"caption", func(m *meta) *[]byte { return &m.caption }},
 	{"title", func(m *meta) *[]byte { return &m.title }},
+	{"description", func(m *meta) *[]byte { return &m.description }},
 	{"language", func(m *meta) *[]byte { return &m.language }},
 	{basisMember, func(m *meta) *[]byte { return &m.basis }},
 	{mediaMember, func(m *meta) *[]byte { return &m.mediaType }},
@@ -104,12 +105,12 @@ func readMeta(metadata []byte) (m meta, ok bool) {
 		return m, true
 	}
 	var slow struct { // names that are written in another way, too
-		Hashtags, SoundID, SoundTitle, DurationSeconds, Caption, Title, Language, FormatBasis, MediaType json.RawMessage
+		Hashtags, SoundID, SoundTitle, DurationSeconds, Caption, Title, Description, Language, FormatBasis, MediaType json.RawMessage
 	}
 	if json.Unmarshal(metadata, &slow) != nil {
 		return meta{}, false
 	}
-	return meta{slow.Hashtags, slow.SoundID, slow.SoundTitle, slow.DurationSeconds, slow.Caption, slow.Title, slow.Language, slow.FormatBasis, slow.MediaType}, true
+	return meta{slow.Hashtags, slow.SoundID, slow.SoundTitle, slow.DurationSeconds, slow.Caption, slow.Title, slow.Description, slow.Language, slow.FormatBasis, slow.MediaType}, true
 }
 
 // longestVideo bounds a duration in seconds; beyond a year it is no duration.

@@ -91,7 +91,7 @@ func mergeMetadata(old, next jsontext.Value, longer bool) jsontext.Value {
 			keep = keep || plain(is) == score.ByLength
 		case mediaMember:
 			keep = keep || plain(was) == "short"
-		case "caption", "title":
+		case "caption", "title", "description":
 			keep = keep || isCut(plain(is), plain(was))
 		case "hashtags":
 			keep = keep && !edited // another caption may have none

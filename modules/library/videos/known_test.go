@@ -33,9 +33,9 @@ func sightings() map[string]stage.Record {
 	return map[string]stage.Record{
 		"api of the channel": record(short, "beans", postedAt, `{"caption":"Pour slower, twice","hashtags":["pour"],"durationSeconds":58,"formatBasis":"uush"}`),
 		"api of a search":    record(watch, "", postedAt, `{"caption":"Pour slower, twice","durationSeconds":58,"formatBasis":"duration"}`),
-		"feed":               record(short, "Beans", postedAt, `{"caption":"Pour slower, twice","formatBasis":"uush"}`),
+		"feed":               record(short, "Beans", postedAt, `{"caption":"Pour slower, twice","description":"How to…","formatBasis":"uush"}`),
 		"flat yt-dlp":        record(short, "", 0, `{"caption":"Pour slower…"}`),
-		"full yt-dlp":        record(watch, "@beans", postedAt, `{"caption":"Pour slower, twice","durationSeconds":58.4,"mediaType":"short"}`),
+		"full yt-dlp":        record(watch, "@beans", postedAt, `{"caption":"Pour slower, twice","description":"How to pour","language":"en","soundId":"s1","soundTitle":"Rain","durationSeconds":58.4,"mediaType":"short"}`),
 		"yt-dlp by a day":    record(watch, "Beans and more", thatDay, `{"title":"Pour slower, twice","mediaType":"video"}`),
 		"export":             record("", "Beans Coffee", thatDay, `{"durationSeconds":null,"hashtags":[]}`),
 		"numbers alone":      record("", "", 0, ""),
@@ -106,8 +106,11 @@ func TestOrderOfSightings(t *testing.T) {
 		if diff := cmp.Diff(want, outcomeOf(v)); diff != "" {
 			t.Fatalf("after %s (-want +got):\n%s", addresses(order), diff)
 		}
-		if known := v.facts(); known.caption != "Pour slower, twice" || len(known.Hashtags) != 1 {
-			t.Fatalf("after %s: caption %q and hashtags %q, want the whole caption and #pour", addresses(order), known.caption, known.Hashtags)
+		known := v.facts()
+		about, _ := memberOf(v.Metadata, "description")
+		got := []string{known.caption, strings.Join(known.Hashtags, " "), plain(about), known.language, known.soundID, known.soundTitle, known.basis, known.mediaType}
+		if diff := cmp.Diff([]string{"Pour slower, twice", "pour", "How to pour", "en", "s1", "Rain", "uush", "short"}, got); diff != "" {
+			t.Fatalf("after %s: caption, hashtags, description, language, sound, basis and kind of media (-want +got):\n%s", addresses(order), diff)
 		}
 	}
 }
