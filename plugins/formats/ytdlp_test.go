@@ -1,16 +1,20 @@
 package formats
 
 import (
+	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
-
-	"github.com/scrollery/scrollery/plugins/ytdlp/ytdlptest"
 )
 
-// TestFieldsOfYTDLP: each one that is read is on the program's pages.
+// TestFieldsOfYTDLP: each one that is read is on the program's pages, which the double of it has.
 func TestFieldsOfYTDLP(t *testing.T) {
-	known := append(ytdlptest.Fields(), "is_upcoming") // of older versions, in files of people
+	page, err := os.ReadFile("../ytdlp/ytdlptest/fields.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := append(strings.Fields(string(page)), "is_upcoming") // of older versions, in files of people
 	read := reflect.TypeFor[info]()
 	for i := range read.NumField() {
 		if name := read.Field(i).Tag.Get("json"); !slices.Contains(known, name) {
