@@ -90,6 +90,7 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 			},
 			func(c Config) webhooks.Config { return c.Webhooks },
 			func(c Config) shares.Config { return shares.Config{Off: c.Shares.Off, BaseURL: c.BaseURL} },
+			func(c Config) sources.Config { return sources.Config{NoOwnKeys: !c.OwnKeys} },
 			func(c Config) oauth.Config { return oauth.Config{BaseURL: c.BaseURL, Transport: c.ClientDocuments} },
 			consoleFiles,
 			policyConfig,

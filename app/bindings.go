@@ -73,10 +73,15 @@ var bindings = fx.Options(
 		webhookNeeds,
 		func(s *quota.Service) host.Quotas { return siteQuotas{s} },
 		func(m *sources.Memory) host.Memory { return m },
-		func(a *sources.Accounts) host.Accounts { return accountSources{a} },
+		func(c Config, a *sources.Accounts) host.Accounts {
+			if !c.OwnKeys {
+				return nil
+			}
+			return accountSources{a}
+		},
 		func(c Config) sources.Sealer { return c.sealer() },
 		func(c Config, h *host.Host, q *quota.Service) sources.Needs {
-			return sources.Needs{Plugins: sourcePlugins{h, sourceQuotas{q, h}, c.BaseURL}}
+			return sources.Needs{Plugins: sourcePlugins{h, sourceQuotas{q, h}, c.BaseURL, c.OwnKeys}}
 		},
 		accountNeeds,
 		importNeeds,

@@ -80,6 +80,9 @@ type Config struct {
 	// ReadPages lets planning read the websites and app-store pages of workspaces to
 	// find terms, if a source searches by terms.
 	ReadPages bool `yaml:"read_pages"`
+	// OwnKeys lets accounts use keys of their own for sources. Without it, those that accounts
+	// stored stay sealed, and are not used.
+	OwnKeys bool `yaml:"own_keys"`
 	// TrustedProxies may name the client in X-Forwarded-For.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`
 	// LameDuck is how long a stopping server still accepts requests, while its probe
@@ -158,6 +161,7 @@ func Defaults() Config {
 		LockTimeout:      store.Defaults().LockTimeout,
 
 		ReadPages:   true,
+		OwnKeys:     true,
 		MailFrom:    "Scrollery <no-reply@localhost>",
 		Protocols:   api.Defaults(),
 		Connections: connections.Bounds{Max: 10_000, PerAddress: 1000, UnreadFor: 30 * time.Second},
@@ -182,16 +186,19 @@ func Settings() []Setting {
 	text := func(field func(*Config) *string) func(*Config, string) error {
 		return func(c *Config, value string) error { *field(c) = value; return nil }
 	}
-	return append([]Setting{
-		{Name: "ADDR", Default: "127.0.0.1:8080", Usage: "address to listen on", set: text(func(c *Config) *string { return &c.Addr })},
-		{Name: "OPS_ADDR", Default: "127.0.0.1:8081", Usage: "address of the operations port: probes and metrics", set: text(func(c *Config) *string { return &c.OpsAddr })},
-		{Name: "OPS_PAGE", Default: "off", Usage: "page of the operator on the operations port: `on` or `off`", set: func(c *Config, value string) error {
+	onOrOff := func(field func(*Config) *bool) func(*Config, string) error {
+		return func(c *Config, value string) error {
 			if value != "on" && value != "off" {
 				return fmt.Errorf("%q is neither on nor off", value)
 			}
-			c.OpsPage = value == "on"
+			*field(c) = value == "on"
 			return nil
-		}},
+		}
+	}
+	return append([]Setting{
+		{Name: "ADDR", Default: "127.0.0.1:8080", Usage: "address to listen on", set: text(func(c *Config) *string { return &c.Addr })},
+		{Name: "OPS_ADDR", Default: "127.0.0.1:8081", Usage: "address of the operations port: probes and metrics", set: text(func(c *Config) *string { return &c.OpsAddr })},
+		{Name: "OPS_PAGE", Default: "off", Usage: "page of the operator on the operations port: `on` or `off`", set: onOrOff(func(c *Config) *bool { return &c.OpsPage })},
 		{Name: "BASE_URL", Default: "http://<addr>", Usage: "public address of the server", set: text(func(c *Config) *string { return &c.BaseURL })},
 		{Name: "DATA_DIR", Default: "./data", Usage: "folder of the embedded database, the outbox and the files of accounts", set: text(func(c *Config) *string { return &c.DataDir })},
 		{Name: "DATABASE_URL", Secret: true, Default: "SQLite in the data folder", Usage: "postgres:// address", set: text(func(c *Config) *string { return &c.DatabaseURL })},
@@ -215,20 +222,9 @@ func Settings() []Setting {
 		{Name: "PLUGIN_DIR", Usage: "folder of external plugins", set: text(func(c *Config) *string { return &c.PluginDir })},
 		{Name: "RECIPES_DIR", Usage: "folder of recipes of providers, read again while the server runs", set: text(func(c *Config) *string { return &c.RecipesDir })},
 		{Name: "PLUGIN_BOX", Usage: "`none` runs plugins without a box, with the rights of the server", set: text(func(c *Config) *string { return &c.Plugins.Box })},
-		{Name: "RATE_LIMIT", Default: "on", Usage: "request rates: `on` or `off`", set: func(c *Config, value string) error {
-			if value != "on" && value != "off" {
-				return fmt.Errorf("%q is neither on nor off", value)
-			}
-			c.RateLimit = value == "on"
-			return nil
-		}},
-		{Name: "READ_PAGES", Default: "on", Usage: "whether planning reads the websites and app-store pages of workspaces to find terms: `on` or `off`", set: func(c *Config, value string) error {
-			if value != "on" && value != "off" {
-				return fmt.Errorf("%q is neither on nor off", value)
-			}
-			c.ReadPages = value == "on"
-			return nil
-		}},
+		{Name: "RATE_LIMIT", Default: "on", Usage: "request rates: `on` or `off`", set: onOrOff(func(c *Config) *bool { return &c.RateLimit })},
+		{Name: "READ_PAGES", Default: "on", Usage: "whether planning reads the websites and app-store pages of workspaces to find terms: `on` or `off`", set: onOrOff(func(c *Config) *bool { return &c.ReadPages })},
+		{Name: "OWN_KEYS", Default: "on", Usage: "whether accounts may use keys of their own for sources: `on` or `off`", set: onOrOff(func(c *Config) *bool { return &c.OwnKeys })},
 		{Name: "TRUSTED_PROXIES", Usage: "address ranges of proxies whose X-Forwarded-For is trusted, separated by commas", set: func(c *Config, value string) (err error) {
 			c.TrustedProxies, err = prefixes(value)
 			return err

@@ -53,6 +53,8 @@ type sourcePlugins struct {
 	host   *host.Host
 	quotas sourceQuotas
 	base   string // of addresses of this server
+	// ownKeys: accounts may use keys of their own.
+	ownKeys bool
 }
 
 // sourcePages are the parts of the page on sources, by the id of a source that is compiled in.
@@ -77,6 +79,9 @@ func (p sourcePlugins) described(plugin host.Plugin) sources.Source {
 	source := sources.Source{ID: plugin.ID, Summary: plugin.Summary, Platforms: plugin.Platforms, Requests: plugin.Requests, Checks: plugin.Checks, Docs: pageOf([]string{plugin.Docs})}
 	if part := sourcePages()[plugin.ID]; part != "" && plugin.Builtin {
 		source.Docs = p.base + site.DocsPath + "/sources#" + part
+	}
+	if !p.ownKeys {
+		return source
 	}
 	for _, name := range spec.Secrets {
 		source.Secrets = append(source.Secrets, sources.Secret{Name: name, Required: slices.Contains(spec.RequiredSecrets, name)})

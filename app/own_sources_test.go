@@ -426,3 +426,83 @@ func TestSourcesHavePages(t *testing.T) {
 		t.Errorf("got %d sources, %d with a part of the server's page, want at least 9 and 6", len(got.Sources), own)
 	}
 }
+
+// TestOperatorTurnsOffOwnKeys: what an account stored before is shown and can be removed, and no
+// request is made with it.
+func TestOperatorTurnsOffOwnKeys(t *testing.T) {
+	t.Parallel()
+	apptest.OnEach(t, operatorTurnsOffOwnKeys)
+}
+
+func operatorTurnsOffOwnKeys(t *testing.T, database string) {
+	p, keys, folder := newPlatforms(t), &keyring{asked: map[string]int{}}, t.TempDir()
+	p.youtube.Intercept = keys.intercept
+	start := func(t *testing.T, ownKeys bool) *apptest.Running {
+		return apptest.Start(t, p.configure, func(cfg *app.Config) {
+			cfg.DatabaseURL, cfg.DataDir, cfg.OwnKeys = database, folder, ownKeys
+			cfg.SetStage("YOUTUBE_API_KEY", operatorsKey)
+		})
+	}
+	var of [2]string // keys of the accounts
+	t.Run("while they are on", func(t *testing.T) {
+		running := start(t, true)
+		owner := running.Account(t, "pro")
+		setKey(t, owner, tenantsKey, "100")
+		of = [2]string{owner.Key, running.Account(t, "pro").Key}
+	})
+	running := start(t, false)
+	owner, fresh := apptest.CallerOf(running.BaseURL, of[0]), apptest.CallerOf(running.BaseURL, of[1])
+	for name, account := range map[string]*apptest.Caller{"with stored keys": owner, "without": fresh} {
+		t.Run("an account "+name+" is refused", func(t *testing.T) {
+			for _, request := range []string{
+				`{"source":"youtube","secrets":{"api_key":"AIza-another-one-0001"}}`,
+				`{"source":"youtube","settings":{"derived_metrics_accepted":"yes"}}`,
+				`{"source":"youtube","secrets":{"api_kee":"AIza-another-one-0001"}}`,
+				`{"source":"feed","secrets":{}}`,
+			} {
+				answer := account.Do(t, "POST /v1/sources/set "+request, "")
+				if answer.Status != 400 || !slices.Equal(answer.IssuePaths(t), []string{"source"}) || !strings.Contains(string(answer.Body), "removeSource") {
+					t.Errorf("%s: got %d %s, want an issue of the source, and what to do", request, answer.Status, answer.Body)
+				}
+			}
+			answer := account.Do(t, `POST /scrollery.v1.SourcesService/SetSource {"source":"youtube","secrets":{"api_key":"AIza-another-one-0001"}}`, "")
+			if got := answer.JSON(t); got["code"] != "invalid_argument" || !strings.Contains(string(answer.Body), "removeSource") {
+				t.Errorf("by Connect: got %s, want invalid_argument, and what to do", answer.Body)
+			}
+		})
+	}
+	t.Run("the list shows no place for keys", func(t *testing.T) {
+		for account, own := range map[*apptest.Caller]bool{owner: true, fresh: false} {
+			if got := youtubeOf(t, account); got.Own != own || got.State != "ready" || len(got.Secrets) > 0 || got.Quotas[2].Limit != 10_000 {
+				t.Errorf("got %+v, want own keys stored: %v, no secrets, and the operator's quotas", got, own)
+			}
+		}
+	})
+	t.Run("requests have the operator's key", func(t *testing.T) {
+		keys.since()
+		got := owner.Do(t, `POST /v1/sources/try {"source":"youtube","seed":"@kettle.co"}`, "").JSON(t)
+		if asked := keys.since(); got["own"] != false || got["status"] != "ok" || asked[operatorsKey] == 0 || len(asked) != 1 {
+			t.Errorf("a try: got %v with requests by key %v, want the operator's alone", got, asked)
+		}
+		owner.Get(t, `POST /v1/workspace {"description":"kettle","competitors":["youtube:kettle.co"]}`, &struct{}{})
+		owner.Scroll(t, `{"template":"competitors"}`)
+		if asked := keys.since(); asked[operatorsKey] == 0 || len(asked) != 1 {
+			t.Errorf("a scroll: got requests by key %v, want the operator's alone", asked)
+		}
+	})
+	t.Run("stored keys can be removed", func(t *testing.T) {
+		if got := owner.Do(t, `POST /v1/sources/remove {"source":"youtube"}`, "").JSON(t); got["found"] != true {
+			t.Errorf("got %v, want them found", got)
+		}
+		if got := youtubeOf(t, owner); got.Own {
+			t.Errorf("got %+v, want no own keys any more", got)
+		}
+	})
+	t.Run("a source that only keys would set up is for the operator", func(t *testing.T) {
+		other := apptest.Start(t, func(cfg *app.Config) { cfg.OwnKeys = false })
+		got := youtubeOf(t, other.Account(t, "pro"))
+		if got.State != "off" || got.Reason == nil || strings.Contains(*got.Reason, "Set keys") {
+			t.Errorf("got %+v, want off, and no word of setting keys", got)
+		}
+	})
+}

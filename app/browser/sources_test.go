@@ -83,3 +83,37 @@ func TestKeysOfSources(t *testing.T) {
 	b.press("Delete them")
 	b.sees("Set keys of your own: api_key, derived_metrics_accepted.")
 }
+
+// TestNoKeysOfSources: where the operator turned keys of accounts off, the page says so and has no
+// form; keys that were stored before can be removed.
+func TestNoKeysOfSources(t *testing.T) {
+	needBrowser(t)
+	folder := t.TempDir()
+	start := func(t *testing.T, ownKeys bool) *apptest.Running {
+		return apptest.Start(t, func(cfg *app.Config) {
+			cfg.DataDir, cfg.OwnKeys, cfg.Console = folder, ownKeys, os.DirFS(bundle)
+		})
+	}
+	key := ""
+	t.Run("while they are on", func(t *testing.T) {
+		account := start(t, true).Account(t, "pro")
+		account.Get(t, `POST /v1/sources/set {"source":"youtube","secrets":{"api_key":"AIza-of-the-tenant-000042"},"settings":{"derived_metrics_accepted":"yes"}}`, &struct{}{})
+		key = account.Key
+	})
+	b := launch(t).tab(t, start(t, false).BaseURL)
+	b.signIn(key, false)
+	b.press("Account")
+	b.sees("Today")
+	b.press("Sources")
+	b.sees("turned off accounts' own keys")
+	b.sees("are stored and not used")
+	if eval[bool](b, `[...document.querySelectorAll('button')].some((one) => /Set keys|Change/.test(one.textContent))`) {
+		t.Error("got a button that sets keys, want none")
+	}
+	b.check("sources-off")
+	b.press("Remove the keys of youtube")
+	b.fill("API key", key) // the session can only read
+	b.press("Go on")
+	b.press("Delete them")
+	b.sees("The keys were removed.")
+}

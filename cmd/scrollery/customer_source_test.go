@@ -3,6 +3,9 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/scrollery/scrollery/app"
+	"github.com/scrollery/scrollery/app/apptest"
 )
 
 // ownSources sets, lists, tries and removes an account's own key of a source. The key is in no
@@ -51,4 +54,19 @@ func ownSources(t *testing.T, c *terminal) {
 	if got := state(); !strings.Contains(got, " false ") {
 		t.Errorf("got %q, want no own keys any more", got)
 	}
+}
+
+// TestSourcesWithoutOwnKeys: where the operator turned them off, `source set` says so.
+func TestSourcesWithoutOwnKeys(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t, func(cfg *app.Config) { cfg.OwnKeys = false })
+	c := newTerminal(t, map[string]string{"SCROLLERY_KEY": running.Account(t, "pro").Key, "SCROLLERY_SERVER": running.BaseURL})
+	got := c.run(t.Context(), "api_key=AIzaNotARealKeyAtAll7f3e", "source", "set", "youtube", "--secrets", "-")
+	if got.code != exitWrongUse || !strings.Contains(got.stderr, "turned off accounts' own keys") || strings.Contains(got.stdout+got.stderr, "7f3e") {
+		t.Errorf("exit %d, %s%s; want %d and why", got.code, got.stdout, got.stderr, exitWrongUse)
+	}
+	if listed := c.must(t, exitDone, "source", "list").stdout; strings.Contains(listed, "Set keys") || strings.Contains(listed, "api_key") {
+		t.Errorf("the list asks for keys: %s", listed)
+	}
+	c.must(t, exitFailed, "source", "remove", "youtube") // there are none
 }

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,6 +67,111 @@ func TestFirstMinute(t *testing.T) {
 			t.Errorf("exit %d and %q, want a refusal that says what to do", got.code, got.stderr)
 		}
 	})
+}
+
+// TestFirstMinuteOfAFailingSite: what the site does to some channels costs those alone, and each is
+// named with its outcome.
+func TestFirstMinuteOfAFailingSite(t *testing.T) {
+	t.Parallel()
+	feeds := feedtest.New(t)
+	feeds.Channels = feedtest.Watched("ada", "bob", "cyd", "dan", "eve", "fay", "gus")
+	of := func(name string) feedtest.Channel {
+		return feeds.Channels[slices.IndexFunc(feeds.Channels, func(c feedtest.Channel) bool { return c.Handle == name })]
+	}
+	list := func(r *http.Request, name string) bool {
+		return strings.HasSuffix(r.URL.RawQuery, strings.TrimPrefix(of(name).ID, "UC"))
+	}
+	moved := of("gus")
+	feeds.Channels[6].Handle = "gus.coffee" // whose old handle has no page any more
+	feeds.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		time.Sleep(100 * time.Millisecond) // it is slow, too
+		switch {
+		case list(r, "bob"): // a spell
+			http.NotFound(w, r)
+		case list(r, "cyd"):
+			http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
+		case list(r, "dan"):
+			_, _ = w.Write(bytes.Repeat([]byte("<!-- -->"), 1<<20))
+		case list(r, "eve"):
+			_, _ = w.Write([]byte(`<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><entry><title>&nbsp;</title></feed>`))
+		case r.URL.Path == "/@fay":
+			http.Redirect(w, r, "https://consent.youtube.com/m", http.StatusFound)
+		default:
+			return false
+		}
+		return true
+	}
+	running := apptest.Start(t, func(cfg *app.Config) {
+		cfg.SetStage("YOUTUBE_FEED", "yes")
+		cfg.Plugins.Settings = map[string]map[string]string{"youtube-feed": {"url": feeds.URL}}
+	})
+	c := newTerminal(t, map[string]string{"SCROLLERY_KEY": running.Account(t, "pro").Key, "SCROLLERY_SERVER": running.BaseURL})
+	got := c.must(t, exitDone, "scroll", "try", "@ada", "@bob", "@cyd", "@dan", "@eve", "@fay", "@"+moved.Handle)
+	if !strings.Contains(got.stdout, "15 videos") || !strings.Contains(got.stdout, "ada 7") {
+		t.Errorf("got %q, want the 15 videos of ada and its outlier", got.stdout)
+	}
+	for name, outcome := range map[string]string{"bob": "blocked", "cyd": "blocked", "dan": "blocked", "eve": "changed", "fay": "blocked", "gus": "not_found"} {
+		if !strings.Contains(got.stderr, name+": "+outcome) {
+			t.Errorf("got %q, want %s of %s", got.stderr, outcome, name)
+		}
+	}
+}
+
+// TestFirstMinuteAgain: a try that was cancelled while the site was asked leaves nothing that the
+// next one waits for.
+func TestFirstMinuteAgain(t *testing.T) {
+	t.Parallel()
+	feeds := feedtest.New(t)
+	feeds.Channels = feedtest.Watched("ada")
+	asked, hang := make(chan struct{}), atomic.Bool{}
+	hang.Store(true)
+	feeds.Intercept = func(_ http.ResponseWriter, r *http.Request) bool {
+		if hang.Swap(false) {
+			close(asked)
+			<-r.Context().Done()
+		}
+		return false
+	}
+	running := apptest.Start(t, func(cfg *app.Config) {
+		cfg.SetStage("YOUTUBE_FEED", "yes")
+		cfg.Plugins.Settings = map[string]map[string]string{"youtube-feed": {"url": feeds.URL}}
+	})
+	caller := running.Account(t, "pro")
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, running.BaseURL+"/v1/sources/try", strings.NewReader(`{"source":"youtube-feed","seed":"@ada"}`))
+		if err == nil {
+			request.Header.Set("Authorization", "Bearer "+caller.Key)
+			request.Header.Set("Content-Type", "application/json")
+			_, err = http.DefaultClient.Do(request)
+		}
+		gone <- err
+	}()
+	<-asked
+	cancel()
+	if err := <-gone; err == nil {
+		t.Fatal("got an answer, want the call cancelled")
+	}
+	var got struct {
+		Status   *string
+		Returned int
+		Failure  *string
+	}
+	for range 100 { // the cancelled one is being ended
+		answer := caller.Do(t, `POST /v1/sources/try {"source":"youtube-feed","seed":"@ada"}`, "")
+		if answer.Status == http.StatusTooManyRequests {
+			time.Sleep(100 * time.Millisecond)
+			continue
+		}
+		if err := json.Unmarshal(answer.Body, &got); err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	if got.Status == nil || *got.Status != "ok" || got.Returned == 0 {
+		t.Errorf("got %+v, want videos: the page is free again", got)
+	}
 }
 
 // TestFirstMinuteWithoutNetwork says so, and where videos are that need none.

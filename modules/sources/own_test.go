@@ -65,7 +65,7 @@ func each(t *testing.T, test func(t *testing.T, b *bundle)) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := &bundle{db: db, key: strings.Repeat("1", secret.MinKey)}
-		b.Service = New(NewAccounts(db, func() (*secret.Sealer, error) {
+		b.Service = New(Config{}, NewAccounts(db, func() (*secret.Sealer, error) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			return secret.NewSealer(b.key)
@@ -263,7 +263,7 @@ func TestRotatedKeysSealAgain(t *testing.T) {
 // TestFaultsRepeatNoSecret: whatever is wrong with a change, no message has a secret of it.
 func TestFaultsRepeatNoSecret(t *testing.T) {
 	t.Parallel()
-	s := New(nil, Needs{Plugins: plugins{}})
+	s := New(Config{}, nil, Needs{Plugins: plugins{}})
 	for name, c := range map[string]struct {
 		Change
 		want []string

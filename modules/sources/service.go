@@ -100,8 +100,16 @@ type Tried struct {
 // Needs are what the module needs of others.
 type Needs struct{ Plugins Plugins }
 
+// Config is the part of the configuration.
+type Config struct {
+	// NoOwnKeys refuses keys of accounts. Those that are stored stay sealed: they are listed and can
+	// be removed, but no call gets them.
+	NoOwnKeys bool
+}
+
 // Service serves the operations of the module.
 type Service struct {
+	config   Config
 	accounts *Accounts
 	needs    Needs
 	now      func() time.Time
@@ -120,8 +128,8 @@ const (
 )
 
 // New returns the module's service.
-func New(accounts *Accounts, needs Needs) *Service {
-	return &Service{accounts: accounts, needs: needs, now: time.Now, places: fair.New(tries), within: tryWithin}
+func New(cfg Config, accounts *Accounts, needs Needs) *Service {
+	return &Service{config: cfg, accounts: accounts, needs: needs, now: time.Now, places: fair.New(tries), within: tryWithin}
 }
 
 // Shown is a source with what the account set for it; Own is nil if that is nothing.
@@ -250,6 +258,9 @@ func (s *Service) faults(c Change) (issues []apierr.Issue) {
 	switch {
 	case !ok:
 		add("source", "is not the id of a source")
+		return issues
+	case s.config.NoOwnKeys:
+		add("source", "takes no keys: the operator of this server turned off accounts' own keys. Ask the operator to set up a source that is missing; removeSource deletes what you stored before")
 		return issues
 	case len(source.Secrets) == 0:
 		add("source", "takes no keys of accounts")

@@ -169,8 +169,12 @@ func readSecrets(c *call, source string, piped bool) (*structpb.Value, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("the server has no source %q: `scrollery source list` shows those that it has", source)
 	}
+	secrets := known.GetSources()[at].GetSecrets()
+	if len(secrets) == 0 { // the server says why it takes none
+		return structpb.NewStructValue(&structpb.Struct{}), nil
+	}
 	var typed []string
-	for _, one := range known.GetSources()[at].GetSecrets() {
+	for _, one := range secrets {
 		fmt.Fprintf(c.cmd.ErrOrStderr(), "%s: ", one.GetName())
 		text, err := Hidden(c.ctx, terminal)
 		fmt.Fprintln(c.cmd.ErrOrStderr())

@@ -21,15 +21,20 @@ const tones: Record<string, Tone> = { ready: "good", incomplete: "bad", unset: "
 export function Sources() {
   const sources = useQuery(async (signal) => (await more.sources.listSources({}, { signal })).sources, []);
   return (
-    <>
-      <p class="lead">{t("sources.text")}</p>
-      <Show of={sources}>{(all) => all.map((one) => <One key={one.source} of={one} changed={sources.reload} />)}</Show>
-    </>
+    <Show of={sources}>
+      {(all) => (
+        <>
+          <p class="lead">{t(all.some((one) => one.secrets.length > 0) ? "sources.text" : "sources.noKeys")}</p>
+          {all.map((one) => <One key={one.source} of={one} changed={sources.reload} />)}
+        </>
+      )}
+    </Show>
   );
 }
 
 function One({ of, changed }: { of: SourceState; changed: () => void }) {
   const [open, setOpen] = useState<"" | "set" | "remove">("");
+  const taken = of.secrets.length > 0; // keys of accounts
   // Asked before anything is typed, so that no secret waits in a form behind the question.
   const begin = async (what: "set" | "remove") => {
     if (await allow(accountScopes)) setOpen(what);
@@ -42,14 +47,14 @@ function One({ of, changed }: { of: SourceState; changed: () => void }) {
     <Card title={of.source} aside={<Badge tone={tones[of.state] ?? "plain"}>{word("source", of.state)}</Badge>}>
       <p>{of.summary}</p>
       {of.reason && <p class="notice">{of.reason}</p>}
-      {of.own && <p>{t("sources.own", { when: dateTime(of.updatedAt ?? 0) })} {of.secrets.filter((secret) => secret.hint).map((secret) => <code key={secret.name} class="chip">{secret.name} …{secret.hint}</code>)}</p>}
+      {of.own && <p>{t(taken ? "sources.own" : "sources.unused", { when: dateTime(of.updatedAt ?? 0) })} {of.secrets.filter((secret) => secret.hint).map((secret) => <code key={secret.name} class="chip">{secret.name} …{secret.hint}</code>)}</p>}
       <ul class="bullets">
         {of.quotas.map((quota) => <li key={quota.name}>{quotaText(quota)}</li>)}
         {of.requestsPerHandle !== undefined && of.quotas.length === 0 && <li>{t("sources.requests", { n: of.requestsPerHandle })}</li>}
       </ul>
-      {of.secrets.length > 0 && (
+      {(taken || of.own) && (
         <div class="row">
-          <Button onClick={() => void begin("set")} aria-label={t(of.own ? "sources.changeOne" : "sources.setOne", { source: of.source })}>{t(of.own ? "sources.change" : "sources.set")}</Button>
+          {taken && <Button onClick={() => void begin("set")} aria-label={t(of.own ? "sources.changeOne" : "sources.setOne", { source: of.source })}>{t(of.own ? "sources.change" : "sources.set")}</Button>}
           {of.own && <Button kind="danger" onClick={() => void begin("remove")} aria-label={t("sources.removeOne", { source: of.source })}>{t("sources.remove")}</Button>}
         </div>
       )}
