@@ -46,6 +46,7 @@ const (
 	operatorsKey = "AIza-of-the-operator-0001"
 	tenantsKey   = "AIza-of-the-tenant-000042"
 	refusedKey   = "AIza-that-is-refused-0099"
+	misplacedKey = "AIza-in-a-wrong-place-0007"
 )
 
 // keyring has the double of YouTube accept two keys, and counts the requests with each.
@@ -213,7 +214,26 @@ func TestAccountsUseTheirOwnKeys(t *testing.T) {
 			t.Errorf("got %+v, want the owner's key still there", got)
 		}
 	})
-	secrets := []string{tenantsKey, refusedKey}
+	secrets := []string{tenantsKey, refusedKey, misplacedKey}
+	t.Run("a key in a wrong place is refused", func(t *testing.T) {
+		for _, request := range []string{
+			`POST /v1/sources/set {"source":"youtube","secrets":{"KEY":"api_key"}}`,
+			`POST /v1/sources/set {"source":"youtube","secrets":{"api_key":{"KEY":1}}}`,
+			`POST /v1/sources/set {"source":"youtube","secrets":"KEY"}`,
+			`POST /v1/sources/set {"source":"youtube","settings":{"units_per_day":"KEY"}}`,
+			`POST /v1/sources/set {"source":"youtube","settings":{"KEY":"1"}}`,
+			`POST /v1/sources/set {"source":"KEY"}`,
+			`POST /v1/sources/set {"source":"youtube","KEY":"api_key"}`,
+			`POST /v1/sources/set {"source":"youtube","secrets":{"api_key":"KEY`,
+			`POST /v1/sources/set?api_key=KEY {"source":"youtube","secrets":{"api_key":""}}`,
+			`POST /scrollery.v1.SourcesService/SetSource {"source":"youtube","secrets":{"KEY":"api_key"}}`,
+			`POST /scrollery.v1.SourcesService/SetSource {"source":"youtube","KEY":"api_key"}`,
+		} {
+			if answer := without.Do(t, strings.ReplaceAll(request, "KEY", misplacedKey), ""); answer.Status < 400 {
+				t.Errorf("%s: got %d, want a refusal", request, answer.Status)
+			}
+		}
+	})
 	t.Run("the export has the settings without the keys", func(t *testing.T) {
 		text := exported(t, owner)
 		if !strings.Contains(text, `"source":"youtube"`) || !strings.Contains(text, "units_per_day") {

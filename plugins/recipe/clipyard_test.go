@@ -3,6 +3,7 @@ package recipe
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -71,9 +72,12 @@ func (y *yard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	decoder := json.NewDecoder(r.Body)
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&order); r.Method != http.MethodPost || r.URL.Path != "/v3/timeline" || err != nil || order.Count < 1 || order.Count > 25 || len(r.URL.Query()) != 1 {
+	if err := decoder.Decode(&order); r.Method != http.MethodPost || r.URL.Path != "/v3/timeline" || err != nil || order.Count == 0 || order.Count > 25 || len(r.URL.Query()) != 1 {
 		refuse(3, fmt.Sprintf("bad request: %v", err))
 		return
+	}
+	if order.Count < 0 { // a test has it send more
+		order.Count = -order.Count
 	}
 	reels, known := y.reels[order.User]
 	switch {
@@ -147,5 +151,35 @@ func TestARecipeByTheDocsAlone(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAProviderThatSendsMore than it was asked for: the page is kept, and what it costs ends the
+// budget, so that no other request is made that day.
+func TestAProviderThatSendsMore(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, clipyard)
+	y := &yard{reels: map[string]int{"ada": 500}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(strings.NewReader(strings.Replace(string(body), `"count":25`, `"count":-200`, 1)))
+		y.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	b.call = newBenchCall(b, server.URL)
+	b.call.Secrets = map[string]string{"api_key": "cy_0123456789"}
+	b.limit = 30_000 // 75 Reels
+	ada := stage.Seed{Kind: "competitor", Platform: "instagram", Handle: "ada", Limit: 60}
+	records, outcomes := b.collect(t, ada, stage.Seed{Kind: "competitor", Platform: "instagram", Handle: "bob"})
+	if len(records) != 60 || outcomes[0].Status != stage.OK || outcomes[1].Status != stage.Quota {
+		t.Errorf("%d records, %+v; want the 60 that were wanted, then quota", len(records), outcomes)
+	}
+	for range 3 { // other calls of that day
+		if _, outcomes := b.collect(t, ada); outcomes[0].Status != stage.Quota {
+			t.Errorf("%+v, want quota", outcomes[0])
+		}
+	}
+	if y.asked != 1 || b.spent != b.limit {
+		t.Errorf("asked %d times, counted %d; want once, and the budget of %d", y.asked, b.spent, b.limit)
 	}
 }

@@ -323,6 +323,22 @@ func (a *asker) spend(ctx context.Context, worth int64) error {
 	return err
 }
 
+// owe counts money that the provider has taken already. If that is more than the budget has left, all
+// that is left is counted, so that no further request is granted; the page is paid for, and read.
+func (a *asker) owe(ctx context.Context, units int64) error {
+	err := a.spend(ctx, units)
+	for step := units / 2; err != nil && step > 0; step /= 2 { // each is refused or leaves less than itself
+		var stop *site.Stop
+		if !errors.As(err, &stop) {
+			return err
+		}
+		if once := a.spend(ctx, step); once != nil {
+			err = once
+		}
+	}
+	return nil
+}
+
 // back returns money that a request did not cost.
 func (a *asker) back(ctx context.Context, unspent int64) error {
 	if unspent <= 0 {
@@ -352,7 +368,7 @@ func (a *asker) judge(ctx context.Context, q *request, answer site.Answer, worth
 		found, _ := items(answer.Body, q.records)
 		unspent = q.price.record * int64(size-len(found))
 		if over := -unspent; over > 0 { // the provider sent more than it was asked for
-			if err := a.spend(ctx, over); err != nil {
+			if err := a.owe(ctx, over); err != nil {
 				return err
 			}
 		}
