@@ -2,6 +2,7 @@ package browser_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,4 +64,34 @@ func TestFirstMinuteOnThePage(t *testing.T) {
 	if eval[bool](b, `document.body.innerText.includes('Whom do you watch?')`) {
 		t.Error("the question is asked again, want it once")
 	}
+}
+
+// TestFirstMinuteOfAFailingSite: what the site does to some channels costs those alone, and the page
+// says of each what happened.
+func TestFirstMinuteOfAFailingSite(t *testing.T) {
+	needBrowser(t)
+	feeds, want := feedtest.Troubled(t)
+	running := apptest.Start(t, func(cfg *app.Config) {
+		cfg.SetStage("YOUTUBE_FEED", "yes")
+		cfg.Plugins.Settings = map[string]map[string]string{"youtube-feed": {"url": feeds.URL}}
+		cfg.Console = os.DirFS(bundle)
+	})
+	b := launch(t).tab(t, running.BaseURL)
+	b.signIn(running.Account(t, "pro").Key, true)
+	creators := "@ada"
+	for name := range want {
+		creators += "\n@" + name
+	}
+	b.fill("Up to ten creators", creators)
+	b.press("Find their outliers")
+	b.until(`location.pathname.includes('/scroll/scr_') && document.body.innerText.includes('Completed')`)
+	b.sees("ada 7")
+	words := map[string]string{"blocked": "Refused", "changed": "Platform changed", "not_found": "Unknown name"}
+	for name, outcome := range want {
+		row := eval[string](b, `[...document.querySelectorAll('tr')].map((e) => e.innerText).find((text) => text.includes("`+name+`") && text.includes("outube")) ?? document.body.innerText`)
+		if !strings.Contains(strings.ToLower(row), strings.ToLower(words[outcome])) {
+			t.Errorf("of %s the page says %q, want %q", name, row, words[outcome])
+		}
+	}
+	b.check("watch-failing")
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -73,44 +71,21 @@ func TestFirstMinute(t *testing.T) {
 // named with its outcome.
 func TestFirstMinuteOfAFailingSite(t *testing.T) {
 	t.Parallel()
-	feeds := feedtest.New(t)
-	feeds.Channels = feedtest.Watched("ada", "bob", "cyd", "dan", "eve", "fay", "gus")
-	of := func(name string) feedtest.Channel {
-		return feeds.Channels[slices.IndexFunc(feeds.Channels, func(c feedtest.Channel) bool { return c.Handle == name })]
-	}
-	list := func(r *http.Request, name string) bool {
-		return strings.HasSuffix(r.URL.RawQuery, strings.TrimPrefix(of(name).ID, "UC"))
-	}
-	moved := of("gus")
-	feeds.Channels[6].Handle = "gus.coffee" // whose old handle has no page any more
-	feeds.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
-		time.Sleep(100 * time.Millisecond) // it is slow, too
-		switch {
-		case list(r, "bob"): // a spell
-			http.NotFound(w, r)
-		case list(r, "cyd"):
-			http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
-		case list(r, "dan"):
-			_, _ = w.Write(bytes.Repeat([]byte("<!-- -->"), 1<<20))
-		case list(r, "eve"):
-			_, _ = w.Write([]byte(`<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><entry><title>&nbsp;</title></feed>`))
-		case r.URL.Path == "/@fay":
-			http.Redirect(w, r, "https://consent.youtube.com/m", http.StatusFound)
-		default:
-			return false
-		}
-		return true
-	}
+	feeds, want := feedtest.Troubled(t)
 	running := apptest.Start(t, func(cfg *app.Config) {
 		cfg.SetStage("YOUTUBE_FEED", "yes")
 		cfg.Plugins.Settings = map[string]map[string]string{"youtube-feed": {"url": feeds.URL}}
 	})
 	c := newTerminal(t, map[string]string{"SCROLLERY_KEY": running.Account(t, "pro").Key, "SCROLLERY_SERVER": running.BaseURL})
-	got := c.must(t, exitDone, "scroll", "try", "@ada", "@bob", "@cyd", "@dan", "@eve", "@fay", "@"+moved.Handle)
+	creators := []string{"@ada"}
+	for name := range want {
+		creators = append(creators, "@"+name)
+	}
+	got := c.must(t, exitDone, append([]string{"scroll", "try"}, creators...)...)
 	if !strings.Contains(got.stdout, "15 videos") || !strings.Contains(got.stdout, "ada 7") {
 		t.Errorf("got %q, want the 15 videos of ada and its outlier", got.stdout)
 	}
-	for name, outcome := range map[string]string{"bob": "blocked", "cyd": "blocked", "dan": "blocked", "eve": "changed", "fay": "blocked", "gus": "not_found"} {
+	for name, outcome := range want {
 		if !strings.Contains(got.stderr, name+": "+outcome) {
 			t.Errorf("got %q, want %s of %s", got.stderr, outcome, name)
 		}

@@ -222,3 +222,39 @@ func Watched(names ...string) (all []Channel) {
 	}
 	return all
 }
+
+// Troubled returns a slow double of the channel ada, with 15 Shorts, and of one channel for each way in
+// which the site fails, and the outcome that each of those should have, by its handle.
+func Troubled(t testing.TB) (s *Server, want map[string]string) {
+	t.Helper()
+	s = New(t)
+	s.Channels = Watched("ada", "bob", "cyd", "dan", "eve", "fay", "gus")
+	faults := map[string]http.HandlerFunc{}
+	feed := func(n int, answer http.HandlerFunc) { faults[strings.TrimPrefix(s.Channels[n].ID, "UC")] = answer }
+	feed(1, http.NotFound) // a spell
+	feed(2, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
+	})
+	feed(3, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(strings.Repeat("<!-- -->", 1<<20)))
+	})
+	feed(4, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><entry><title>&nbsp;</title></feed>`))
+	})
+	s.Channels[6].Handle = "gus.coffee" // and its former handle has no page any more
+	s.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		time.Sleep(100 * time.Millisecond)
+		if r.URL.Path == "/@fay" {
+			http.Redirect(w, r, "https://consent.youtube.com/m", http.StatusFound)
+			return true
+		}
+		for id, answer := range faults {
+			if strings.HasSuffix(r.URL.RawQuery, id) {
+				answer(w, r)
+				return true
+			}
+		}
+		return false
+	}
+	return s, map[string]string{"bob": "blocked", "cyd": "blocked", "dan": "blocked", "eve": "changed", "fay": "blocked", "gus": "not_found"}
+}
