@@ -184,6 +184,13 @@ func TestNewAndRisingAreRecomputed(t *testing.T) {
 				t.Errorf("got error %v, want an issue of since", err)
 			}
 		})
+		t.Run("since a week after the newest reading there are none", func(t *testing.T) {
+			for _, filter := range []lists.Filter{{Since: newest + 8*day}, {Since: newest + 8*day, Platform: "tiktok"}} {
+				if got := b.inOrder(lists.Page{List: lists.NewOutliers, Filter: filter}); len(got) > 0 {
+					t.Errorf("%+v: got %d items, want none", filter, len(got))
+				}
+			}
+		})
 		t.Run("another tenant has none", func(t *testing.T) {
 			for _, l := range []lists.List{lists.NewOutliers, lists.Rising} {
 				if got := b.as(8).inOrder(lists.Page{List: l}); len(got) > 0 {

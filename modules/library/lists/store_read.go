@@ -30,6 +30,9 @@ func (s *Service) Read(ctx context.Context, p Page) (api.Rendered, error) {
 		}
 	}
 	return s.page(ctx, p, stamp{}, func(b, after []byte) (body, last []byte, err error) {
+		if len(p.ranges(&arguments{})) == 0 { // outliers since a week that no reading is of yet
+			return append(b, p.opening()...), nil, nil
+		}
 		var text string
 		var args []any
 		if p.Filter == (Filter{}) && p.List != BestHooks {
