@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 
@@ -82,6 +83,7 @@ func modules(cfg Config, log *slog.Logger, database fx.Option) fx.Option {
 			func(c Config) sandbox.Config { return c.Sandbox },
 			func(c Config) briefs.Config { return c.Briefs },
 			func() fs.FS { return docs.Pages },
+			sitePlans,
 			func(c Config) account.Config {
 				return account.Config{BaseURL: c.BaseURL, Limits: account.Limits{
 					Rate: c.Protocols.AccountRate, Burst: c.Protocols.AccountBurst, AtOnce: c.Protocols.MaxAccountCalls,
@@ -142,6 +144,17 @@ func libraryConfig(c Config) library.Config {
 	part := c.Library
 	part.SecretKey = c.SecretKey
 	return part
+}
+
+// sitePlans are the plans on sale, as the landing page shows them.
+func sitePlans(c Config) (plans []site.Plan) {
+	dollars := func(cents int64) string {
+		return strings.TrimSuffix(fmt.Sprintf("$%d.%02d", cents/100, cents%100), ".00")
+	}
+	for _, plan := range []billing.Plan{c.Billing.Standard, c.Billing.Pro} {
+		plans = append(plans, site.Plan{Label: plan.Label, Month: dollars(plan.MonthlyCents), Year: dollars(plan.AnnualCents), Videos: plan.MaxFeedSize})
+	}
+	return plans
 }
 
 // policyConfig is the policy's part of the configuration, with what the modules do.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
 )
 
@@ -63,6 +64,18 @@ func TestEveryLinkOfTheSiteLeadsToAPage(t *testing.T) {
 	for _, want := range []string{"/docs", "/docs/api", "/docs/deploy/README", "/docs/api.md", "/openapi.json", "/v1/pricing", "/llms.txt", "/llms-full.txt"} {
 		if !seen[want] {
 			t.Errorf("no page leads to %s", want)
+		}
+	}
+}
+
+// TestTheLandingPageHasPrices reads the plans on sale where a visitor does.
+func TestTheLandingPageHasPrices(t *testing.T) {
+	t.Parallel()
+	running := apptest.Start(t, func(cfg *app.Config) { cfg.Billing.Standard.MonthlyCents = 4550 })
+	home := running.Anonymous().Read(t, "GET /")
+	for _, want := range []string{"$45.50</strong> a month", "$99</strong> a month, or $990 a year", "Up to 250 new videos", `href="/console/subscribe"`} {
+		if !strings.Contains(home, want) {
+			t.Errorf("the landing page lacks %q", want)
 		}
 	}
 }

@@ -36,9 +36,10 @@ func Owns(path string) bool {
 // Site is the handler of all these pages. The first request renders them all, and a
 // later one costs a copy.
 type Site struct {
-	page *page.Writer
-	log  *slog.Logger
-	all  func() (*rendered, error)
+	page  *page.Writer
+	plans []Plan
+	log   *slog.Logger
+	all   func() (*rendered, error)
 }
 
 // rendered is what the site shows.
@@ -66,8 +67,17 @@ type group struct {
 type content struct {
 	Title, Detail string
 	Home          bool
+	Plans         []Plan
 	Groups        []group
 	Document      *document
+}
+
+// Plan is what the landing page says of one.
+type Plan struct {
+	// Label is the name for people; Month and Year are the prices, as "$39".
+	Label, Month, Year string
+	// Videos is the most new ones of a scroll.
+	Videos int
 }
 
 // reader is a kind of reader, with the names of their documents.
@@ -85,13 +95,13 @@ var readers = []reader{
 	{"Change Scrollery", []string{"contributors", "layout", "console", "CONTRIBUTING", "SECURITY", "CHANGELOG"}},
 }
 
-// New returns the site of the Markdown files and the llms.txt of pages.
-func New(pages fs.FS, log *slog.Logger) (*Site, error) {
+// New returns the site of the Markdown files and the llms.txt of pages, and of plans, the cheapest first.
+func New(pages fs.FS, plans []Plan, log *slog.Logger) (*Site, error) {
 	writer, err := page.New("site", siteText, log)
 	if err != nil {
 		return nil, err
 	}
-	return &Site{page: writer, log: log, all: sync.OnceValues(func() (*rendered, error) { return load(pages) })}, nil
+	return &Site{page: writer, plans: plans, log: log, all: sync.OnceValues(func() (*rendered, error) { return load(pages) })}, nil
 }
 
 // ServeHTTP answers GET and HEAD.
@@ -109,7 +119,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch path := r.URL.Path; path {
 	case HomePath:
-		s.page.Public(w, r, content{Title: "Scrollery", Home: true, Groups: all.groups})
+		s.page.Public(w, r, content{Title: "See what works in your niche", Home: true, Plans: s.plans, Groups: all.groups})
 	case DocsPath, DocsPath + "/":
 		s.page.Public(w, r, content{Title: "Documentation", Groups: all.groups})
 	case LLMsPath:
