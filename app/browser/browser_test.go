@@ -36,6 +36,7 @@ func TestJourney(t *testing.T) {
 
 	b.press("Subscribe")
 	b.sees("Choose a plan")
+	b.until(`document.querySelector('main section h2')`)
 	b.check("subscribe")
 	b.press("Choose " + eval[string](b, `document.querySelector('main section h2').textContent`))
 	b.sees("Test checkout")

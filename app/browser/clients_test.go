@@ -135,14 +135,14 @@ func TestClientsAreNeverMixed(t *testing.T) {
 		b.sees("Not saved yet")
 		apart(name, "on the rules")
 		b.press("Start")
-		b.sees("What has happened so far")
+		b.sees("The last seven days")
 		b.press("Library")
 		b.sees("the mark of " + name)
 		apart(name, "in the library")
 		b.press("Rules")
 	}
 	// What a visit has read is kept by the workspace: each has its own.
-	if n := eval[int](b, `new Set(Object.keys(localStorage).filter((name) => name.startsWith('scrollery.seen.'))).size`); n != 2 {
+	if n := eval[int](b, `new Set(Object.keys(localStorage).filter((name) => name.startsWith('scrollery.visited.'))).size`); n != 2 {
 		t.Errorf("the browser keeps %d last visits, want one of each client", n)
 	}
 

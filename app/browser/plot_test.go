@@ -52,6 +52,8 @@ func TestAPlotNeverContradictsItsList(t *testing.T) {
 
 	b := launch(t).tab(t, running.BaseURL)
 	b.signIn(account.Key, false)
+	// Start counts all of them as new.
+	b.until(`document.querySelector('main dl.figures')?.innerText.includes('5,800')`)
 	b.open("/console/outliers?min=50")
 	b.until(`document.querySelectorAll('.ranked li').length === 3 && !document.querySelector('main .loading')`)
 	b.sees("3 videos, 3 above their baseline.")

@@ -44,6 +44,9 @@ func TestTypingIsNeverOverwritten(t *testing.T) {
 			b.t = t
 			b.open("/console/" + at.page)
 			b.until(field(at.label))
+			if eval[bool](b, `!(`+field(at.label)+`).offsetParent`) {
+				b.press("More filters")
+			}
 			eval[bool](b, load)
 			b.typeSlowly(at.label, at.text, random)
 			if got := eval[string](b, field(at.label)+`.value`); got != at.text {

@@ -21,6 +21,7 @@ var withoutPage = map[string]string{
 	"confirmTopup":         "credits pay for the sandbox alone, which has no page",
 	"signup":               "accounts of the sandbox are made by programs; people use the checkout",
 	"claimSignup":          "accounts of the sandbox are made by programs; people use the checkout",
+	"listChanges":          "for programs: a page reads their summary",
 	"watchChanges":         "for programs: a page reads the changes when it is opened",
 	"importVideos":         "for programs that have records and no file",
 	"listImports":          "missing: a page shows the import that it made",
@@ -35,7 +36,6 @@ var withoutPage = map[string]string{
 	"writeSandboxFile":     "the sandbox is for programs",
 	"runAgent":             "the sandbox is for programs",
 	"listTemplates":        "missing: a scroll is started by its prompt",
-	"getVideos":            "missing: a page of one video names its peers by creator and date, not by captions",
 	"getHealth":            "for programs that watch the server",
 }
 

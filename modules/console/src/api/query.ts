@@ -1,6 +1,8 @@
 // Reading for pages: a value, or a list that grows by pages.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { returned, step } from "../shell/router";
 import { problemOf, type Problem } from "./problem";
+import { session } from "./session";
 
 export type Query<T> = {
   /** The newest answer; it stays while it is read again. */
@@ -10,9 +12,32 @@ export type Query<T> = {
   reload: () => void;
 };
 
-/** Reads when the page is shown and whenever `inputs` change. A read that is no longer wanted is aborted. */
-export function useQuery<T>(read: (signal: AbortSignal) => Promise<T>, inputs: unknown[]): Query<T> {
-  const [state, setState] = useState<{ data?: T; problem?: Problem; loading: boolean }>({ loading: true });
+/** What pages had when they were left. A step back shows it at once, and reads it again. */
+const kept = new Map<string, unknown>();
+const mostKept = 30;
+
+/** What this step of the history had under a name, if it is come back to. What `newest` has in the end is kept for the next time. */
+function useKept<T>(name: string, newest: { current: T | undefined }): T | undefined {
+  const [place] = useState(() => `${session.value?.keyId} ${step()} ${name}`);
+  const [had] = useState(() => (name && returned() ? (kept.get(place) as T | undefined) : undefined));
+  useEffect(() => () => {
+    if (!name || newest.current === undefined) return;
+    kept.delete(place);
+    kept.set(place, newest.current);
+    for (const oldest of kept.keys()) if (kept.size > mostKept) kept.delete(oldest);
+  }, []);
+  return had;
+}
+
+/**
+ * Reads when the page is shown and whenever `inputs` change. A read that is no longer wanted is aborted. With a name, a
+ * step back begins with the last answer.
+ */
+export function useQuery<T>(read: (signal: AbortSignal) => Promise<T>, inputs: unknown[], name = ""): Query<T> {
+  const answered = useRef<T | undefined>(undefined);
+  const had = useKept(name, answered);
+  const [state, setState] = useState<{ data?: T | undefined; problem?: Problem; loading: boolean }>({ data: had, loading: true });
+  answered.current = state.data;
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
@@ -34,18 +59,28 @@ export type Pages<T> = Query<T[]> & {
   more: () => void;
 };
 
-/** Reads a list page by page: one page at first, another with each `more`. */
-export function usePages<T>(read: (token: string | undefined, signal: AbortSignal) => Promise<Page<T>>, inputs: unknown[]): Pages<T> {
-  const [items, setItems] = useState<T[]>([]);
+/** Reads a list page by page: one page at first, another with each `more`. With a name, a step back has as many as before, as `reload` has. */
+export function usePages<T>(read: (token: string | undefined, signal: AbortSignal) => Promise<Page<T>>, inputs: unknown[], name = ""): Pages<T> {
+  const shown = useRef<T[] | undefined>(undefined);
+  const had = useKept(name, shown);
+  const again = useRef(had?.length ?? 0);
+  const [items, setItems] = useState<T[]>(had ?? []);
   const [token, setToken] = useState<string | undefined>(undefined);
   const following = useRef<AbortController | null>(null);
   const [adding, setAdding] = useState(false);
   const [late, setLate] = useState<Problem | undefined>(undefined);
   const first = useQuery(async (signal) => {
     following.current?.abort();
-    const page = await read(undefined, signal);
+    const wanted = again.current;
+    again.current = 0;
+    let page = await read(undefined, signal);
+    let all = page.items;
+    while (all.length < wanted && page.next) {
+      page = await read(page.next, signal);
+      all = [...all, ...page.items];
+    }
     if (!signal.aborted) {
-      setItems(page.items);
+      setItems(all);
       setToken(page.next || undefined);
       setLate(undefined);
     }
@@ -69,11 +104,16 @@ export function usePages<T>(read: (token: string | undefined, signal: AbortSigna
       .finally(() => setAdding(false));
   };
   useEffect(() => () => following.current?.abort(), []);
+  const data = first.data || had ? items : undefined;
+  shown.current = data;
   return {
-    data: first.data ? items : undefined,
+    data,
     problem: first.problem ?? late,
     loading: first.loading || adding,
-    reload: first.reload,
+    reload: () => {
+      again.current = items.length;
+      first.reload();
+    },
     unfinished: token !== undefined,
     more,
   };

@@ -7,6 +7,9 @@ export const number = (value: number, digits = 0) => new Intl.NumberFormat(local
 
 export const compact = (value: number) => new Intl.NumberFormat(locale(), { notation: "compact", maximumFractionDigits: 1 }).format(value);
 
+/** A score, with a digit behind the point only where it tells something. */
+export const times = (score: number) => `${score < 1000 ? number(score, score < 10 ? 1 : 0) : compact(score)}×`;
+
 export const percent = (part: number, digits = 0) => new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: digits }).format(part);
 
 export const money = (dollars: number) =>

@@ -67,7 +67,7 @@ function One({ of, changed }: { of: SourceState; changed: () => void }) {
 
 /** What a site grants, and what a creator takes of it. */
 function quotaText(quota: SourceQuota): string {
-  const amount = (units: number) => (quota.money ? `$${number(units / 1_000_000)}` : number(units));
+  const amount = (units: number) => (quota.money ? `$${number(units / 1_000_000, units < 1_000_000 ? 4 : 2)}` : number(units));
   const window = word("window", quota.window);
   const left = t("sources.left", { name: quota.name, left: amount(quota.left), limit: amount(quota.limit), window });
   return quota.perHandle > 0 ? `${left} ${t("sources.perHandle", { units: amount(quota.perHandle) })}` : left;

@@ -1,7 +1,8 @@
 // The account: what was used, its keys, its sources, its webhooks and what is shared, a page each. Its script is
 // loaded later than the first page.
 import "../shell/app"; // what that has is in the first script, so this one has none of it
-import { t } from "../i18n/t";
+import texts from "messages:account";
+import { learn, t } from "../i18n/t";
 import { to } from "../shell/router";
 import { Link, PageHead } from "../ui/parts";
 import { Agents } from "./account-agents";
@@ -12,6 +13,8 @@ import { Usage } from "./account-usage";
 import { OneWebhook } from "./account-webhook";
 import { Webhooks } from "./account-webhooks";
 import type { PageProps } from "./index";
+
+learn(texts);
 
 const parts = ["usage", "keys", "agents", "sources", "webhooks", "shares"] as const;
 

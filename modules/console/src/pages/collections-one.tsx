@@ -12,7 +12,7 @@ import { announce } from "../shell/announce";
 import { navigate, to } from "../shell/router";
 import { Dialog } from "../ui/dialog";
 import { Input, TextArea } from "../ui/input";
-import { Button, Card, Field, Link, PageHead, Quote } from "../ui/parts";
+import { Back, Button, Card, Field, Link, PageHead, Quote } from "../ui/parts";
 import { Share } from "../ui/share";
 import { Empty, ProblemView, Show } from "../ui/states";
 import { Byline, Name, nameOf } from "../ui/video";
@@ -24,7 +24,7 @@ export function OneCollection({ id }: { id: string }) {
   const read = useQuery((signal) => wholeCollection(id, signal), [id]);
   return (
     <>
-      <Link class="back" href={to("collections")}>← {t("nav.collections")}</Link>
+      <Back href={to("collections")}>{t("nav.collections")}</Back>
       <Show of={read} lines={8}>
         {(whole) => whole
           ? <Found whole={whole} reload={read.reload} />

@@ -7,7 +7,7 @@ import { age, compact, date, number, percent, weekday } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { to } from "../shell/router";
 import { Bars, type Bar } from "../ui/bars";
-import { Card, Link, PageHead } from "../ui/parts";
+import { Back, Card, Link, PageHead } from "../ui/parts";
 import { preparePlots } from "../ui/plot";
 import { Empty, Show, ShowPages } from "../ui/states";
 import { Table } from "../ui/table";
@@ -20,7 +20,7 @@ export function Creators({ rest: [platform = "", handle = ""] }: PageProps) {
   useEffect(preparePlots, []);
   return (
     <>
-      <Link class="back" href={to("library")}>← {t("nav.library")}</Link>
+      <Back href={to("library")}>{t("nav.library")}</Back>
       {found.data === undefined && <PageHead title={t("table.creator")} />}
       <Show of={found} lines={8}>
         {(creator) => creator

@@ -5,7 +5,7 @@ import { usePages } from "../api/query";
 import { compact } from "../i18n/format";
 import { t } from "../i18n/t";
 import { to } from "../shell/router";
-import { CheckFilter, ChoiceFilter, Filters, InputFilter, filter, platforms } from "../ui/filters";
+import { CheckFilter, ChoiceFilter, Filters, InputFilter, Order, filter, platforms } from "../ui/filters";
 import { Badge, Copy, Link, PageHead, Quote } from "../ui/parts";
 import { Save } from "../ui/save";
 import { Empty, ShowPages } from "../ui/states";
@@ -16,10 +16,11 @@ const names = ["q", "platform", "pattern", "archived"];
 
 export function Hooks() {
   const [q, platform, pattern, archived] = [filter("q"), filter("platform"), filter("pattern"), filter("archived")];
+  const order = filter("order") === "score" ? "score" : "newest";
   const list = usePages(async (pageToken, signal) => {
-    const page = await api.library.listHooks({ q, platform, includeArchived: archived === "1" || undefined, limit: 25, pageToken }, { signal });
+    const page = await api.library.listHooks({ q, platform, order, includeArchived: archived === "1" || undefined, limit: 25, pageToken }, { signal });
     return { items: page.hooks, next: page.nextPageToken };
-  }, [q, platform, archived]);
+  }, [q, platform, archived, order], "hooks");
   return (
     <>
       <PageHead title={t("nav.hooks")} lead={t("hooks.lead")} />
@@ -29,13 +30,14 @@ export function Hooks() {
         <ChoiceFilter name="pattern" label={t("hooks.pattern")} values={[...patterns]} prefix="pattern" />
         <CheckFilter name="archived" label={t("filter.archived")} />
       </Filters>
-      <ShowPages of={list} lines={8} empty={<Empty title={t("hooks.none")} text={t(names.some((name) => filter(name)) ? "filter.none" : "hooks.noneText")} />}>
+      <ShowPages of={list} lines={8} empty={<Empty title={t("hooks.none")} text={t(names.some((name) => filter(name)) ? "filter.none" : "hooks.noneText")}>{!names.some((name) => filter(name)) && <Link class="button" href={to("scroll")}>{t("scroll.start")}</Link>}</Empty>}>
         {(items) => {
           const kept = pattern ? items.filter((hook) => (patternsOf(hook) as string[]).includes(pattern)) : items;
           return (
             <>
               <div class="row between">
                 <p class="muted" role="status">{t("hooks.shown", { n: kept.length, of: items.length })}</p>
+                <Order values={["newest", "score"]} prefix="hookOrder" />
                 {kept.length > 0 && <Copy text={kept.map(plain).join("\n\n")} label={t("hooks.copyAll")} />}
               </div>
               {kept.length === 0
@@ -98,7 +100,7 @@ function Evidence({ hook }: { hook: Hook }) {
         <div class="row">
           <Save videos={[video.id]} name={nameOf(video)} />
           <Copy text={plain(hook)} label={t("hooks.copy")} />
-          <Link href={to("outliers", video.id)}>{t("hooks.why")}</Link>
+          <Link data-key="o" href={to("outliers", video.id)}>{t("hooks.why")}</Link>
         </div>
       </div>
     </>

@@ -41,7 +41,7 @@ function Overview() {
   };
   const archivedToo = filter("archived") === "1";
   const inputs = [...Object.values(wanted), archivedToo];
-  const list = usePages((token, signal) => readVideos(wanted, archivedToo, token, signal), inputs);
+  const list = usePages((token, signal) => readVideos(wanted, archivedToo, token, signal), inputs, "library");
   const [moved, setMoved] = useState(new Map<string, boolean>());
   const [changed, setChanged] = useState(new Map<string, Video>());
   const [annotating, setAnnotating] = useState<Video | null>(null);
@@ -51,20 +51,31 @@ function Overview() {
   const selection = useSelection(inputs);
   const archived = (entry: Entry) => moved.get(entry.video.id) ?? entry.archived;
   const columns = [
-    { title: t("select.title"), cell: ({ video }: Entry) => <Choose video={video} of={selection} /> },
-    { title: t("table.video"), head: true, cell: ({ video }: Entry) => <div class="video-cell"><Link class="name" href={to("library", video.id)}><Name video={video} /></Link><Byline video={video} /></div> },
+    { title: t("select.title"), unseen: true, cell: ({ video }: Entry) => <Choose video={video} of={selection} /> },
+    {
+      title: t("table.video"), head: true, cell: (entry: Entry) => {
+        const { video } = entry;
+        const noted = (changed.get(video.id) ?? video).agentMetadata;
+        return (
+          <div class="video-cell">
+            <Link class="name" href={to("library", video.id)}><Name video={video} /></Link>
+            <Byline video={video} />
+            {(archived(entry) || noted) && <p class="row tight">{archived(entry) && <Badge tone="warn">{t("video.archived")}</Badge>}{noted && <Badge tone="info">{t("library.noted")}</Badge>}</p>}
+          </div>
+        );
+      },
+    },
     { title: t("count.views"), number: true, cell: ({ video }: Entry) => count(video, "views") },
     { title: t("count.likes"), number: true, cell: ({ video }: Entry) => count(video, "likes") },
     { title: t("library.seen"), cell: ({ video }: Entry) => <span class="nowrap">{date(video.lastSeenAt)}</span> },
-    { title: t("library.state"), cell: (entry: Entry) => <>{archived(entry) ? <Badge tone="warn">{t("video.archived")}</Badge> : <Badge tone="good">{t("library.active")}</Badge>}{(changed.get(entry.video.id) ?? entry.video).agentMetadata && <> <Badge tone="info">{t("library.noted")}</Badge></>}</> },
     {
       title: t("library.actions"), cell: (entry: Entry) => {
         const video = changed.get(entry.video.id) ?? entry.video;
         const name = nameOf(video).slice(0, 60);
         return (
-          <div class="row tight nowrap">
+          <div class="row tight acts">
             <Save videos={[video.id]} name={name} />
-            <Button onClick={() => void archive.run(video, !archived(entry))} disabled={archive.busy} aria-label={`${t(archived(entry) ? "video.restore" : "video.archive")}: ${name}`}>{t(archived(entry) ? "video.restore" : "video.archive")}</Button>
+            <Button onClick={() => void archive.run(video, !archived(entry))} disabled={archive.busy} data-key="e" aria-label={`${t(archived(entry) ? "video.restore" : "video.archive")}: ${name}`}>{t(archived(entry) ? "video.restore" : "video.archive")}</Button>
             <Button kind="danger" onClick={() => setDeleting(video)} aria-label={`${t("delete.open")}: ${name}`}>{t("delete.open")}</Button>
             <Button kind="quiet" onClick={() => setAnnotating(video)} aria-label={`${t("video.annotate")}: ${name}`}>{t("video.annotate")}</Button>
           </div>
@@ -98,7 +109,7 @@ function Overview() {
                 <ViewSwitch />
                 <Button onClick={() => saveCsv(entries.map((entry) => ({ video: changed.get(entry.video.id) ?? entry.video, archived: archived(entry) })), "scrollery-library.csv")}>{t("library.csv")}</Button>
               </div>
-              <Chosen of={selection} />
+              <Chosen of={selection} changed={list.reload} />
               {asGrid() ? <Grid items={entries.map(({ video }) => ({ video, page: "library" as const }))} selection={selection} /> : <Table caption={t("nav.library")} rows={entries} id={(entry) => entry.video.id} columns={columns} />}
             </>
           )}

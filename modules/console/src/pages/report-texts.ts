@@ -1,18 +1,18 @@
 // A report in sentences, for its public page, and as rows of a file.
 import type { Hook, Outlier } from "../../gen/scrollery/v1/library_pb";
 import { number } from "../i18n/format";
-import { t } from "../i18n/t";
+import { t, word } from "../i18n/t";
 import { nameOf, textOf } from "../ui/video";
 import { rowsOf } from "./library-csv";
 import type { Moved, ReportData } from "./report-read";
-import { labelOf } from "./trends";
+import { labelOf } from "../ui/trend";
 
 /** The most rules that the public page names. */
 const most = 10;
 
 export const openingOf = (hook: Hook) => (hook.hookText || hook.spoken || hook.onScreenText || "").slice(0, 400);
-export const ruleOf = (rule: string) => (rule === "prompt" ? t("drops.prompt") : `“${rule.slice(0, 400)}”`);
-export const directionOf = ({ trend }: Moved) => (trend.direction === "rising" ? t("report.rising") : trend.direction === "falling" ? t("report.falling") : t("report.holding"));
+export const ruleOf = (rule: string) => (rule === "prompt" ? t("drops.prompt") : t("finding.ruleProof", { rule: rule.slice(0, 400) }));
+export const directionOf = ({ trend }: Moved) => word("direction", trend.direction ?? "");
 export const movedText = ({ creators, views }: Moved) => t("report.moved", { creators: number(creators[0]), now: number(creators[1]), views: number(views[0]), viewsNow: number(views[1]) });
 export const keptText = ({ scrolls, collected, dropped }: ReportData) => t("report.kept", { n: scrolls, collected: number(collected), dropped: number(dropped) });
 const handleOf = (handle: string | undefined) => (handle ? `@${handle.replace(/^@/, "").slice(0, 80)}` : t("trends.someone"));

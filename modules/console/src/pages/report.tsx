@@ -15,7 +15,7 @@ import { ShareForm } from "./later";
 import { saveText } from "./library-csv";
 import { readReport, type ReportData } from "./report-read";
 import { csvOfReport, directionOf, keptText, movedText, openingOf, restsOn, ruleOf, sentencesOf } from "./report-texts";
-import { labelOf, sortOf } from "./trends";
+import { labelOf, sortOf } from "../ui/trend";
 
 const lengths = [7, 28, 90] as const;
 const usual = 28;
@@ -45,7 +45,7 @@ export function Report() {
         <Button disabled={!shown} onClick={() => window.print()}>{t("report.print")}</Button>
         <Button disabled={!shown} onClick={() => shown && save(shown)}>{t("collections.csv")}</Button>
       </PageHead>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <form class="filters open" onSubmit={(event) => event.preventDefault()}>
         <Field label={t("report.from")}>{(ids) => <Input type="date" value={from} onText={(value) => value >= first && setQuery({ from: value })} {...ids} />}</Field>
         <Field label={t("report.to")}>{(ids) => <Input type="date" value={last} onText={(value) => value >= first && setQuery({ to: value })} {...ids} />}</Field>
         <div class="row tight" role="group" aria-label={t("report.lengths")}>

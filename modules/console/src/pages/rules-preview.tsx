@@ -6,6 +6,7 @@ import { to } from "../shell/router";
 import { Badge, Card, Link, type Tone } from "../ui/parts";
 import { Empty } from "../ui/states";
 import { Table } from "../ui/table";
+import { useNames } from "./names";
 
 const bare = (line: string) => line.replace(/^[\s\-*+•–—◦]+|^\s*\d+[.)]\s+/gu, "").replace(/\s+/gu, " ").trim();
 
@@ -60,6 +61,7 @@ const tones: Record<string, Tone> = { newly_dropped: "bad", newly_kept: "good", 
 
 /** The difference against the rules in force. */
 export function Effect({ answer }: { answer: PreviewRulesResponse }) {
+  const names = useNames(answer.examples.map((one) => one.videoId));
   const { judged, kept, dropped, newlyDropped, newlyKept } = answer;
   return (
     <Card title={t("rules.effect")}>
@@ -75,7 +77,7 @@ export function Effect({ answer }: { answer: PreviewRulesResponse }) {
         <Table<PreviewExample>
           caption={t("rules.examples")} captioned rows={answer.examples} id={(one) => one.videoId}
           columns={[
-            { title: t("table.video"), head: true, cell: (one) => <Link href={to("library", one.videoId)}>{t("rules.video", { platform: word("platform", one.platform) })}</Link> },
+            { title: t("table.video"), head: true, cell: (one) => <Link href={to("library", one.videoId)}><bdi>{names?.get(one.videoId) ?? t("rules.video", { platform: word("platform", one.platform) })}</bdi></Link> },
             { title: t("rules.change"), cell: (one) => <Badge tone={tones[one.change] ?? "plain"}>{word("verdict", one.change)}</Badge> },
             { title: t("rules.rule"), cell: (one) => <bdi>{one.rule}</bdi> },
             { title: t("table.why"), cell: (one) => <bdi class="reason">{one.reason.slice(0, 300)}</bdi> },

@@ -16,7 +16,9 @@ import { Button, Card, Link } from "../ui/parts";
 import { Save } from "../ui/save";
 import { Share } from "../ui/share";
 import { Empty, Show } from "../ui/states";
+import { labelOf } from "../ui/trend";
 import { nameOf } from "../ui/video";
+import { Changes, Newest, happened, nameOfChanged } from "./start-since";
 
 const most = 5;
 const day = 86_400_000;
@@ -83,7 +85,7 @@ export function findingsOf({ fresh, rising, changes, scroll }: News): Finding[] 
   for (const one of sure) if (handleOf(one)) by.set(handleOf(one), [...(by.get(handleOf(one)) ?? []), one]);
   const several = [...by].sort((a, b) => b[1].length - a[1].length)[0];
   if (several && several[1].length > 1) {
-    found.push({ id: "several", text: t("finding.several", { who: `@${several[0]}`, n: several[1].length }), proof: t("finding.severalProof", { scores: several[1].map((one) => `${number(one.score, 1)}×`).join(", ") }), videos: idsOf(several[1]), links: several[1].slice(0, 3).flatMap(linkOf) });
+    found.push({ id: "several", text: t("finding.several", { who: `@${several[0]}`, n: several[1].length, of: sure.length }), proof: t("finding.severalProof", { scores: several[1].map((one) => `${number(one.score, 1)}×`).join(", ") }), videos: idsOf(several[1]), links: several[1].slice(0, 3).flatMap(linkOf) });
   }
   const next = rising.find((one) => !one.doubtful && one.sevenDayViews !== undefined && one.observedAt !== undefined && one.video?.postedAt !== undefined && one.video.metrics?.views !== undefined);
   if (next) {
@@ -93,25 +95,26 @@ export function findingsOf({ fresh, rising, changes, scroll }: News): Finding[] 
     });
   }
   if (changes.trendsEntered.length > 0) {
-    found.push({ id: "trends", text: t("finding.trends", { n: changes.trendsEntered.length }), proof: t("finding.trendsProof", { left: changes.trendsLeft }), links: changes.trendsEntered.slice(0, 3).map((one: ChangedTrend) => ({ name: one.label || one.key, address: to("trends", one.key) })) });
+    found.push({ id: "trends", text: t("finding.trends", { n: happened(changes, "trend.entered") }), proof: t("finding.trendsProof", { left: changes.trendsLeft }), links: changes.trendsEntered.slice(0, 3).map((one: ChangedTrend) => ({ name: labelOf(one), address: to("trends", one.key) })) });
   }
   const fell = changes.outliersLeft.filter((one) => one.old !== undefined && one.new !== undefined);
   const first = fell[0];
   if (first) {
     found.push({
-      id: "fell", text: t("finding.fell", { n: fell.length }), proof: t("finding.fellProof", { old: number(first.old ?? 0, 1), now: number(first.new ?? 0, 1) }),
-      videos: fell.slice(0, 100).map((one) => one.videoId), links: fell.slice(0, 3).map((one) => ({ name: (one.caption || (one.handle ? `@${one.handle.replace(/^@/, "")}` : t("trends.someone"))).slice(0, 100), address: to("outliers", one.videoId) })),
+      id: "fell", text: t("finding.fell", { n: happened(changes, "outlier.left") }), proof: t("finding.fellProof", { old: number(first.old ?? 0, 1), now: number(first.new ?? 0, 1) }),
+      videos: fell.slice(0, 100).map((one) => one.videoId), links: fell.slice(0, 3).map((one) => ({ name: nameOfChanged(one).slice(0, 100), address: to("outliers", one.videoId) })),
     });
   }
   const { progress } = scroll;
   const rule = [...(progress?.droppedByRule ?? [])].sort((a, b) => b.videos - a.videos)[0];
   if (progress && rule && progress.collected > 0 && rule.videos >= kept * progress.collected) {
-    found.push({ id: "rule", text: t("finding.rule", { n: rule.videos, of: progress.collected }), proof: rule.rule === "prompt" ? t("drops.prompt") : `“${rule.rule.slice(0, 200)}”`, links: [{ name: t("drops.edit"), address: to("rules") }, { name: t("start.open"), address: to("scroll", scroll.id) }] });
+    found.push({ id: "rule", text: t("finding.rule", { n: rule.videos, of: progress.collected }), proof: rule.rule === "prompt" ? t("drops.prompt") : t("finding.ruleProof", { rule: rule.rule.slice(0, 200) }), links: [{ name: t("drops.edit"), address: to("rules") }, { name: t("start.open"), address: to("scroll", scroll.id) }] });
   }
   return found;
 }
 
-export function Findings({ workspace, scroll }: { workspace: string; scroll: Scroll }): JSX.Element {
+/** The findings, the newest scroll and what changed: all by one summary, of the time since the last visit. */
+export function News({ workspace, scroll }: { workspace: string; scroll: Scroll }): JSX.Element {
   const [down, setDown] = useDown(workspace);
   const again = useRef<HTMLDivElement>(null);
   const read = useQuery(async (signal) => {
@@ -122,42 +125,46 @@ export function Findings({ workspace, scroll }: { workspace: string; scroll: Scr
       api.library.listOutliers({ order: "rising", limit: 5 }, { signal }),
       api.changes.summarizeChanges({ since }, { signal }),
     ]);
-    return { since, findings: findingsOf({ fresh: fresh.outliers, rising: rising.outliers, changes, scroll }) };
-  }, [workspace, scroll.id]);
+    return { since: Math.max(since, changes.since), first: last === undefined, changes, findings: findingsOf({ fresh: fresh.outliers, rising: rising.outliers, changes, scroll }) };
+  }, [workspace, scroll.id], "news");
   return (
-    <Card title={t("finding.title")}>
-      <Show of={read} lines={5}>
-        {({ since, findings }) => findings.length === 0 ? <Empty title={t("finding.none")} text={t("finding.noneText", { since: date(since) })} /> : (
-          <>
-            <p class="muted">{t("finding.since", { since: date(since) })}</p>
-            <ol class="findings">
-              {ranked(findings, down).map((one) => (
-                <li key={one.id}>
-                  <p class="strong"><bdi>{one.text}</bdi></p>
-                  <p class="muted"><bdi>{one.proof}</bdi></p>
-                  <p class="row tight">{one.links.map((link) => <Link key={link.address} href={link.address}><bdi>{link.name}</bdi></Link>)}</p>
-                  <Buttons finding={one} down={down.includes(one.id)} lower={() => {
-                    setDown([...down, one.id]);
-                    announce(t("finding.downNow", { kind: t(`findingKind.${one.id}`) }));
-                    again.current?.focus();
-                  }} />
-                </li>
-              ))}
-            </ol>
-            <div class="ranked-down" ref={again} tabIndex={-1} role="group" aria-label={t("finding.down")}>
-              {down.length > 0 && (
-                <>
-                  <p class="muted">{t("finding.down")}</p>
-                  <ul class="row">
-                    {down.map((kind) => <li key={kind}><Button kind="quiet" aria-label={t("finding.upNamed", { kind: t(`findingKind.${kind}`) })} onClick={() => { setDown(down.filter((one) => one !== kind)); announce(t("finding.upNow")); again.current?.focus(); }}>{t(`findingKind.${kind}`)} ×</Button></li>)}
-                  </ul>
-                </>
-              )}
-            </div>
-          </>
-        )}
-      </Show>
-    </Card>
+    <>
+      <Card title={t("finding.title")}>
+        <Show of={read} lines={5}>
+          {({ since, findings }) => findings.length === 0 ? <Empty title={t("finding.none")} text={t("finding.noneText", { since: date(since) })} /> : (
+            <>
+              <p class="muted">{t("finding.since", { since: date(since) })}</p>
+              <ol class="findings">
+                {ranked(findings, down).map((one) => (
+                  <li key={one.id}>
+                    <p class="strong"><bdi>{one.text}</bdi></p>
+                    <p class="muted"><bdi>{one.proof}</bdi></p>
+                    <p class="row tight">{one.links.map((link) => <Link key={link.address} href={link.address}><bdi>{link.name}</bdi></Link>)}</p>
+                    <Buttons finding={one} down={down.includes(one.id)} lower={() => {
+                      setDown([...down, one.id]);
+                      announce(t("finding.downNow", { kind: t(`findingKind.${one.id}`) }));
+                      again.current?.focus();
+                    }} />
+                  </li>
+                ))}
+              </ol>
+              <div class="ranked-down" ref={again} tabIndex={-1} role="group" aria-label={t("finding.down")}>
+                {down.length > 0 && (
+                  <>
+                    <p class="muted">{t("finding.down")}</p>
+                    <ul class="row">
+                      {down.map((kind) => <li key={kind}><Button kind="quiet" aria-label={t("finding.upNamed", { kind: t(`findingKind.${kind}`) })} onClick={() => { setDown(down.filter((one) => one !== kind)); announce(t("finding.upNow")); again.current?.focus(); }}>{t(`findingKind.${kind}`)} ×</Button></li>)}
+                    </ul>
+                  </>
+                )}
+              </div>
+            </>
+          )}
+        </Show>
+      </Card>
+      <Newest scroll={scroll} />
+      {read.data && <Changes changes={read.data.changes} first={read.data.first} />}
+    </>
   );
 }
 

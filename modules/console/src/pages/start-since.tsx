@@ -1,126 +1,85 @@
-// What changed since the last visit, from the change feed.
+// What changed since the last visit, by its names where it has some.
 import { useState } from "preact/hooks";
-import type { Change } from "../../gen/scrollery/v1/changes_service_pb";
+import type { ChangedVideo, SummarizeChangesResponse } from "../../gen/scrollery/v1/changes_service_pb";
 import type { Scroll } from "../../gen/scrollery/v1/scroll_pb";
-import { api } from "../api/client";
-import { problemOf } from "../api/problem";
-import { useQuery } from "../api/query";
-import { dateTime, number, relative } from "../i18n/format";
+import { compact, number, relative } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { to } from "../shell/router";
 import { Badge, Button, Card, Link } from "../ui/parts";
-import { Empty, Show } from "../ui/states";
+import { Empty } from "../ui/states";
+import { labelOf } from "../ui/trend";
 import { PoorResult, StatusBadge } from "./scroll-parts";
 
-const pageSize = 500;
-const mostPages = 4;
 const shownAtFirst = 10;
 
-/** The kinds that are counted and not listed one by one: a scroll makes thousands of them. */
-const countedOnly = ["video.added", "video.reobserved", "scroll.stage", "hook.changed"];
+/** What is counted above the list, and the page that shows it. */
+const counted = {
+  "video.added": to("library"), "outlier.entered": `${to("outliers")}?order=new`, "trend.entered": to("trends"), "hook.changed": to("hooks"),
+} as const;
 
-type News = { changes: Change[]; cut: boolean; first: boolean };
+/** The kinds that have no line: they are counted above, or a scroll makes thousands of them. */
+const unlisted: string[] = [...Object.keys(counted), "video.reobserved", "scroll.stage"];
 
-/**
- * The cursor at which this visit began. It stays for the tab, so that a reload shows the
- * same changes; the next visit begins where this one has read to.
- */
-function visit(workspace: string) {
-  const seen = `scrollery.seen.${workspace}`;
-  const since = `scrollery.since.${workspace}`;
-  const begin = sessionStorage.getItem(since) ?? localStorage.getItem(seen) ?? "";
-  sessionStorage.setItem(since, begin);
-  return {
-    begin,
-    read: (cursor: string) => localStorage.setItem(seen, cursor),
-    forget: () => { sessionStorage.removeItem(since); localStorage.removeItem(seen); },
-  };
-}
-
-async function news(workspace: string, signal: AbortSignal): Promise<News> {
-  const { begin, read, forget } = visit(workspace);
-  const changes: Change[] = [];
-  let cursor = begin;
-  for (let page = 0; page < mostPages; page++) {
-    try {
-      const answer = await api.changes.listChanges({ pageSize, pageToken: cursor || undefined }, { signal });
-      changes.push(...answer.changes);
-      cursor = answer.nextPageToken;
-      if (!answer.more) {
-        read(cursor);
-        return { changes: changes.reverse(), cut: false, first: begin === "" };
-      }
-    } catch (error) {
-      if (problemOf(error).kind !== "cursor_expired" || !cursor) throw error;
-      forget();
-      cursor = "";
-    }
-  }
-  read(cursor);
-  return { changes: changes.reverse(), cut: true, first: begin === "" };
-}
-
-export function Since({ workspace, newest }: { workspace: string; newest: Scroll }) {
-  const state = useQuery((signal) => news(workspace, signal), [workspace]);
+export function Newest({ scroll }: { scroll: Scroll }) {
   return (
-    <>
-      <Card title={t("start.newest")} aside={<Link href={to("scroll", newest.id)}>{t("start.open")}</Link>}>
-        <p><StatusBadge scroll={newest} /> {newest.resultCounts ? t("start.newestText", { n: newest.resultCounts.videos, when: relative(newest.completedAt ?? newest.updatedAt) }) : relative(newest.updatedAt)}</p>
-        <PoorResult scroll={newest} />
-      </Card>
-      <Show of={state}>{(read) => <Changes {...read} />}</Show>
-    </>
-  );
-}
-
-function Changes({ changes, cut, first }: News) {
-  const [all, setAll] = useState(false);
-  const count = (type: string) => changes.filter((change) => change.type === type).length;
-  const listed = grouped(changes.filter((change) => !countedOnly.includes(change.type)));
-  const shown = all ? listed : listed.slice(0, shownAtFirst);
-  return (
-    <Card title={t(first ? "start.sinceFirst" : "start.since")}>
-      {changes.length === 0 ? <Empty title={t("start.nothing")} text={t("start.nothingText")} /> : (
-        <>
-          <dl class="figures">
-            {(["video.added", "outlier.entered", "trend.entered", "hook.changed"] as const).map((type) => (
-              <div key={type}><dt>{t(`start.count.${type}`)}</dt><dd class="figure">{number(count(type))}{cut && "+"}</dd></div>
-            ))}
-          </dl>
-          <ol class="timeline">
-            {shown.map(({ change, times }) => <li key={change.id}><ChangeLine change={change} times={times} /></li>)}
-          </ol>
-          {!all && listed.length > shownAtFirst && <Button onClick={() => setAll(true)}>{t("start.all", { n: listed.length })}</Button>}
-        </>
-      )}
+    <Card title={t("start.newest")} aside={<Link href={to("scroll", scroll.id)}>{t("start.open")}</Link>}>
+      <p><StatusBadge scroll={scroll} /> {scroll.resultCounts ? t("start.newestText", { n: scroll.resultCounts.videos, when: relative(scroll.completedAt ?? scroll.updatedAt) }) : relative(scroll.updatedAt)}</p>
+      <PoorResult scroll={scroll} />
     </Card>
   );
 }
 
-/** Changes of one kind in a row are one line, but for outliers, which have a score. */
-function grouped(changes: Change[]): { change: Change; times: number }[] {
-  const lines: { change: Change; times: number }[] = [];
-  for (const change of changes) {
-    const last = lines.at(-1);
-    if (last && last.change.type === change.type && change.type !== "outlier.entered") last.times++;
-    else lines.push({ change, times: 1 });
+type Line = { id: string; name: string; address: string; badge: string; tone?: "info" };
+
+/** How often a kind of change happened. One that did not is not in the counts. */
+export const happened = ({ counts }: SummarizeChangesResponse, type: string) => counts.find((one) => one.type === type)?.count ?? 0;
+
+/** What a video of a summary is called. */
+export const nameOfChanged = (one: ChangedVideo) => (one.caption || (one.handle ? `@${one.handle.replace(/^@/, "")}` : t("trends.someone"))).slice(0, 120);
+
+/** Where the changes of a kind can be seen. */
+function pageOf(type: string): string {
+  switch (type.slice(0, type.indexOf("."))) {
+    case "video": return to("library");
+    case "outlier": return to("outliers");
+    case "trend": return to("trends");
+    case "scroll": return to("scroll");
+    case "rules": return to("rules");
+    case "workspace": return to("brief");
+    default: return to("account");
   }
-  return lines;
 }
 
-function ChangeLine({ change, times }: { change: Change; times: number }) {
-  const name = word("change", change.type);
-  const address = change.type.startsWith("outlier.") && change.videoId ? to("outliers", change.videoId)
-    : change.videoId ? to("library", change.videoId)
-    : change.scrollId ? to("scroll", change.scrollId)
-    : change.type.startsWith("trend.") ? to("trends")
-    : change.type.startsWith("rules.") ? to("rules")
-    : change.type.startsWith("key.") || change.type.startsWith("subscription.") ? to("account")
-    : "";
+function linesOf({ outliersEntered, gained, trendsEntered, counts }: SummarizeChangesResponse): Line[] {
+  const entered = new Set(outliersEntered.map(({ videoId }) => videoId));
+  return [
+    ...outliersEntered.map((one): Line => ({ id: one.videoId, name: nameOfChanged(one), address: to("outliers", one.videoId), badge: one.new === undefined ? "" : t("start.score", { score: number(one.new, 1) }), tone: "info" })),
+    ...trendsEntered.map((one): Line => ({ id: one.key, name: labelOf(one), address: to("trends", one.key), badge: t("start.trend") })),
+    ...gained.filter(({ videoId }) => !entered.has(videoId)).flatMap((one): Line[] => (one.old === undefined || one.new === undefined ? [] : [{ id: one.videoId, name: nameOfChanged(one), address: to("library", one.videoId), badge: t("start.gained", { views: compact(one.new - one.old) }) }])),
+    ...counts.filter(({ type }) => !unlisted.includes(type)).map(({ type, count }): Line => ({ id: type, name: word("change", type), address: pageOf(type), badge: count > 1 ? t("start.times", { n: count }) : "" })),
+  ];
+}
+
+export function Changes({ changes, first }: { changes: SummarizeChangesResponse; first: boolean }) {
+  const [all, setAll] = useState(false);
+  const lines = linesOf(changes);
   return (
-    <>
-      <span>{address ? <Link href={address}>{name}</Link> : name} {change.type === "outlier.entered" && change.new !== undefined && <Badge tone="info">{t("start.score", { score: number(change.new, 1) })}</Badge>}{times > 1 && <Badge>{t("start.times", { n: times })}</Badge>}</span>
-      <time dateTime={new Date(change.at).toISOString()} title={dateTime(change.at)}>{relative(change.at)}</time>
-    </>
+    <Card title={t(first ? "start.sinceFirst" : "start.since")}>
+      {changes.counts.length === 0 ? <Empty title={t("start.nothing")} text={t("start.nothingText")} /> : (
+        <>
+          <dl class="figures">
+            {(Object.keys(counted) as (keyof typeof counted)[]).map((type) => (
+              <div key={type}><dt><Link href={counted[type]}>{t(`start.count.${type}`)}</Link></dt><dd class="figure">{number(happened(changes, type))}</dd></div>
+            ))}
+          </dl>
+          <ol class="timeline">
+            {lines.slice(0, all ? lines.length : shownAtFirst).map((one) => (
+              <li key={one.id}><Link class="name" href={one.address}><bdi class="quote" data-lines={1}>{one.name}</bdi></Link>{one.badge && <Badge tone={one.tone}>{one.badge}</Badge>}</li>
+            ))}
+          </ol>
+          {!all && lines.length > shownAtFirst && <Button onClick={() => setAll(true)}>{t("start.all", { n: lines.length })}</Button>}
+        </>
+      )}
+    </Card>
   );
 }

@@ -6,8 +6,7 @@ import { t } from "../i18n/t";
 import { PageHead } from "../ui/parts";
 import { Show } from "../ui/states";
 import { ImportFile, Steps, Watch } from "./later";
-import { Findings } from "./start-findings";
-import { Since } from "./start-since";
+import { News } from "./start-findings";
 
 export function Start() {
   const state = useQuery(async (signal) => {
@@ -17,13 +16,13 @@ export function Start() {
       api.scrolls.listScrolls({ pageSize: 1 }, { signal }),
     ]);
     return { workspace, rules, scroll: scrolls[0] };
-  }, []);
+  }, [], "start");
   return (
     <>
       <PageHead title={state.data?.workspace?.name || t("nav.start")} lead={state.data?.scroll ? undefined : t("start.lead")} />
       <Show of={state}>
         {({ workspace, rules, scroll }) => workspace && scroll
-          ? <><Findings workspace={workspace.id} scroll={scroll} /><Since workspace={workspace.id} newest={scroll} /></>
+          ? <News workspace={workspace.id} scroll={scroll} />
           : <>{!workspace && <Watch />}<Steps workspace={workspace} rules={rules} done={state.reload} /></>}
       </Show>
       {state.data && <ImportFile briefed={state.data.workspace !== undefined} />}

@@ -7,11 +7,11 @@ import { age, compact, date, dateTime, number } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { to } from "../shell/router";
 import { Lines } from "../ui/lines";
-import { Badge, Card, Link, PageHead } from "../ui/parts";
+import { Back, Badge, Card, Link, PageHead } from "../ui/parts";
 import { Empty, Show } from "../ui/states";
 import { Long } from "../ui/twin";
 import { nameless } from "../ui/video";
-import { labelOf, sortOf } from "./trends";
+import { labelOf, sortOf } from "../ui/trend";
 
 export function TrendPage({ trendKey }: { trendKey: string }) {
   const found = useQuery(async (signal) => {
@@ -20,7 +20,7 @@ export function TrendPage({ trendKey }: { trendKey: string }) {
   }, [trendKey]);
   return (
     <>
-      <Link class="back" href={to("trends")}>← {t("nav.trends")}</Link>
+      <Back href={to("trends")}>{t("nav.trends")}</Back>
       <Show of={found} lines={8}>
         {({ series, explanation }) => explanation
           ? <Found series={series} explanation={explanation} />
@@ -67,7 +67,7 @@ function Why({ explanation: e }: { explanation: TrendExplanation }) {
           <p class="formula">{number(e.creatorsNow)}² ÷ ({number(e.expectedCreators, 4)} + 3) = <strong>{number(e.strength, 4)}</strong></p>
         </li>
         <li><h3>{t("trends.grown")}</h3><p>{t("trends.grownText", { videos: e.grownVideos, creators: e.grownCreators, median: number(e.medianGrowthMultiple, 2) })}</p></li>
-        {e.overlapsKey && <li><h3>{t("trends.overlaps")}</h3><p><Link href={to("trends", e.overlapsKey)}><bdi>{e.overlapsKey}</bdi></Link></p></li>}
+        {e.overlapsKey && <li><h3>{t("trends.overlaps")}</h3><p><Link href={to("trends", e.overlapsKey)}><bdi>{labelOf({ key: e.overlapsKey })}</bdi></Link></p></li>}
       </ol>
       {e.dropped.length > 0 && (
         <details class="twin">
@@ -75,7 +75,7 @@ function Why({ explanation: e }: { explanation: TrendExplanation }) {
           <Long
             title={t("trends.droppedTitle")} rows={e.dropped} id={(one) => one.key}
             columns={[
-              { title: t("trends.key"), head: true, cell: (one) => <Link href={to("trends", one.key)}><bdi>{one.key}</bdi></Link> },
+              { title: t("trends.key"), head: true, cell: (one) => <Link href={to("trends", one.key)}><bdi>{labelOf(one)}</bdi></Link> },
               { title: t("table.why"), cell: (one) => word("trend", one.reason) },
               { title: t("trends.common"), number: true, cell: (one) => number(one.commonVideos) },
             ]}

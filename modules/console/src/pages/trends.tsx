@@ -4,46 +4,19 @@ import type { Trend } from "../../gen/scrollery/v1/library_pb";
 import { api } from "../api/client";
 import { usePages, useQuery } from "../api/query";
 import { compact, number } from "../i18n/format";
-import { t } from "../i18n/t";
+import { t, word } from "../i18n/t";
 import { to } from "../shell/router";
 import { CheckFilter, ChoiceFilter, Filters, InputFilter, filter, numberFilter } from "../ui/filters";
-import { Badge, Card, Link, PageHead } from "../ui/parts";
+import { Badge, Card, Link, PageHead, type Tone } from "../ui/parts";
 import { Empty, Show, ShowPages } from "../ui/states";
 import { Lines, type Line } from "../ui/lines";
+import { labelOf, sortOf } from "../ui/trend";
 import { Byline, Name } from "../ui/video";
 import type { PageProps } from "./index";
 import { TrendPage } from "./trends-key";
 
 /** Keys whose lines are drawn at first. Each is one more read. */
 const drawn = 6;
-
-/** What a key is, for people: its label, with its sort where the label alone does not say it. */
-export function labelOf(trend: { key: string; label: string }): string {
-  const sort = trend.key.slice(0, trend.key.indexOf(":"));
-  if (sort === "hook") return labelOfPattern(trend.key) ?? trend.label;
-  if (sort === "sound") return `♪ ${trend.label}`;
-  return trend.label || trend.key;
-}
-
-function labelOfPattern(key: string): string | undefined {
-  switch (key) {
-    case "hook:question": return t("pattern.question");
-    case "hook:number": return t("pattern.number");
-    case "hook:short": return t("pattern.short");
-    case "hook:quote": return t("pattern.quote");
-    default: return undefined;
-  }
-}
-
-export function sortOf(key: string): string {
-  switch (key.slice(0, key.indexOf(":"))) {
-    case "hashtag": return t("trends.hashtag");
-    case "sound": return t("trends.sound");
-    case "hook": return t("trends.hook");
-    case "opening": return t("trends.opening");
-    default: return t("trends.term");
-  }
-}
 
 export function Trends({ rest }: PageProps) {
   const key = rest[0];
@@ -63,7 +36,7 @@ function Overview() {
     const page = await api.library.listTrends({ ...wanted, limit: 25, pageToken }, { signal });
     if (!signal.aborted) setState({ status: page.status, scrolls: page.completedScrolls });
     return { items: page.trends, next: page.nextPageToken };
-  }, Object.values(wanted));
+  }, Object.values(wanted), "trends");
   const early = state.status === "insufficient_history";
   const empty = early
     ? <Empty title={t("trends.early")} text={t("trends.earlyText", { n: state.scrolls })} />
@@ -107,12 +80,19 @@ function Curves({ trends }: { trends: Trend[] }) {
   );
 }
 
+/** Rising is good news; what falls is no trend for long. */
+const directions: Record<string, Tone> = { rising: "good", holding: "plain", falling: "warn" };
+
 function Row({ trend, place }: { trend: Trend; place: number }) {
   return (
     <li class="card trend">
       <div class="card-head">
         <h2><span class="muted">{place}</span> <Link href={to("trends", trend.key)}><bdi>{labelOf(trend)}</bdi></Link> <Badge>{sortOf(trend.key)}</Badge></h2>
-        <p class="row"><span>{t("trends.videos", { n: trend.metrics?.videoCount ?? 0 })}</span><Badge tone="good">{t("trends.growth", { times: number(trend.metrics?.medianGrowthMultiple ?? 0, 1) })}</Badge></p>
+        <p class="row tight">
+          {trend.direction && <Badge tone={directions[trend.direction]}>{word("direction", trend.direction)}</Badge>}
+          {trend.newCreators !== undefined && <span class="muted small">{t("trends.newCreators", { n: trend.newCreators })}</span>}
+          {trend.metrics && <span class="muted small">{t("trends.videos", { n: trend.metrics.videoCount })} · {t("trends.growth", { times: number(trend.metrics.medianGrowthMultiple, 1) })}</span>}
+        </p>
       </div>
       <ul class="carriers">
         {trend.examples.map((video) => <li key={video.id}><Link class="name" href={to("outliers", video.id)}><Name video={video} /></Link><Byline video={video} /></li>)}

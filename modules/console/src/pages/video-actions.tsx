@@ -41,7 +41,7 @@ export function VideoActions({ video, archived, done }: { video: Video; archived
       <div class="row">
         <Save videos={[video.id]} share={shared} />
         <Share of={shared} />
-        <Button onClick={() => void archive.run(video, !archived)} busy={archive.busy}>{t(archived ? "video.restore" : "video.archive")}</Button>
+        <Button data-key="e" onClick={() => void archive.run(video, !archived)} busy={archive.busy}>{t(archived ? "video.restore" : "video.archive")}</Button>
         <Button onClick={() => setAnnotating(true)}>{t("video.annotate")}</Button>
         <Button kind="danger" onClick={() => setDeleting(true)}>{t("delete.open")}</Button>
       </div>

@@ -6,6 +6,7 @@ import { to } from "../shell/router";
 import { Badge, Card, Link } from "../ui/parts";
 import { Long } from "../ui/twin";
 import { nameless } from "../ui/video";
+import { useNames } from "./names";
 
 /** A field of a video in words, or a dash. */
 function known(video: ConsideredVideo, name: "age" | "postedAt" | "views" | "expectedViews", text: (value: number) => string): string {
@@ -79,13 +80,14 @@ export function Peers({ explanation: e, by }: { explanation: OutlierExplanation;
 /** `by`: who made all of them, if that is known. */
 function PeerTable({ title, of, by = "" }: { title: string; of: ConsideredVideos | undefined; by?: string }) {
   const videos = of?.videos ?? [];
+  const names = useNames(videos.map((peer) => peer.videoId));
   return (
     <Card title={title}>
       {videos.length === 0 ? <p class="muted">{t("peers.none")}</p> : (
         <Long<ConsideredVideo>
           title={title} rows={videos} id={(peer) => peer.videoId}
           columns={[
-            { title: t("table.video"), head: true, cell: (peer) => <Link href={to("outliers", peer.videoId)}><bdi>{nameless(by || word("platform", peer.kind), peer.postedAt)}</bdi></Link> },
+            { title: t("table.video"), head: true, cell: (peer) => <Link href={to("outliers", peer.videoId)}><bdi class="quote" data-lines={2}>{names?.get(peer.videoId) ?? nameless(by || word("platform", peer.kind), peer.postedAt)}</bdi></Link> },
             { title: t("table.use"), cell: (peer) => <Badge tone={peer.reason === "used" ? "good" : "plain"}>{word("reason", peer.reason)}</Badge> },
             { title: t("table.posted"), cell: (peer) => known(peer, "postedAt", date) },
             { title: t("count.views"), number: true, cell: (peer) => known(peer, "views", number) },

@@ -8,7 +8,7 @@ import { t, word } from "../i18n/t";
 import { to } from "../shell/router";
 import { Lines, type Line } from "../ui/lines";
 import { PlayHere } from "../ui/play";
-import { Badge, Card, Copy, Link, PageHead, Quote } from "../ui/parts";
+import { Back, Badge, Card, Copy, PageHead, Quote } from "../ui/parts";
 import { Empty, Show } from "../ui/states";
 import { Table } from "../ui/table";
 import { Byline, nameOf, nameless, textOf } from "../ui/video";
@@ -28,7 +28,7 @@ export function VideoPage({ id, back }: { id: string; back: "outliers" | "librar
   }, [id]);
   return (
     <>
-      <Link class="back" href={to(back)}>← {t(back === "outliers" ? "nav.outliers" : "nav.library")}</Link>
+      <Back href={to(back)}>{t(back === "outliers" ? "nav.outliers" : "nav.library")}</Back>
       <Show of={found} lines={8}>
         {({ video, explanation }) => video.video
           ? <Found video={video} explanation={explanation} reload={found.reload} />
@@ -113,12 +113,12 @@ function Readings({ id, postedAt, name, by, explanation }: ReadingsProps) {
           })];
           if (readings.length === 0) return <Empty title={t("video.noReadings")} />;
           const [last, first] = [readings[0], readings.at(-1)];
+          const summary = t("video.readingsSummary", { n: readings.length, first: first?.views === undefined ? "–" : compact(first.views), last: last?.views === undefined ? "–" : compact(last.views) });
           return (
             <>
-              <Lines
-                title={t("video.readings")} lines={lines} x={byAge ? "days" : "time"} yTitle={t("outliers.views")}
-                summary={t("video.readingsSummary", { n: readings.length, first: first?.views === undefined ? "–" : compact(first.views), last: last?.views === undefined ? "–" : compact(last.views) })}
-              />
+              {lines.some(({ points }) => points.length > 1)
+                ? <Lines title={t("video.readings")} lines={lines} x={byAge ? "days" : "time"} yTitle={t("outliers.views")} summary={summary} />
+                : <p class="summary">{summary} {t("video.once")}</p>}
               <details class="twin">
                 <summary>{t("video.allReadings")}</summary>
                 <Table

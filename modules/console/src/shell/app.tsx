@@ -8,6 +8,7 @@ import { Welcome } from "../pages/welcome";
 import { Empty } from "../ui/states";
 import { Button, Link, PageHead } from "../ui/parts";
 import { Announcer } from "./announce";
+import { Keyboard } from "./keyboard";
 import { KeyDialog } from "./keydialog";
 import { Navigation } from "./navigation";
 import { Notices } from "./notices";
@@ -27,6 +28,7 @@ export function App() {
         </div>
       </div>
       <KeyDialog />
+      {signedIn.value && <Keyboard />}
       <Announcer />
     </>
   );

@@ -1,5 +1,5 @@
 // The navigation beside the page; above it on narrow screens.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { signOut } from "../api/signin";
 import { clients, has, researchScopes, session, signedIn } from "../api/session";
 import { time } from "../i18n/format";
@@ -9,6 +9,7 @@ import { Clients } from "../pages/later";
 import { Dialog } from "../ui/dialog";
 import { Button, Link } from "../ui/parts";
 import { announce } from "./announce";
+import { listed } from "./keyboard";
 import { language, theme, type Language, type Theme } from "./preferences";
 import { navigate, segments, to } from "./router";
 
@@ -16,17 +17,23 @@ const themes: Theme[] = ["auto", "light", "dark"];
 const languages: Record<Language, string> = { en: "English", de: "Deutsch" };
 
 export function Navigation() {
+  // On a narrow screen the pages stand behind a button.
+  const [open, setOpen] = useState(false);
+  const at = segments.value.join("/");
+  useEffect(() => setOpen(false), [at]);
   return (
-    <header class="side">
+    <header class={open ? "side open" : "side"} onKeyDown={(event) => { if (event.key === "Escape") setOpen(false); }}>
       <Link class="brand" href={to()}>
         <svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" class="mark" /><path d="M7 22l6-6 4 4 8-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" /></svg>
-        Scrollery
+        <span class="brand-name">Scrollery</span>
       </Link>
       {clients.value.length > 0 && <Client />}
+      <button type="button" class="button menu" aria-expanded={open} onClick={() => setOpen(!open)}>{t("nav.menu")}</button>
       {signedIn.value && <Pages />}
       <div class="side-foot">
         {clients.value.length > 0 && <SessionState />}
         <Preferences />
+        {signedIn.value && <Button kind="quiet" onClick={() => { listed.value = true; }}>{t("keyboard.title")} <kbd>?</kbd></Button>}
       </div>
     </header>
   );

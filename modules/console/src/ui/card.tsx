@@ -1,6 +1,6 @@
 // A video as a card, drawn from what is known of it: no picture of it is loaded.
 import type { Video } from "../../gen/scrollery/v1/library_pb";
-import { compact, number } from "../i18n/format";
+import { compact, times } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { query, setQuery, to } from "../shell/router";
 import { Button, Link } from "./parts";
@@ -15,7 +15,7 @@ export function ViewSwitch() {
   const grid = asGrid();
   const show = (view: string | undefined) => () => setQuery({ view });
   return (
-    <div class="row tight" role="group" aria-label={t("view.label")}>
+    <div class="row tight nowrap views" role="group" aria-label={t("view.label")}>
       <Button kind={grid ? "quiet" : undefined} aria-pressed={!grid} onClick={show(undefined)}>{t("view.list")}</Button>
       <Button kind={grid ? undefined : "quiet"} aria-pressed={grid} onClick={show("grid")}>{t("view.grid")}</Button>
     </div>
@@ -52,10 +52,10 @@ function VideoCard({ video, score, onScreen, page }: Carded) {
   return (
     <Link class={`video-card ${video.platform}`} href={to(page, video.id)}>
       <span class="frame-9-16">
-        <span class="row spread"><span class="platform-mark">{word("platform", video.platform)}</span>{length && <span class="length">{length}</span>}</span>
-        <bdi class="on-screen">{(onScreen || textOf(video.metadata, "title") || name).slice(0, 200)}</bdi>
+        <span class="row spread nowrap"><span class="platform-mark">{word("platform", video.platform)}</span>{length && <span class="length">{length}</span>}</span>
+        <bdi class="card-text">{(onScreen || textOf(video.metadata, "title") || name).slice(0, 200)}</bdi>
         <span class="row spread">
-          {score !== undefined ? <span class="card-score">{number(score, score < 10 ? 1 : 0)}×</span> : <span />}
+          {score !== undefined ? <span class="card-score">{times(score)}</span> : <span />}
           <span>{views === undefined ? "–" : t("card.views", { views: compact(views) })}</span>
         </span>
       </span>

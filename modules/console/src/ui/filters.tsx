@@ -1,6 +1,7 @@
 // Filters of lists. They are in the query of the address, so a filtered page can be linked.
-import type { ComponentChildren } from "preact";
+import { toChildArray, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { number } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { query, setQuery } from "../shell/router";
 import { Input } from "./input";
@@ -30,14 +31,24 @@ export function dayFilter(name: string, after = false): number | undefined {
   return at >= 1 ? at : undefined;
 }
 
-/** A row of filters with a button that clears them. */
+/** Filters that stand in the row at first on a wide screen; on a narrow one it is the first alone. */
+const atFirst = 3;
+
+/** A row of filters, the others behind a button that says how many are used, and one that clears all. `names` are in their order. */
 export function Filters({ names, children }: { names: string[]; children: ComponentChildren }) {
-  const used = names.some((name) => filter(name));
+  const [open, setOpen] = useState(false);
+  const used = names.filter((name) => filter(name)).length;
+  const hidden = names.slice(atFirst).some((name) => filter(name));
   const clear = () => setQuery(Object.fromEntries(names.map((name) => [name, undefined])));
+  const fields = toChildArray(children);
+  const few = fields.length <= atFirst + 1;
   return (
-    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-      {children}
-      {used && <Button kind="quiet" onClick={clear}>{t("filter.clear")}</Button>}
+    <form class={`filters ${open || hidden ? "open" : ""} ${few ? "few" : ""}`} role="search" onSubmit={(event) => event.preventDefault()}>
+      {fields}
+      <div class="row tight">
+        {!hidden && <button type="button" class="button more" aria-expanded={open} onClick={() => setOpen(!open)}>{t(open ? "filter.fewer" : "filter.more")}{!open && used > 0 && ` (${number(used)})`}</button>}
+        {used > 0 && <Button kind="quiet" onClick={clear}>{t("filter.clear")}</Button>}
+      </div>
     </form>
   );
 }
@@ -82,6 +93,18 @@ export function ChoiceFilter({ name, label, values, prefix }: ChoiceProps) {
         </select>
       )}
     </Field>
+  );
+}
+
+/** The order of a list, in the address too; the first value is the usual one. */
+export function Order({ values, prefix = "order" }: { values: readonly string[]; prefix?: string }) {
+  return (
+    <label class="order">
+      <span class="hidden">{t("order.label")}</span>
+      <select value={filter("order") ?? values[0]} onChange={(event) => setQuery({ order: event.currentTarget.value === values[0] ? undefined : event.currentTarget.value })}>
+        {values.map((value) => <option key={value} value={value}>{word(prefix, value)}</option>)}
+      </select>
+    </label>
   );
 }
 

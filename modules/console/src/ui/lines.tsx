@@ -89,7 +89,7 @@ function drawing(lines: Line[], x: "time" | "days", ends: [number, number], xTex
     options: {
       legend: { show: false },
       cursor: { show: false },
-      padding: [12, 20, 0, 0],
+      padding: [12, x === "time" ? 56 : 20, 0, 0],
       scales: {
         x: { time: false, range: () => ends },
         y: { distr: 3, range: () => [lowest / 1.5, highest * 1.6] },

@@ -3,7 +3,7 @@ import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ComponentChildren } fr
 import { useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../i18n/t";
 import { announce } from "../shell/announce";
-import { moved, navigate, subject } from "../shell/router";
+import { cameFrom, moved, navigate, refocuses, subject } from "../shell/router";
 
 /** The heading of a page. It names the document and takes the focus when the person moved here. */
 export function PageHead({ title, lead, children }: { title: string; lead?: string; children?: ComponentChildren }) {
@@ -12,7 +12,7 @@ export function PageHead({ title, lead, children }: { title: string; lead?: stri
     document.title = [title, subject.value, "Scrollery"].filter(Boolean).join(" · ");
   }, [title, subject.value]);
   useEffect(() => {
-    if (moved.value) heading.current?.focus({ preventScroll: true });
+    if (moved.value && !refocuses()) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
     <header class="page-head">
@@ -27,18 +27,25 @@ export function PageHead({ title, lead, children }: { title: string; lead?: stri
 
 type LinkProps = AnchorHTMLAttributes<HTMLAnchorElement> & { href: string; class?: string; "aria-current"?: "page" | undefined };
 
+/** Does a thing at a click on a link, unless the click asks for another tab or a file. */
+const instead = (act: () => void) => (event: MouseEvent) => {
+  if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  act();
+};
+
 /** A link inside the console: no new document is loaded. */
 export function Link({ href, children, ...rest }: LinkProps) {
-  const follow = (event: MouseEvent) => {
-    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-    event.preventDefault();
-    navigate(href);
-  };
   return (
-    <a href={href} onClick={follow} {...rest}>
+    <a href={href} onClick={instead(() => navigate(href))} {...rest}>
       {children}
     </a>
   );
+}
+
+/** A link to the list that a page belongs to: as it was left, if the person came from there. */
+export function Back({ href, children }: { href: string; children: ComponentChildren }) {
+  return <a class="back" href={href} onClick={instead(() => (cameFrom(href) ? history.back() : navigate(href)))}>← {children}</a>;
 }
 
 const hosts = ["youtube.com", "youtu.be", "tiktok.com", "instagram.com"];

@@ -1,9 +1,14 @@
 // Videos that are chosen in a list, in a table or in a grid, and what is done with them together.
 import { useEffect, useState } from "preact/hooks";
 import type { Video } from "../../gen/scrollery/v1/library_pb";
+import { allow, api } from "../api/client";
+import { useAction } from "../api/query";
+import { researchScopes } from "../api/session";
 import { t } from "../i18n/t";
+import { announce } from "../shell/announce";
 import { Button } from "./parts";
 import { Save } from "./save";
+import { ProblemView } from "./states";
 import { nameOf } from "./video";
 
 export type Selection = {
@@ -30,12 +35,33 @@ export function Choose({ video, of }: { video: Video; of: Selection }) {
   return <input type="checkbox" class="choose-one" checked={of.ids.has(video.id)} onChange={(event) => of.choose(video.id, event.currentTarget.checked)} aria-label={t("select.one", { name: nameOf(video).slice(0, 60) })} />;
 }
 
-export function Chosen({ of }: { of: Selection }) {
-  if (of.ids.size === 0) return null;
+/** What can be done with what is chosen. `changed`: videos were archived or restored. */
+export function Chosen({ of, changed }: { of: Selection; changed: () => void }) {
+  const [archived, setArchived] = useState<string[]>([]);
+  const archive = useAction(async (ids: string[], yes: boolean) => {
+    if (!(await allow(researchScopes))) return;
+    try {
+      for (const videoId of ids) await api.library.archiveLibraryVideo({ videoId, archived: yes });
+      setArchived(yes ? ids : []);
+      announce(t(yes ? "select.archived" : "select.restored", { n: ids.length }));
+      of.clear();
+    } finally {
+      changed();
+    }
+  });
+  const n = of.ids.size;
+  if (n === 0 && archived.length === 0 && !archive.problem) return null;
   return (
     <div class="row" role="group" aria-label={t("select.title")}>
-      <Save videos={[...of.ids]} label={t("select.many", { n: of.ids.size })} done={of.clear} />
-      <Button kind="quiet" onClick={of.clear}>{t("select.none")}</Button>
+      {n > 0 && (
+        <>
+          <Save videos={[...of.ids]} label={t("select.many", { n })} done={of.clear} />
+          <Button busy={archive.busy} onClick={() => void archive.run([...of.ids], true)}>{t("select.archive", { n })}</Button>
+          <Button kind="quiet" onClick={of.clear}>{t("select.none")}</Button>
+        </>
+      )}
+      {n === 0 && archived.length > 0 && <><p>{t("select.archived", { n: archived.length })}</p><Button busy={archive.busy} onClick={() => void archive.run(archived, false)}>{t("collections.undo")}</Button></>}
+      {archive.problem && <ProblemView problem={archive.problem} />}
     </div>
   );
 }

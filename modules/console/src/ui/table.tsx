@@ -6,6 +6,8 @@ export type Column<T> = {
   cell: (row: T) => ComponentChildren;
   /** Numbers stand at the end of their cell. */
   number?: boolean;
+  /** The title is not shown: the cells say what they are. */
+  unseen?: boolean;
   /** The cell that names the row. */
   head?: boolean;
 };
@@ -25,7 +27,7 @@ export function Table<T>({ caption, captioned, columns, rows, id }: Props<T>) {
       <table>
         <caption class={captioned ? undefined : "hidden"}>{caption}</caption>
         <thead>
-          <tr>{columns.map((column) => <th key={column.title} scope="col" class={column.number ? "number" : undefined}>{column.title}</th>)}</tr>
+          <tr>{columns.map((column) => <th key={column.title} scope="col" class={column.number ? "number" : undefined}>{column.unseen ? <span class="hidden">{column.title}</span> : column.title}</th>)}</tr>
         </thead>
         <tbody>
           {rows.map((row) => (

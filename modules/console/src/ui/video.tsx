@@ -2,7 +2,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Video } from "../../gen/scrollery/v1/library_pb";
 import { date } from "../i18n/format";
-import { t, word } from "../i18n/t";
+import { word } from "../i18n/t";
 import { to } from "../shell/router";
 import { Link, Out, Quote, isPlatform } from "./parts";
 
@@ -17,10 +17,12 @@ export function nameless(by: string, postedAt: number | undefined): string {
   return postedAt === undefined ? by : `${by}, ${date(postedAt)}`;
 }
 
-/** What a video is called: its title, its caption, or who made it and when. */
+/** What a video is called: its title or its caption, and without a word in it who made it and when. */
 export function nameOf(video: Video): string {
+  const text = textOf(video.metadata, "title") || textOf(video.metadata, "caption");
+  if (/[\p{L}\p{N}]{2}/u.test(text)) return text;
   const handle = video.source?.handle?.replace(/^@/, "").slice(0, 80);
-  return textOf(video.metadata, "title") || textOf(video.metadata, "caption") || nameless(handle ? `@${handle}` : word("platform", video.platform), video.postedAt);
+  return [text.trim(), nameless(handle ? `@${handle}` : word("platform", video.platform), video.postedAt)].filter(Boolean).join(" ");
 }
 
 /** The longest handle that the API takes. */
@@ -34,10 +36,9 @@ export function Byline({ video, here }: { video: Video; here?: boolean }) {
   return (
     <span class="byline">
       {handle && (here || handle.length > longestHandle ? name : <Link href={to("creators", video.platform, handle)}>{name}</Link>)}
-      <span>{word("platform", video.platform)}</span>
+      {isPlatform(video.sourceUrl) ? <span><Out address={video.sourceUrl}>{word("platform", video.platform)} ↗</Out></span> : <span>{word("platform", video.platform)}</span>}
       {video.source && <span>{word("kind", video.source.kind)}</span>}
       {posted !== undefined && <time dateTime={new Date(posted).toISOString()}>{date(posted)}</time>}
-      {isPlatform(video.sourceUrl) && <Out address={video.sourceUrl}>{t("video.open")}</Out>}
     </span>
   );
 }
