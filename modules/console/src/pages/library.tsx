@@ -111,10 +111,10 @@ function Overview() {
               </div>
               <Chosen of={selection} changed={list.reload} />
               {asGrid() ? <Grid items={entries.map(({ video }) => ({ video, page: "library" as const }))} selection={selection} /> : <Table caption={t("nav.library")} rows={entries} id={(entry) => entry.video.id} columns={columns} />}
+              <p class="muted small">{t("library.export")} <Link href={to("account")}>{t("library.exportLink")}</Link></p>
             </>
           )}
         </ShowPages>
-        <p class="muted small">{t("library.export")} <Link href={to("account")}>{t("library.exportLink")}</Link></p>
       </Card>
       <ImportFile briefed done={list.reload} />
       {deleting && <Delete video={deleting} close={() => setDeleting(null)} done={(made) => { setDeletion(made); list.reload(); }} />}

@@ -65,7 +65,7 @@ function Overview() {
         <CheckFilter name="archived" label={t("filter.archived")} />
       </Filters>
       <div class={plotted && !asGrid() ? "beside" : "stack"}>
-        <Card title={!plotted ? t(`outliers.${order}`) : scores.data ? t("outliers.listed", { n: scores.data.outliers }) : t("outliers.list")} aside={<div class="row tight"><Order values={orders} /><ViewSwitch /></div>}>
+        <Card title={!plotted ? t(`outliers.${order}`) : scores.data?.outliers ? t("outliers.listed", { n: scores.data.outliers }) : t("outliers.list")} aside={<div class="row tight"><Order values={orders} /><ViewSwitch /></div>}>
           <ShowPages of={list} lines={6} empty={empty}>
             {(items) => (
               <>

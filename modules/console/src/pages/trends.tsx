@@ -39,7 +39,7 @@ function Overview() {
   }, Object.values(wanted), "trends");
   const early = state.status === "insufficient_history";
   const empty = early
-    ? <Empty title={t("trends.early")} text={t("trends.earlyText", { n: state.scrolls })} />
+    ? <Empty title={t("trends.early")} text={t("trends.earlyText", { n: state.scrolls })}><Link class="button" href={to("scroll")}>{t("scroll.start")}</Link></Empty>
     : <Empty title={t("trends.none")} text={t(names.some((name) => filter(name)) ? "filter.none" : "trends.noneText")} />;
   return (
     <>
@@ -90,7 +90,7 @@ function Row({ trend, place }: { trend: Trend; place: number }) {
         <h2><span class="muted">{place}</span> <Link href={to("trends", trend.key)}><bdi>{labelOf(trend)}</bdi></Link> <Badge>{sortOf(trend.key)}</Badge></h2>
         <p class="row tight">
           {trend.direction && <Badge tone={directions[trend.direction]}>{word("direction", trend.direction)}</Badge>}
-          {trend.newCreators !== undefined && <span class="muted small">{t("trends.newCreators", { n: trend.newCreators })}</span>}
+          {trend.newCreators !== undefined && trend.newCreators > 0 && <span class="muted small">{t("trends.newCreators", { n: trend.newCreators })}</span>}
           {trend.metrics && <span class="muted small">{t("trends.videos", { n: trend.metrics.videoCount })} · {t("trends.growth", { times: number(trend.metrics.medianGrowthMultiple, 1) })}</span>}
         </p>
       </div>

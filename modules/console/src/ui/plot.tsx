@@ -92,9 +92,16 @@ export function logMarks(min: number, max: number): number[] {
   return marks.filter((mark) => mark >= min && mark <= max);
 }
 
-/** What a logarithmic axis needs beside its looks. */
+/** The width of a mark below a plot, in pixels at letters of 16. */
+const markWidth = 44;
+
+/** What a logarithmic axis needs beside its looks. Below a narrow plot it has fewer marks. */
 export const logAxis = {
-  splits: (_u: uPlot, _axis: number, min: number, max: number) => logMarks(min, max),
+  splits: (u: uPlot, axis: number, min: number, max: number) => {
+    const marks = logMarks(min, max);
+    const step = axis === 0 ? Math.ceil((marks.length * markWidth * zoom()) / Math.max(1, u.bbox.width / devicePixelRatio)) : 1;
+    return marks.filter((_, i) => i % step === 0);
+  },
   filter: (_u: uPlot, splits: number[]) => splits,
 };
 
