@@ -57,8 +57,8 @@ type BacktestRun struct {
 // OutlierRow counts what came of the outliers of one slice. A rate is null if there is
 // nothing to divide by.
 type OutlierRow struct {
-	// By is `all`, `run`, `platform`, `kind`, `age` (whole days at the flag) or `peers`;
-	// Of is the value.
+	// By is `all`, `run`, `platform`, `kind`, `age` (whole days at the flag), `peers` or
+	// `order`, whose counts [score.Table.BacktestOrders] explains; Of is the value.
 	By string `json:"by"`
 	Of string `json:"of"`
 	// Later is how many runs later the videos were scored again.
@@ -122,15 +122,13 @@ func Backtest(ctx context.Context, order BacktestOrder) (BacktestReport, error) 
 			return report, err
 		}
 		library.add(run)
-		outliers, err := library.outliers()
-		if err != nil {
+		if tested[i], err = library.score(run); err != nil {
 			return report, err
 		}
-		tested[i] = library.tested(run, outliers)
-		report.Runs = append(report.Runs, runRow(i+1, run, outliers))
+		report.Runs = append(report.Runs, runRow(i+1, run, tested[i]))
 		library.rank(i + 1)
 	}
-	report.Outliers = outlierRows(score.Backtest(tested))
+	report.Outliers = outlierRows(score.Backtest(tested), table.BacktestOrders(tested))
 	report.Trends = library.trends(order.Days)
 	return report, nil
 }
@@ -162,7 +160,7 @@ func runsOf(all []backtestReading) (runs [][]backtestReading) {
 	return runs
 }
 
-func runRow(number int, run []backtestReading, outliers []score.Outlier) BacktestRun {
+func runRow(number int, run []backtestReading, outliers []score.Tested) BacktestRun {
 	row := BacktestRun{Run: number, From: run[0].at, To: run[len(run)-1].at, Readings: len(run), Videos: len(outliers)}
 	for i := range outliers {
 		if o := &outliers[i]; o.Basis != score.NoBasis {

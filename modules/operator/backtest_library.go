@@ -21,7 +21,9 @@ type backtestReading struct {
 // videoFacts are what a record says of its video; empty if it does not.
 type videoFacts struct {
 	creatorID, handle string
-	known             score.Known
+	// followers are the creator's, as a record of followersAt has them; 0 if none does.
+	followers, followersAt int64
+	known                  score.Known
 	// hashtags as written; keys are nil if the record has no metadata.
 	hashtags []string
 	keys     []score.Key
@@ -34,6 +36,9 @@ func backtestReadingOf(r *stage.Record) backtestReading {
 	}
 	one := backtestReading{ref: r.Ref, at: *r.Metrics.ObservedAt, views: countOf(r.Metrics.Views), likes: countOf(r.Metrics.Likes)}
 	one.facts = videoFacts{creatorID: strings.TrimSpace(r.CreatorID)}
+	if n := r.Metrics.Followers; n != nil {
+		one.facts.followers, one.facts.followersAt = *n, one.at
+	}
 	one.facts.known.PostedAt = score.PostedAt(platforms.PostedAt(r.Platform, r.ExternalID), posted)
 	if r.Source != nil {
 		one.facts.handle = r.Source.Handle
@@ -89,6 +94,9 @@ func (f *videoFacts) update(later videoFacts) {
 	if later.handle != "" {
 		f.handle = later.handle
 	}
+	if later.followersAt > 0 {
+		f.followers, f.followersAt = later.followers, later.followersAt
+	}
 	f.known = f.known.With(later.known)
 	if len(later.keys) > 0 {
 		f.hashtags, f.keys = later.hashtags, later.keys
@@ -128,6 +136,8 @@ type backtestLibrary struct {
 	// numbers are those of creators, from 1.
 	numbers map[[2]string]int64
 	ranked  []rankedRun
+	// listed are the outliers after the last run that was scored.
+	listed map[int64]bool
 }
 
 func newBacktestLibrary(table *score.Table, generic func(key string) bool) *backtestLibrary {
@@ -165,10 +175,20 @@ func (l *backtestLibrary) creator(v *backtestVideo) int64 {
 	return l.numbers[at]
 }
 
-// outliers scores every video; one of no known creator has no peers of its own.
-func (l *backtestLibrary) outliers() ([]score.Outlier, error) {
-	creators, kinds := map[int64][]score.Reading{}, map[score.Kind][]score.Reading{}
-	var order []int64
+// gathered are the videos of a creator.
+type gathered struct {
+	readings []score.Reading
+	*score.Creator
+	// followers of the newest record that has them, which is of followersAt; 0 if none has.
+	followers, followersAt int64
+	stands                 map[score.Kind]*score.Standing
+}
+
+// score scores every video after a run; one of no known creator has no peers of its own.
+// Entered are the outliers that were none before.
+func (l *backtestLibrary) score(run []backtestReading) ([]score.Tested, error) {
+	creators, kinds := map[int64]*gathered{}, map[score.Kind][]score.Reading{}
+	var order []*gathered
 	for _, v := range l.videos {
 		r := score.Reading{
 			ID: v.id, Kind: v.facts.known.Kind(v.ref.Platform, v.facts.hashtags),
@@ -178,39 +198,48 @@ func (l *backtestLibrary) outliers() ([]score.Outlier, error) {
 		if creator == 0 {
 			creator = -v.id
 		}
-		if creators[creator] == nil {
-			order = append(order, creator)
+		c := creators[creator]
+		if c == nil {
+			c = &gathered{stands: map[score.Kind]*score.Standing{}}
+			creators[creator], order = c, append(order, c)
 		}
-		creators[creator] = append(creators[creator], r)
+		if c.readings = append(c.readings, r); v.facts.followersAt > c.followersAt {
+			c.followers, c.followersAt = v.facts.followers, v.facts.followersAt
+		}
 		kinds[r.Kind] = append(kinds[r.Kind], r)
 	}
-	niches := make(map[score.Kind]*score.Niche, len(kinds))
+	niches, standings := make(map[score.Kind]*score.Niche, len(kinds)), make(map[score.Kind]score.Standings, len(kinds))
 	for kind, readings := range kinds {
-		niches[kind] = l.table.NicheOf(readings)
+		niches[kind], standings[kind] = l.table.NicheOf(readings), score.Standings{}
 	}
-	all := make([]score.Outlier, 0, len(l.videos))
-	for _, creator := range order {
-		c := l.table.Creator(creators[creator])
-		for i := range c.Len() {
-			o, err := c.Score(i, niches[c.At(i).Kind], nil)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, o)
-		}
+	for _, c := range order {
+		c.Creator = l.table.Creator(c.readings)
+		c.Standings(c.followers, func(kind score.Kind, at score.Standing) {
+			c.stands[kind] = &at
+			standings[kind].Add(at, 1)
+		})
 	}
-	return all, nil
-}
-
-// tested are outliers with whether the run made the readings that they are scored by.
-func (l *backtestLibrary) tested(run []backtestReading, outliers []score.Outlier) []score.Tested {
 	read := make(map[[2]int64]bool, len(run))
 	for i := range run {
 		read[[2]int64{l.known[run[i].ref].id, run[i].at}] = true
 	}
-	all := make([]score.Tested, len(outliers))
-	for i, o := range outliers {
-		all[i] = score.Tested{Outlier: o, Read: read[[2]int64{o.ID, o.ObservedAt}]}
+	all, listed := make([]score.Tested, 0, len(l.videos)), map[int64]bool{}
+	for _, c := range order {
+		for i := range c.Len() {
+			kind := c.At(i).Kind
+			o, err := c.Score(i, niches[kind], nil)
+			if err != nil {
+				return nil, err
+			}
+			one := score.Tested{Outlier: o, Read: read[[2]int64{o.ID, o.ObservedAt}], Entered: o.Listed && !l.listed[o.ID]}
+			if o.OwnViews > 0 {
+				alike, _ := standings[kind].Alike(c.followers, c.stands[kind])
+				one.Early = o.Early(alike)
+			}
+			listed[o.ID] = o.Listed
+			all = append(all, one)
+		}
 	}
-	return all
+	l.listed = listed
+	return all, nil
 }

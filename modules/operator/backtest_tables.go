@@ -30,18 +30,15 @@ var (
 	peerBands = map[int]string{0: "of the niche", 3: "3 to 9", 10: "10 to 29", 30: "30"}
 )
 
+// orders of the rows of [score.Table.BacktestOrders], in the order of the tables.
+var orders = []string{"new", "rising", "views_per_hour", "early", "early_baseline"}
+
 // outlierRows sums the rows of each slice by how many runs later they were scored again.
-func outlierRows(rows []score.Row) []OutlierRow {
+func outlierRows(rows []score.Row, ordered []score.OrderRow) []OutlierRow {
 	all := []OutlierRow{}
 	for _, slice := range outlierSlices {
-		type at struct {
-			of    string
-			later int
-		}
-		index := map[at]int{}
-		found := []OutlierRow{}
-		order := slices.Clone(rows)
-		slices.SortStableFunc(order, func(a, b score.Row) int {
+		sorted := slices.Clone(rows)
+		slices.SortStableFunc(sorted, func(a, b score.Row) int {
 			switch slice.by {
 			case "run":
 				return cmp.Compare(a.Run, b.Run)
@@ -52,33 +49,51 @@ func outlierRows(rows []score.Row) []OutlierRow {
 			}
 			return cmp.Compare(slice.of(&a), slice.of(&b))
 		})
-		for i := range order {
-			r := &order[i]
-			key := at{slice.of(r), r.Later - r.Run}
-			if _, ok := index[key]; !ok {
-				index[key] = len(found)
-				found = append(found, OutlierRow{By: slice.by, Of: key.of, Later: key.later})
+		all = append(all, summed(slice.by, slice.of, sorted)...)
+	}
+	for _, order := range orders {
+		var its []score.Row
+		for _, row := range ordered {
+			if row.Order == order {
+				its = append(its, row.Row)
 			}
-			row := &found[index[key]]
-			row.Scored += r.Scored
-			row.Above += r.Above
-			row.Flagged += r.Flagged
-			row.Still += r.Still
 		}
-		place := map[string]int{}
-		for i := range found {
-			r := &found[i]
-			if _, ok := place[r.Of]; !ok {
-				place[r.Of] = len(place)
-			}
-			r.BaseRate, r.Precision, r.Recall = rate(r.Above, r.Scored), rate(r.Still, r.Flagged), rate(r.Still, r.Above)
-		}
-		slices.SortFunc(found, func(a, b OutlierRow) int {
-			return cmp.Or(cmp.Compare(place[a.Of], place[b.Of]), cmp.Compare(a.Later, b.Later))
-		})
-		all = append(all, found...)
+		all = append(all, summed("order", func(*score.Row) string { return order }, its)...)
 	}
 	return all
+}
+
+// summed are the sums of rows by what they are of, in the order of the rows.
+func summed(by string, of func(*score.Row) string, rows []score.Row) (found []OutlierRow) {
+	type at struct {
+		of    string
+		later int
+	}
+	index, place := map[at]int{}, map[string]int{}
+	for i := range rows {
+		r := &rows[i]
+		key := at{of(r), r.Later - r.Run}
+		if _, ok := place[key.of]; !ok {
+			place[key.of] = len(place)
+		}
+		if _, ok := index[key]; !ok {
+			index[key] = len(found)
+			found = append(found, OutlierRow{By: by, Of: key.of, Later: key.later})
+		}
+		row := &found[index[key]]
+		row.Scored += r.Scored
+		row.Above += r.Above
+		row.Flagged += r.Flagged
+		row.Still += r.Still
+	}
+	for i := range found {
+		r := &found[i]
+		r.BaseRate, r.Precision, r.Recall = rate(r.Above, r.Scored), rate(r.Still, r.Flagged), rate(r.Still, r.Above)
+	}
+	slices.SortFunc(found, func(a, b OutlierRow) int {
+		return cmp.Or(cmp.Compare(place[a.Of], place[b.Of]), cmp.Compare(a.Later, b.Later))
+	})
+	return found
 }
 
 // WriteTables writes the report as tables of text.

@@ -102,6 +102,59 @@ func TestBacktestNeedsTwoRuns(t *testing.T) {
 	}
 }
 
+// Six creators of 1,000 followers have four grown videos of 1,000 views. Eve of as many followers
+// has one such video and one of 990: more than the 969 that early views say, and no outlier of
+// the niche. Two more of 900 make both outliers among her own a day later.
+func TestBacktestOfEarlyViews(t *testing.T) {
+	t.Parallel()
+	orders := func(followers string) map[string]operator.OutlierRow {
+		var days [2]string
+		add := func(day int, handle string, video, views int) {
+			days[day] += fmt.Sprintf("instagram,%s%d,%s,2026-01-0%dT12:00:00Z,%d,9,%s,2026-03-0%dT12:00:00Z\n", handle, video, handle, video, views, followers, day+1)
+		}
+		for day := range days {
+			for _, handle := range strings.Fields("ada bo cy di ed flo") {
+				for video := range 4 {
+					add(day, handle, video+1, 1000)
+				}
+			}
+			add(day, "eve", 1, 1000)
+			add(day, "eve", 2, 990)
+		}
+		add(1, "eve", 3, 900)
+		add(1, "eve", 4, 900)
+		var paths []string
+		for i, rows := range days {
+			path := filepath.Join(t.TempDir(), fmt.Sprintf("day%d.csv", i))
+			if err := os.WriteFile(path, []byte("platform,externalId,handle,postedAt,views,likes,followers,observedAt\n"+rows), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, path)
+		}
+		found := map[string]operator.OutlierRow{}
+		for _, row := range backtestOf(t, paths...).Outliers {
+			if row.By == "order" {
+				found[row.Of] = row
+			}
+		}
+		return found
+	}
+	none, all := 0.0, 1.0
+	want := map[string]operator.OutlierRow{
+		"new":            {By: "order", Of: "new", Later: 1, Scored: 26, Above: 2, BaseRate: ptr(0.0769), Recall: &none},
+		"early":          {By: "order", Of: "early", Later: 1, Scored: 2, Above: 2, Flagged: 2, Still: 2, BaseRate: &all, Precision: &all, Recall: &all},
+		"early_baseline": {By: "order", Of: "early_baseline", Later: 1, Scored: 2, Above: 2, BaseRate: &all, Recall: &none},
+	}
+	if diff := cmp.Diff(want, orders("1000")); diff != "" {
+		t.Errorf("rows by order (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]operator.OutlierRow{"new": want["new"]}, orders("")); diff != "" {
+		t.Errorf("rows by order without followers (-want +got):\n%s", diff)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
 // realFile returns the path of a file of real data.
 func realFile(t *testing.T, name string) string {
 	t.Helper()
