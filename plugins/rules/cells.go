@@ -122,7 +122,7 @@ func (s *celler) step() {
 	switch {
 	case t.kind == mark:
 		s.at++ // one that means nothing
-	case t.kind == word && !s.in("degree", t.text) && !(s.in("size", t.text) && s.judged()) && (!s.in("unbound", t.text) || s.key("cell", s.behind(1).text) == "o") && (s.in("noise", t.text) || s.in("idle", t.text) || s.in("place", t.text)):
+	case t.kind == word && !s.in("degree", t.text) && !(s.in("size", t.text) && s.sized()) && (!s.in("unbound", t.text) || s.key("cell", s.behind(1).text) == "o") && (s.in("noise", t.text) || s.in("idle", t.text) || s.in("place", t.text)):
 		if len(s.run) > 0 {
 			s.held = append(s.held, t)
 		} else {
@@ -142,16 +142,17 @@ func (s *celler) step() {
 	}
 }
 
-// judged reports that nothing is between a verb and the end but this word: "hooks should be short".
-func (s *celler) judged() bool {
+// sized reports a size that no bound tells: "no long TikToks", "hooks should be short".
+func (s *celler) sized() bool {
 	last := len(s.cells) - 1
-	return last >= 0 && len(s.run) == 0 && strings.IndexByte("iMX", s.cells[last].class) >= 0 && s.behind(1).kind == mark
+	judged := last >= 0 && len(s.run) == 0 && strings.IndexByte("iMX", s.cells[last].class) >= 0 && s.behind(1).kind == mark
+	return judged || s.behind(1).kind == word && !slices.ContainsFunc(s.tokens, func(t token) bool { return s.measure(t.text) })
 }
 
 // phrase is the letter of the longest phrase of the grammar here.
 func (s *celler) phrase() (class byte, n int) {
 	key, n := s.find("cell", s.tokens, s.at)
-	if tail, _ := s.find("cell", s.tokens, s.at+1); tail == "T" && key == "F" {
+	if tail, _ := s.find("cell", s.tokens, s.at+1); (tail == "T" || tail == "z") && key == "F" {
 		return 'i', 1 // "are not allowed" is no "are not"
 	}
 	if n == 0 {
@@ -274,7 +275,7 @@ func (s *celler) worded(run []token) cell {
 		compares := strings.HasPrefix(key, "c ") && (i == 0 && (key == "c >" || key == "c <") || i+1 < len(run) && run[i+1].kind == number)
 		c.hard = c.hard || compares || s.near(t.text) != "" || s.in("unbound", t.text) || t.text == "than" || s.key("piece", t.text+" than") != "" || factor(strings.TrimPrefix(strings.Split(s.key("piece", t.text), ";")[0], "n ")) > 2 || t.kind == number && len(run) == 1 || t.kind == length
 		other := s.key("common", t.text) // of another language
-		if s.in("judgement", t.text) || s.in("degree", t.text) || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.knows(t.text) {
+		if s.in("judgement", t.text) || s.in("degree", t.text) || s.in("size", t.text) || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.knows(t.text) {
 			c.class = 'z'
 		}
 	}

@@ -146,7 +146,7 @@ func (r *reading) refuse(x *listed, list []node, all bool) (checks []Check, lost
 		if i > 0 && !all {
 			lost = append(lost, sharing(parts[i-1], one)...)
 		}
-		if joined := func(p part) bool { return p.or || p.and }; i > 0 && parts[i-1].numbers() && len(one.found) > 0 && !one.noun && !one.worded() && !slices.ContainsFunc(parts[i:], joined) {
+		if joined := func(p part) bool { return p.or || p.and }; i > 0 && parts[i-1].numbers() && len(one.found) > 0 && !one.noun && !(one.worded() && len(parts) > 2) && !slices.ContainsFunc(parts[i:], joined) {
 			lost = append(lost, "both") // "not more than a week old, in English": is the latter wanted?
 		}
 		if one.both && !one.relative && (one.numbers() || one.worded()) {
@@ -410,7 +410,7 @@ func merge(parts []part) (conditions []Condition, lost []string) {
 	}
 	for i := range conditions {
 		a := &conditions[i]
-		a.All = a.All && len(a.Values) > 1
+		a.All = a.All && len(a.Values) > 1 && sameWords(a.Field, Text)  // a video is on one platform
 		if slices.ContainsFunc(conditions[:i], func(b Condition) bool { // "TikTok at least 10k, Reels at least 5k"
 			return a.numeric() && a.Field == b.Field && a.In == b.In && a.Op == b.Op && (a.Number != b.Number || a.At != b.At)
 		}) {

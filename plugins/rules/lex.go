@@ -51,7 +51,7 @@ var shapes = []struct {
 	{date, lazy.Pattern(`^(20\d\d-\d\d-\d\d)\b`)},
 	{length, lazy.Pattern(`^(\d{1,4}:\d\d)\b`)},
 	{number, lazy.Pattern(`^\$?(\d{1,3}(?: \d{3})+\b|\.?\d+(?:[.,]\d+)*)((?i:k|mn?|mio|mil|bn?)\b)?(\+?)(%?)`)},
-	{hashtag, lazy.Pattern(`^[#＃]([\pL\pN\pM_]+)`)},
+	{hashtag, lazy.Pattern(`^[#＃]([\pN_]*[\pL\pM][\pL\pN\pM_]*)`)}, // "#1 in sales" is none
 	{handle, lazy.Pattern(`^@([\pL\pN\pM_](?:[\pL\pN\pM_.-]*[\pL\pN\pM_])?)(?:['’]s)?`)},
 	{quoted, lazy.Pattern(`^(?:"([^"”]*)["”]|“([^”"“]*)[”"“]|„([^“”"]*)[“”"]|«([^»]*)»|['‘` + "`" + `]((?:[^'’]|['’][\pL\pN])*)['’])`)},
 	{word, lazy.Pattern(`^((?i:w/o\b|w/)|(?i:min|max|approx)\.|[\pL\pN\pM_][\pL\pN\pM_'’]*)`)},

@@ -139,7 +139,7 @@ func (x *listed) part(n node) (out part) {
 			out.lost = append(out.lost, "a judgement")
 		}
 	}
-	if at := strings.IndexByte(letters, 'C'); at > 0 && x.mode == plain && strings.ContainsAny(letters[:at], "@#PLIZQHtw") {
+	if at := strings.IndexByte(letters, 'C'); at > 0 && (x.mode == plain || x.mode == must) && strings.ContainsAny(letters[:at], "@#PLIZQHtw") {
 		out.lost = append(out.lost, "what becomes of others") // "YouTube if over 1M views"
 	}
 	x.saying = x.saying || x.in != "" && strings.Contains(letters, "v")

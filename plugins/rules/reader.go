@@ -40,6 +40,9 @@ func (c *compiler) item(text string, name stage.Rule, prompt bool) (checks []Che
 	if len(checks)+len(lost) == 0 {
 		lost = []string{text}
 	}
+	if contradict(checks) { // "only Shorts, no YouTube"
+		lost = append(lost, "what is left")
+	}
 	partly = len(checks) > 0
 	if len(lost) > 0 && !prompt { // a rule that is half understood would drop what it should keep
 		checks = slices.DeleteFunc(checks, func(c Check) bool { return c.Effect != Prefer })
@@ -50,6 +53,21 @@ func (c *compiler) item(text string, name stage.Rule, prompt bool) (checks []Che
 		checks[i].Unless = mapped(checks[i].Unless, Condition.prepared)
 	}
 	return checks, lost, partly
+}
+
+// contradict reports checks of which one drops all that another requires.
+func contradict(checks []Check) bool {
+	for _, a := range checks {
+		for _, b := range checks {
+			if a.Effect == Require && b.Effect == Drop && !a.Any && len(a.Unless)+len(b.Unless) == 0 && len(b.Conditions) == 1 {
+				had, not := a.Conditions[0], b.Conditions[0]
+				if had.Field == not.Field && !had.numeric() && had.In == not.In && !slices.ContainsFunc(had.Values, func(v string) bool { return !slices.Contains(not.Values, v) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 func letters(cells []cell) string {
