@@ -88,33 +88,17 @@ func look(rec stage.Record, now time.Time) *facts {
 	if len(rec.Metadata) > 0 && jsonx.Unmarshal(rec.Metadata, &m, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 		m = metadata{}
 	}
-	var parts []string
-	for _, text := range []*flexible{m.Caption, m.Title} {
-		if text != nil {
-			f.known = true
-			parts = append(parts, string(*text))
+	f.parts = partsOf(rec, m)
+	var texts []string
+	for _, part := range []Part{Caption, Speech, OnScreen} {
+		if text := f.parts[part]; text != "" {
+			texts = append(texts, text)
 		}
 	}
-	if m.Description != "" {
-		parts = append(parts, string(m.Description))
-	}
-	f.parts = partsOf(rec, parts)
-	if e := rec.Evidence; e != nil {
-		for _, text := range []*string{e.Spoken, e.OnScreenText} {
-			if text != nil {
-				parts = append(parts, *text)
-			}
-		}
-	}
-	for _, sticker := range rec.Stickers[:min(len(rec.Stickers), 50)] {
-		parts = append(parts, sticker.Text)
-	}
-	for _, cue := range rec.Cues[:min(len(rec.Cues), 50)] {
-		parts = append(parts, cue.Text)
-	}
-	f.text = clip(strings.Join(parts, "\n"), mostText)
+	f.text = clip(strings.Join(texts, "\n"), mostText)
 	f.tag(m.Hashtags, rec.Keys)
-	f.known = f.known || f.text != "" || len(f.tags) > 0
+	_, captioned := f.parts[Caption]
+	f.known = captioned || f.text != "" || len(f.tags) > 0
 	f.sound = strings.ToLower(strings.TrimSpace(string(m.SoundTitle) + " " + string(m.SoundID)))
 	f.declared = strings.ToLower(string(m.Language))
 	f.duration = seconds(m.Duration)
@@ -150,10 +134,11 @@ func (f *facts) tag(list jsontext.Value, keys []stage.Key) {
 			break
 		}
 		rest = rest[at+1:]
-		if n := runLength(rest, wordRune); n > 0 {
-			f.tags[strings.ToLower(rest[:n])] = true
-			rest = rest[n:]
+		tag := rest
+		if end := strings.IndexFunc(rest, func(r rune) bool { return !wordRune(r) }); end >= 0 {
+			tag = rest[:end]
 		}
+		f.tags[strings.ToLower(tag)] = true
 	}
 	delete(f.tags, "")
 }

@@ -135,15 +135,6 @@ func shaped(s string) token {
 	return token{to: size}
 }
 
-func runLength(s string, in func(rune) bool) int {
-	for i, r := range s {
-		if !in(r) {
-			return i
-		}
-	}
-	return len(s)
-}
-
 // decimal reads digits with points and commas: groups of three are thousands,
 // else the last sign is the decimal point.
 func decimal(s string) float64 {

@@ -9,32 +9,27 @@ import (
 
 // partsOf gives the texts of which it is known where they are. Speech and on-screen text
 // are there once they were looked for, and empty if there are none.
-func partsOf(rec stage.Record, caption []string) map[Part]string {
+func partsOf(rec stage.Record, m metadata) map[Part]string {
 	parts := map[Part]string{}
-	add := func(part Part, text string) {
-		if had := parts[part]; had != "" && text != "" {
-			text = had + "\n" + text
-		} else if text == "" {
-			text = had
+	add := func(part Part, text *string) {
+		if text != nil {
+			parts[part] = clip(strings.Trim(parts[part]+"\n"+*text, "\n"), mostText)
 		}
-		parts[part] = clip(text, mostText)
 	}
-	for _, text := range caption {
-		add(Caption, text)
+	add(Caption, (*string)(m.Caption))
+	add(Caption, (*string)(m.Title))
+	if m.Description != "" {
+		add(Caption, (*string)(&m.Description))
 	}
 	if e := rec.Evidence; e != nil {
-		if e.Spoken != nil {
-			add(Speech, *e.Spoken)
-		}
-		if e.OnScreenText != nil {
-			add(OnScreen, *e.OnScreenText)
-		}
+		add(Speech, e.Spoken)
+		add(OnScreen, e.OnScreenText)
 	}
 	for _, cue := range rec.Cues[:min(len(rec.Cues), 50)] {
-		add(Speech, cue.Text)
+		add(Speech, &cue.Text)
 	}
 	for _, sticker := range rec.Stickers[:min(len(rec.Stickers), 50)] {
-		add(OnScreen, sticker.Text)
+		add(OnScreen, &sticker.Text)
 	}
 	for _, part := range []Part{Speech, OnScreen} { // as the hook's opening: speech first
 		if text, known := parts[part]; known && parts[Hook] == "" {
