@@ -145,8 +145,8 @@ func (s *celler) step() {
 // sized reports a size that no bound tells: "no long TikToks", "hooks should be short".
 func (s *celler) sized() bool {
 	last := len(s.cells) - 1
-	judged := last >= 0 && len(s.run) == 0 && strings.IndexByte("iMX", s.cells[last].class) >= 0 && s.behind(1).kind == mark
-	return judged || s.behind(1).kind == word && !slices.ContainsFunc(s.tokens, func(t token) bool { return s.measure(t.text) })
+	judged := s.before() == "be" || last >= 0 && len(s.run) == 0 && strings.IndexByte("iMX", s.cells[last].class) >= 0
+	return judged && s.behind(1).kind == mark || s.behind(1).kind == word && !slices.ContainsFunc(s.tokens, func(t token) bool { return s.measure(t.text) })
 }
 
 // phrase is the letter of the longest phrase of the grammar here.
