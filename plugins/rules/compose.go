@@ -117,7 +117,7 @@ func (r *reading) except(checks []Check, lost []string) func(list []node) ([]Che
 			}
 			for _, choice := range choices {
 				of := func(c Condition) bool {
-					return slices.ContainsFunc(choice, func(x Condition) bool { return x.String() == c.String() })
+					return slices.ContainsFunc(choice, func(x Condition) bool { return speaker{}.phrase(x) == speaker{}.phrase(c) })
 				}
 				if check.Unless = choice; !slices.ContainsFunc(check.Conditions, of) { // "no YouTube, except Shorts under 30s"
 					out = append(out, check)

@@ -1,9 +1,7 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -80,52 +78,6 @@ func (c Condition) numeric() bool { return len(c.Values) == 0 && c.Field != Ques
 // marks are what people write before a value.
 var marks = map[Field]string{Hashtag: "#", Creator: "@"}
 
-// String is the condition as people read it.
-func (c Condition) String() string {
-	name, verb, join := string(c.Field), " is ", " or "
-	switch {
-	case c.numeric() && c.In != "":
-		name = string(c.In) + " " + name
-	case c.In != "":
-		name = string(c.In)
-	}
-	if c.Not {
-		name = "not " + name
-	}
-	switch {
-	case c.numeric():
-		return name + " " + c.Op + " " + c.bound()
-	case c.Field == Question:
-		return strings.Replace(name, "question", "hook is a question", 1)
-	case c.Field == Text:
-		verb = " mentions "
-	}
-	if c.All {
-		join = " and "
-	}
-	return name + verb + strings.Join(mapped(c.Values, func(value string) string {
-		if (c.Field == Text || c.Field == Sound) && !strings.HasPrefix(value, "#") {
-			return strconv.Quote(value)
-		}
-		return marks[c.Field] + value
-	}), join)
-}
-
-func (c Condition) bound() string {
-	n := strconv.FormatFloat(c.Number, 'f', -1, 64)
-	switch c.Field {
-	case Duration:
-		return n + " s"
-	case Age:
-		return n + " " + c.Unit
-	case Engagement, LikeRate:
-		return speaker{}.percent(c.Number) + "%"
-	case Posted:
-		return c.At.Format(time.DateOnly)
-	}
-	return n
-}
-
 // Effect is what a check does.
 type Effect string
 
@@ -160,25 +112,4 @@ func (c Check) exact() bool {
 		tags := !slices.ContainsFunc(c.Values, func(value string) bool { return !strings.HasPrefix(value, "#") })
 		return c.Field == Text && !tags || c.Field == Language || c.Field == Question
 	})
-}
-
-// String is the check as people read it.
-func (c Check) String() string {
-	with := " and "
-	if c.Any {
-		with = " or "
-	}
-	out := string(c.Effect) + " " + join(c.Conditions, with)
-	if len(c.Unless) > 0 {
-		out += " unless " + join(c.Unless, " or ")
-	}
-	return out
-}
-
-func join(conditions []Condition, with string) string {
-	parts := make([]string, len(conditions))
-	for i, c := range conditions {
-		parts[i] = fmt.Sprint(c)
-	}
-	return strings.Join(parts, with)
 }

@@ -249,9 +249,9 @@ func BenchmarkJudge(b *testing.B) {
 func TestDropsSayWhichWordWasFound(t *testing.T) {
 	t.Parallel()
 	for caption, want := range map[string]string{
-		"Déballage du nouveau moulin": `dropped: drop if text mentions "unboxings" (here "déballage")`,
-		"Unboxing time":               `dropped: drop if text mentions "unboxings"`,
-		"#espressounboxing":           `dropped: drop if text mentions "unboxings" (here "unboxing")`,
+		"Déballage du nouveau moulin": `dropped: the rule drops videos that mention the word "unboxings" (here "déballage")`,
+		"Unboxing time":               `dropped: the rule drops videos that mention the word "unboxings"`,
+		"#espressounboxing":           `dropped: the rule drops videos that mention the word "unboxings" (here "unboxing")`,
 	} {
 		t.Run(caption, func(t *testing.T) {
 			metadata, err := json.Marshal(map[string]string{"caption": caption})

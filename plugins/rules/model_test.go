@@ -220,7 +220,7 @@ func TestModelDecidesWhatChecksCannot(t *testing.T) {
 			for _, v := range verdicts {
 				want := map[string]string{
 					"kept": "the model sees no rule broken; relevance", "notreally": "the model sees no rule broken; relevance",
-					"worded": byModel, "unworded": byModel, "unkind": byModel, "few": "dropped: require views >= 1000", "wordless": "relevance",
+					"worded": byModel, "unworded": byModel, "unkind": byModel, "few": "dropped: the rule keeps only videos with at least 1,000 views", "wordless": "relevance",
 				}[v.ExternalID]
 				if !strings.HasPrefix(v.Reason, want) {
 					t.Errorf("batch %s: %s: reason %q, want %q", batch, v.ExternalID, v.Reason, want)

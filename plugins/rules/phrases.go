@@ -135,8 +135,6 @@ func (x *listed) part(n node) (out part) {
 		case '@', '#', 'P', 'L', 'I', 'Z', 'Q':
 			out.on = out.on || c.class == 'P' && i > 0 && n.cells[i-1].class == 's'
 			out.take(c.found[0])
-		case 'y':
-			out.lost = append(out.lost, "a judgement")
 		}
 	}
 	if at := strings.IndexByte(letters, 'C'); at > 0 && (x.mode == plain || x.mode == must) && strings.ContainsAny(letters[:at], "@#PLIZQHtw") {

@@ -62,7 +62,7 @@ func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
 		if _, judged := said[check.Item]; judged && !check.exact() {
 			verdict.Reason = p.speaker.say("by model")
 		} else {
-			verdict.Reason = clip(p.speaker.dropped(check)+p.speaker.otherwise(check, f), 500)
+			verdict.Reason = clip(p.speaker.with("dropped", p.speaker.sentence(*check))+p.speaker.otherwise(check, f), 500)
 		}
 		return verdict
 	}
@@ -85,7 +85,7 @@ func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
 		}
 		if share := check.met(f); share > 0 {
 			verdict.Rank += 0.5 * share
-			reason += "; preferred: " + clip(join(check.Conditions, " and "), 120)
+			reason += "; preferred: videos " + clip(speaker{}.phrases(check.Conditions, "and"), 120)
 		}
 	}
 	if said != nil {

@@ -114,14 +114,6 @@ func (s speaker) quote(value string) string {
 	return s.with("quote", quoted[1:len(quoted)-1])
 }
 
-// dropped is why a check drops a video.
-func (s speaker) dropped(c *Check) string {
-	if s.at == 0 {
-		return "dropped: " + c.String()
-	}
-	return s.sentence(*c)
-}
-
 // choice is a word by its number: one/many.
 var choice = lazy.Pattern(`(\pL+)/(\pL+)`)
 
