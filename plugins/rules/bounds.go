@@ -149,8 +149,8 @@ func count(pieces []piece, bare bool) []Condition {
 			if field == Likes && p.text != "count" {
 				field = LikeRate
 			}
-		case '-', '&':
-			ranged = ranged || last == 0
+		case '-', 'b':
+			ranged = ranged || p.class == 'b' || last == 0
 		case 'c', 'o':
 			if op, age, _ := strings.Cut(p.key, " "); c.op == "" {
 				c = comparison{op, age != ""}
@@ -164,8 +164,6 @@ func count(pieces []piece, bare bool) []Condition {
 		q.of(field)
 	}
 	switch {
-	case ranged && all[0].unit != "" && all[0].field == Duration && q.field == Duration && q.scale < all[0].scale && slices.ContainsFunc(pieces, func(p piece) bool { return p.class == '&' }):
-		q.value, ranged = q.value+all[0].value, false // "2 minutes and 30 seconds"
 	case ranged:
 		all[0].inherit(*q)
 		low, ok1 := all[0].condition(comparison{">=", c.age})
@@ -174,8 +172,10 @@ func count(pieces []piece, bare bool) []Condition {
 			return nil
 		}
 		return []Condition{low, high}
+	case len(all) > 1 && (q.field != Duration || all[0].field != Duration):
+		return nil // "a week and 3 days"
 	case len(all) > 1:
-		q.value += all[0].value // "1 minute 30 seconds"
+		q.value += all[0].value // "1 minute and 30 seconds"
 	}
 	if q.plus && c.op == "" {
 		c.op = ">="

@@ -315,16 +315,16 @@ func (r *reading) require(list, body []node) (checks []Check, lost []string) {
 // "prefer" and what a prompt says of platforms, languages and creators.
 func (r *reading) wish(m mode, list []node) (checks []Check, lost []string) {
 	parts := r.context(m).parts(list)
+	binds := func(c Condition) bool { return m != soft && c.binds(r.prompt) }
 	if m != soft {
 		checks = perPlatform(parts)
-		if either, ok := alternatives(parts); len(checks) == 0 && either != nil {
+		if either, ok := alternatives(parts); len(checks) == 0 && either != nil && slices.ContainsFunc(either[0].Conditions, binds) {
 			return either, nil
 		} else if !ok {
 			return nil, []string{"or between different things"}
 		}
 	}
 	conditions, lost := merge(parts)
-	binds := func(c Condition) bool { return m != soft && c.binds(r.prompt) }
 	bound := len(checks) > 0 || slices.ContainsFunc(conditions, binds)
 	for _, condition := range conditions {
 		switch {
