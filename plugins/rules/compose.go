@@ -182,8 +182,8 @@ func sharing(before part, one *part) (lost []string) {
 		return c.Field == Platform || c.Field == Language || c.Field == Creator || c.Field == Kind
 	}
 	a, b := before.found, one.found
-	if before.relative && one.and && slices.ContainsFunc(a, Condition.numeric) && slices.ContainsFunc(b, Condition.numeric) && a[0].Field != b[0].Field {
-		return []string{"both"} // "skip videos that are over 2 minutes and have under 100 likes"
+	if before.relative && one.and && !sameWords(a[len(a)-1].Field, b[0].Field) {
+		return []string{"both"} // "skip videos that are over 2 minutes and in German"
 	}
 	same := func(c Condition) bool { return c.Field == b[0].Field || c.numeric() && b[0].numeric() }
 	rest := slices.DeleteFunc(slices.Clone(a), same)
@@ -192,7 +192,7 @@ func sharing(before part, one *part) (lost []string) {
 		return nil
 	}
 	at := slices.IndexFunc(a, head)
-	if at < 0 || len(a) == 1 || slices.ContainsFunc(b, head) {
+	if at < 0 || len(a) == 1 || slices.ContainsFunc(b, func(c Condition) bool { return head(c) && (!one.or || c.Field == a[at].Field) }) {
 		return nil
 	}
 	if !one.or {
@@ -297,6 +297,11 @@ func (r *reading) require(list, body []node) (checks []Check, lost []string) {
 	}
 	conditions, missed := merge(parts)
 	lost = append(lost, missed...)
+	for i, p := range parts { // "only English videos and videos by @foo"
+		if p.and && p.noun && i > 0 && len(p.found) > 0 && len(parts[i-1].found) > 0 && !sameWords(p.found[0].Field, parts[i-1].found[0].Field) {
+			lost = append(lost, "both")
+		}
+	}
 	platform := func(c Condition) bool { return c.Field == Platform }
 	if slices.ContainsFunc(subject, platform) && slices.ContainsFunc(conditions, platform) {
 		return nil, append(lost, "a platform of a platform") // "from Instagram only Reels"
@@ -320,8 +325,8 @@ func (r *reading) wish(m mode, list []node) (checks []Check, lost []string) {
 		checks = perPlatform(parts)
 		if either, ok := alternatives(parts); len(checks) == 0 && either != nil && slices.ContainsFunc(either[0].Conditions, binds) {
 			return either, nil
-		} else if !ok {
-			return nil, []string{"or between different things"}
+		} else if !ok || len(checks) > 0 && slices.ContainsFunc(parts, func(p part) bool { return p.or }) && slices.ContainsFunc(parts, func(p part) bool { return len(p.found) > 0 }) {
+			return nil, []string{"or between different things"} // "5k views or 500 likes on TikTok"
 		}
 	}
 	conditions, lost := merge(parts)
