@@ -182,8 +182,8 @@ func sharing(before part, one *part) (lost []string) {
 		return c.Field == Platform || c.Field == Language || c.Field == Creator || c.Field == Kind
 	}
 	a, b := before.found, one.found
-	if before.relative && one.and && !sameWords(a[len(a)-1].Field, b[0].Field) {
-		return []string{"both"} // "skip videos that are over 2 minutes and in German"
+	if (before.relative || before.noun) && one.and && !sameWords(a[len(a)-1].Field, b[0].Field) {
+		return []string{"both"} // "videos with #ad and under 10k views are out"
 	}
 	same := func(c Condition) bool { return c.Field == b[0].Field || c.numeric() && b[0].numeric() }
 	rest := slices.DeleteFunc(slices.Clone(a), same)
