@@ -98,6 +98,14 @@ func (r *reading) zip(at io.ReaderAt, size int64, name string) error {
 		}
 		return r.tables.excel(at, size, name)
 	}
+	for part, words := range map[string]string{
+		"content.xml": "a spreadsheet or a text of OpenDocument: save its table as .xlsx or CSV", "word/document.xml": "a document of Word: save its table as CSV",
+		"ppt/presentation.xml": "slides of PowerPoint: save the table as CSV", "xl/workbook.bin": "Excel's binary format: save it as .xlsx or CSV", "Index/Document.iwa": "a file of Numbers or Pages: export it as .xlsx or CSV",
+	} {
+		if slices.ContainsFunc(archive.File, func(f *zip.File) bool { return f.Name == part }) {
+			return errors.New(words)
+		}
+	}
 	if r.inZip > maxZips {
 		return errors.New("a zip in a zip in a zip: unpack it first")
 	}

@@ -189,10 +189,30 @@ func (r *tables) sheet(book *excelize.File, name string, m *Map) (*sheetRows, *h
 		return nil, nil, nil, err
 	}
 	sample := all[header.row+1:]
-	if !anyLink(sample) {
-		again.lead(header, sample, lines[header.row+1:], r.linked(name))
+	lines = lines[header.row+1:]
+	switch some := slices.ContainsFunc(sample, func(row []string) bool { return !anyLink([][]string{row}) }); {
+	case !anyLink(sample):
+		again.lead(header, sample, lines, r.linked(name))
+	case some && m == nil:
+		again.fillIn(sample, lines, r.linked(name))
 	}
 	return again, header, sample, nil
+}
+
+// fillIn puts where cells lead in place of their texts, in columns whose other cells are addresses of videos.
+func (s *sheetRows) fillIn(sample [][]string, lines []int, links cellLinks) {
+	columns := map[int]bool{}
+	for _, row := range sample {
+		for column, cell := range row {
+			if readLink(cell).kind == videoLink {
+				columns[column] = true
+			}
+		}
+	}
+	s.links, s.filled = links, columns
+	for i, row := range sample {
+		sample[i] = s.leads(row, lines[i])
+	}
 }
 
 // firstRows are the first rows of a sheet, as many as are turned, and one more.
@@ -247,6 +267,12 @@ func (s *sheetRows) lead(header *headerRow, sample [][]string, lines []int, link
 
 // leads is a row with the addresses that its cells lead to.
 func (s *sheetRows) leads(row []string, line int) []string {
+	for column, address := range s.links[line] {
+		if s.filled[column] && column < len(row) && readLink(row[column]).kind == noLink {
+			row = slices.Clone(row)
+			row[column] = address
+		}
+	}
 	if len(s.linked) == 0 || len(row) == 0 {
 		return row
 	}
@@ -270,6 +296,8 @@ type sheetRows struct {
 	linked []int
 	links  cellLinks
 	before int
+	// filled are columns of addresses, in which a cell may show another text than where it leads.
+	filled map[int]bool
 }
 
 func openSheet(book *excelize.File, name string) (*sheetRows, error) {

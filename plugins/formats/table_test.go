@@ -353,6 +353,57 @@ func TestSpreadsheets(t *testing.T) {
 	}
 }
 
+// TestAddressesBesideCellsThatLeadToVideos: most rows have the address, and some a text that one clicks on.
+func TestAddressesBesideCellsThatLeadToVideos(t *testing.T) {
+	t.Parallel()
+	book := excelize.NewFile()
+	for i, row := range [][]any{{"Link", "Note", "Views"}, {"Watch", "mail", 5}, {"https://www.tiktok.com/@moka/video/7290000000000004803", "mail", 6}} {
+		if err := book.SetSheetRow("Sheet1", fmt.Sprintf("A%d", i+1), &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for cell, address := range map[string]string{"A2": "https://www.tiktok.com/@moka/video/7290000000000004802", "B3": "https://www.tiktok.com/@moka/video/7290000000000004809"} {
+		if err := book.SetCellHyperLink("Sheet1", cell, address, "External"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "a.xlsx")
+	if err := book.SaveAs(path); err != nil {
+		t.Fatal(err)
+	}
+	recs, report := readPath(t, path, Options{})
+	if got, want := idsOf(recs), "7290000000000004802 7290000000000004803"; got != want {
+		t.Errorf("got %q, want %q: %+v", got, want, report)
+	}
+}
+
+// TestZipsThatAreNoZipsOfFiles says which program wrote them.
+func TestZipsThatAreNoZipsOfFiles(t *testing.T) {
+	t.Parallel()
+	for part, want := range map[string]string{"content.xml": "OpenDocument", "word/document.xml": "Word", "xl/workbook.bin": "binary format", "Index/Document.iwa": "Numbers"} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "a.zip")
+			var body bytes.Buffer
+			writer := zip.NewWriter(&body)
+			for _, name := range []string{"mimetype", part} {
+				if _, err := writer.Create(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := writer.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, body.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, report := readPath(t, path, Options{}); !strings.Contains(report.Skips[Unreadable].Detail, want) {
+				t.Errorf("got %+v, want %q", report.Skips, want)
+			}
+		})
+	}
+}
+
 // TestCellsThatLeadToVideos: a title that one clicks on, by a hyperlink of the cell or by a formula.
 func TestCellsThatLeadToVideos(t *testing.T) {
 	t.Parallel()
