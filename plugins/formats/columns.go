@@ -67,12 +67,15 @@ type sampleColumns []sampleColumn
 // maxSampleRows is how many rows decide about a table.
 const maxSampleRows = 1000
 
-// noTotals are the rows of a sample without those that have a word for a total in one of their
-// first cells.
-func (v *vocabulary) noTotals(rows [][]string) (kept [][]string) {
+// noTotals are the rows of a sample, as far as its header counts, without those that have a word for a
+// total in one of their first cells.
+func (v *vocabulary) noTotals(header []string, rows [][]string) (kept [][]string) {
 	for _, row := range rows {
 		total := func(cell string) bool {
 			return cell != "" && len(cell) < 60 && !strings.ContainsAny(cell, "0123456789/") && v.total[foldName(cell)]
+		}
+		if otherHeader(header, row) { // what is below it is another table
+			break
 		}
 		rule := strings.Trim(strings.Join(row, ""), "-: ") == "" // of a table in Markdown
 		if !rule && !rowOfTypes(row) && !slices.ContainsFunc(row[:min(3, len(row))], total) {
@@ -80,6 +83,14 @@ func (v *vocabulary) noTotals(rows [][]string) (kept [][]string) {
 		}
 	}
 	return kept
+}
+
+// otherHeader reports a row of the names in a header, in another order.
+func otherHeader(header, row []string) bool {
+	if len(row) != len(header) || len(row) < 2 || slices.Equal(header, row) {
+		return false
+	}
+	return !slices.ContainsFunc(row, func(cell string) bool { return cell == "" || !slices.Contains(header, cell) })
 }
 
 func newUnderstanding(header []string, rows [][]string) *understanding {
@@ -103,7 +114,7 @@ func newUnderstanding(header []string, rows [][]string) *understanding {
 // understand takes each column for what its name and its values say.
 func (r *tables) understand(header []string, rows [][]string) *understanding {
 	v := r.words()
-	u := newUnderstanding(header, v.noTotals(rows))
+	u := newUnderstanding(header, v.noTotals(header, rows))
 	u.words = v.count
 	votes := map[string]int{}
 	coded := codebook(header)
@@ -135,6 +146,7 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 	u.takeViews()
 	u.takeIDs()
 	u.takeTimes()
+	u.takeDay()
 	u.leaveSaved()
 	u.takeCreator()
 	u.leaveGains()
@@ -453,7 +465,7 @@ var flagWords = wordSet("like liked share shared save saved bookmark bookmarked 
 func (u *understanding) isCount(s string) bool {
 	style := numberStyle{languages: u.languages, words: u.words}
 	c := style.count(s)
-	return !c.bad || c.hidden || style.amountLike(s)
+	return !c.bad || c.hidden || style.amountLike(s) || errorCell().MatchString(s)
 }
 
 // amountLike reports a text that begins as a number and is none in this style alone.
@@ -695,6 +707,19 @@ func (u *understanding) takeTimes() {
 		}
 	case u.later(plain, u.at["postedAt"]):
 		u.take("observedAt", plain, fmt.Sprintf("named %q, and never before the post", name))
+	}
+}
+
+// takeDay takes the day in the name of the views for that of the counts.
+func (u *understanding) takeDay() {
+	at, ok := u.at["views"]
+	if !ok || u.has("observedAt") || u.constants["observedAt"] != "" {
+		return
+	}
+	if _, day := nameDay(u.header[at]); day != "" {
+		if when, ok := (&timeStyle{}).read(day); ok {
+			u.constants["observedAt"] = time.UnixMilli(when.at).UTC().Format(time.DateOnly)
+		}
 	}
 }
 

@@ -25,9 +25,9 @@ type rowTable struct {
 	numbers map[string]*numberStyle
 	times   map[string]*timeStyle
 	unit    string
-	// rounded says that a spreadsheet has rounded the ids.
-	rounded bool
-	words   *vocabulary
+	// rounded says that a spreadsheet has rounded the ids, and someRounded that it has some of them.
+	rounded, someRounded bool
+	words                *vocabulary
 	// types are the columns that say what kind of post it is. inferred says that no map names
 	// the columns, and named that the creator's one has display names.
 	types           []int
@@ -286,7 +286,7 @@ func (r *tables) style(t *rowTable, u *understanding) {
 		t.times[field] = &timeStyle{layouts: t.TimeLayouts, zone: zone, order: order, since1904: r.since1904, languages: u.languages}
 	}
 	if at, ok := t.at["externalId"]; ok {
-		t.rounded = roundedIDs(u.columns[at].values)
+		t.rounded, t.someRounded = roundedIDs(u.columns[at].values), someRounded(u.columns[at].values)
 	}
 }
 
@@ -303,6 +303,20 @@ func roundedIDs(ids []string) bool {
 		least, sum, n = min(least, zeros), sum+zeros, n+1
 	}
 	return n > 0 && (least >= 2 && sum >= 8 || least >= 3 && n > 1 || least >= 4)
+}
+
+// spreadsheetZeros end an id that a spreadsheet has rounded to its 15 digits, and one in ten thousand others.
+const spreadsheetZeros = "0000"
+
+// someRounded reports more ids with the zeros of a spreadsheet than chance gives, as where tables were joined.
+func someRounded(ids []string) bool {
+	rounded := 0
+	for _, id := range ids {
+		if len(id) >= 17 && strings.HasSuffix(strings.TrimSuffix(plainID(id), ".0"), spreadsheetZeros) {
+			rounded++
+		}
+	}
+	return rounded > 0 && 100*rounded >= len(ids)
 }
 
 // text is a field of the present row, or its constant.

@@ -24,6 +24,10 @@ type timeStyle struct {
 	latest int64
 }
 
+// shownDigits are how many digits and signs a spreadsheet shows of a long number, as 1.75133E+12: hours of
+// a time are lost then.
+const shownDigits = 7
+
 // stamp is a time that was read.
 type stamp struct {
 	at int64
@@ -50,6 +54,9 @@ func (t *timeStyle) read(s string) (when stamp, ok bool) {
 	}
 	if parts := calledDate().FindStringSubmatch(s); parts != nil {
 		return t.bound(calledTime(parts[1], zone))
+	}
+	if scientific().MatchString(s) && strings.IndexAny(s, "eE") <= shownDigits {
+		return stamp{}, false
 	}
 	if n, err := strconv.ParseFloat(s, 64); err == nil {
 		if t.since1904 && n < lastSerial {

@@ -57,6 +57,9 @@ func (t *rowTable) identify(rec *stage.Record) *fault {
 		return &fault{NoID, fmt.Sprintf("externalId: %.20q is missing or cannot name a video", id)}
 	}
 	rec.Ref = stage.Ref{Platform: platform, ExternalID: id}
+	if found.led {
+		address = found.address
+	}
 	if rec.SourceURL = webAddress(address); rec.SourceURL == "" && found.kind == videoLink {
 		rec.SourceURL = webAddress(found.address)
 	}
@@ -148,7 +151,7 @@ func (t *rowTable) noVideo(id, address string) *fault {
 var (
 	scientific  = lazy.Pattern(`^\d([.,]\d+)?[eE]\+?\d+$`)
 	zeroDecimal = lazy.Pattern(`^\d+[.,]0+$`)
-	errorCell   = lazy.Pattern(`^#([A-Z]+[!?/]|N/A)`)
+	errorCell   = lazy.Pattern(`^(#([A-Z]+[!?/]|N/A)|Loading(\.\.\.|…)$)`)
 )
 
 // groupedID is an id that a spreadsheet shows as a number: 7,290,000,000,000,003,901.
@@ -189,6 +192,8 @@ func (t *rowTable) mend(platform, text string) (id, problem string) {
 		return id, fmt.Sprintf("%.30q is none: ids of TikTok are digits", id)
 	case platform == "tiktok" && t.rounded && len(id) >= 17:
 		return id, "a spreadsheet has rounded the ids, all end in zeros: export the column as text, or add the column of addresses"
+	case platform == "tiktok" && t.someRounded && len(id) >= 17 && strings.HasSuffix(id, spreadsheetZeros):
+		return id, "a spreadsheet has rounded it, it ends in zeros: export the column as text, or add the column of addresses"
 	case platform == "instagram" && (allDigits(strings.ReplaceAll(id, "_", "")) && len(id) > 14):
 		return t.instagramNumber(id)
 	}

@@ -20,6 +20,8 @@ type link struct {
 	creator string
 	// address is the address in full.
 	address string
+	// led says that it was in the address of another site, which only leads to it.
+	led bool
 }
 
 type linkKind int
@@ -72,6 +74,11 @@ func readLink(text string) link {
 		found.instagram(parts)
 	}
 	if found.kind == noLink {
+		if to := redirected(at, host); to != "" {
+			found = readLink(to)
+			found.led = true
+			return found
+		}
 		platform, account := platforms.Account(host, parts)
 		isChannel := len(parts) > 0 && parts[0] == "channel"
 		if account == "" || len(parts) > 3 || isChannel && !strings.HasPrefix(account, "UC") {
@@ -83,6 +90,24 @@ func readLink(text string) link {
 		}
 	}
 	return found
+}
+
+// redirected is where an address of a site leads that only leads on, as in texts copied out of mails, chats and
+// search results, or that keeps copies of pages; empty for any other.
+func redirected(at *url.URL, host string) string {
+	switch host = strings.TrimPrefix(host, "www."); {
+	case host == "web.archive.org":
+		if from := strings.Index(at.Path, "/http"); from > 0 {
+			return strings.TrimLeft(at.Path[from:], "/") + "?" + at.RawQuery
+		}
+	case strings.HasPrefix(host, "google.") && at.Path == "/url", host == "l.instagram.com", host == "youtube.com" && at.Path == "/redirect", strings.HasSuffix(host, ".safelinks.protection.outlook.com"):
+		for _, name := range []string{"q", "url", "u"} {
+			if to := at.Query().Get(name); strings.HasPrefix(to, "http") {
+				return to
+			}
+		}
+	}
+	return ""
 }
 
 func part(parts []string, at int) string {
@@ -193,5 +218,14 @@ func platformOf(text string) string {
 	if known := platformWords[foldName(text)]; known != "" {
 		return known
 	}
+	if strings.ContainsAny(text, "_ -") {
+		tokens := nameTokens(text)
+		if known := platformWords[part(tokens, 0)]; known != "" && !slices.ContainsFunc(tokens[1:], func(token string) bool { return !accountKinds[token] }) {
+			return known
+		}
+	}
 	return platformName(text)
 }
+
+// accountKinds follow the name of a platform where a program names what kind of account it is of: INSTAGRAM_BUSINESS.
+var accountKinds = wordSet("business creator account profile channel page video videos reels shorts feed post")

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -45,9 +46,9 @@ func (r *reading) listRow(cells [][]byte, t *listTable, c scope, line, depth int
 		t.unnamed = true
 	}
 	switch {
-	case t.unnamed && c.quiet: // no row: a page has objects behind texts
+	case t.unnamed && (c.quiet || slices.ContainsFunc(cells, isObject)): // no row: some have objects behind texts
 		for _, cell := range cells {
-			if kind := jsontext.Value(cell).Kind(); (kind == '{' || kind == '[') && depth < maxSearch {
+			if kind := jsontext.Value(cell).Kind(); (kind == '{' || kind == '[' && c.quiet) && depth < maxSearch {
 				if err := r.element(cell, c, line, depth+1); err != nil {
 					return err
 				}

@@ -460,3 +460,45 @@ func TestTwoEncodingsInOneTable(t *testing.T) {
 		})
 	}
 }
+
+// TestDamageInPartOfATable reads what is whole of a table, and names the rest.
+func TestDamageInPartOfATable(t *testing.T) {
+	t.Parallel()
+	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
+	readEach(t, []reads{
+		{"two of three ids rounded", "a.csv", "video_id,username,views\n7521900000040000000,a,5\n7521900000050000000,b,6\n7521900000000000031,c,7\n", []string{"7521900000000000031 7 - - -"}, "has rounded it"},
+		{"one of many ids that ends in zeros by chance", "a.csv", "video_id,username,views\n7521900000000010000,a,5\n" + manyRows(200), append([]string{"7521900000000010000 5 - - -"}, manyBriefs(200)...), ""},
+		{"times of which a spreadsheet shows five decimals", "a.csv", "url,create_time,views\nhttps://youtu.be/AAAAAAAAS03,1.75133E+12,5\n", []string{"AAAAAAAAS03 5 - - -"}, "none of postedAt"},
+		{"a time that a program writes short", "a.csv", "url,create_time,views\nhttps://youtu.be/AAAAAAAAS03,1.751328e+09,5\n", []string{"AAAAAAAAS03 5 - - 20270"}, ""},
+		{"errors of a spreadsheet among the counts", "a.csv", "url,views,likes\n" + tiktok + "0036,#REF!,5\n" + tiktok + "0037,Loading...,6\n" + tiktok + "0038,9,#N/A\n", []string{"7521900000000000036 - 5 - -", "7521900000000000037 - 6 - -", "7521900000000000038 9 - - -"}, "#REF!"},
+		{"the header again in another order", "a.csv", "url,views,likes\n" + tiktok + "0036,50,5\nurl,likes,views\n" + tiktok + "0037,6,60\n" + tiktok + "0038,7,70\n", []string{"7521900000000000036 50 5 - -"}, "below another header"},
+		{"addresses that lead on", "a.csv", "url,views\nhttps://www.google.com/url?q=https%3A%2F%2Fyoutu.be%2FAAAAAAAAS03&sa=D,5\nhttps://web.archive.org/web/2025/" + tiktok + "0036,6\nhttps://example.com/r?url=" + tiktok + "0037,7\n" + tiktok + "0038,8\n", []string{"AAAAAAAAS03 5 - - -", "7521900000000000036 6 - - -", "7521900000000000038 8 - - -"}, "no_id"},
+		{"views that fall twice of twice", "a.csv", "date,video_id,views\n2025-07-01,7521900000000000018,100\n2025-07-02,7521900000000000018,80\n2025-07-03,7521900000000000018,60\n", nil, "often fall where a video recurs"},
+		{"a network by its kind of account", "a.csv", "Network,Permalink,Views\nINSTAGRAM_BUSINESS,https://www.instagram.com/reel/DMETA000001/,5\n", []string{"DMETA000001 5 - - -"}, ""},
+		{"a day in the names of the counts", "a.csv", "Link,Views (as of 14.07.2025),Likes (as of 14.07.2025)\n" + tiktok + "0036,50,5\n", []string{"7521900000000000036 50 5 - -"}, ""},
+		{"views of two days", "a.csv", "Link,Views 2025-07-01,Views 2025-07-14\n" + tiktok + "0036,50,500\n", nil, "may be in"},
+		{"the handle of an account, in German", "a.csv", "Permalink,Name des Kontos,Nutzername des Kontos,Aufrufe\nhttps://www.instagram.com/reel/DMETA000001/,Oat,oat.example,5\n", []string{"DMETA000001 5 - - -"}, "Name:Nutzername des Kontos Field:handle"},
+		{"when it was counted, in German", "a.csv", "Stand;Link;Veröffentlicht;Aufrufe\n14.07.2025;https://youtu.be/AAAAAAAAS03;01.07.2025;5\n", []string{"AAAAAAAAS03 5 - - 20270"}, "Name:Stand Field:observedAt"},
+		{"followers in one word", "a.csv", "video_id,author_name,author_followercount,video_playcount\n7521900000000000036,a.example,1000,5\n", []string{"7521900000000000036 5 - 1000 -"}, ""},
+		{"numbers as MongoDB exports them", "a.json", `{"_id":{"$oid":"64b7"},"id":"7521900000000000036","createTime":{"$date":{"$numberLong":"1751328000000"}},"author":{"uniqueId":"a.example"},"stats":{"playCount":{"$numberInt":"50"},"diggCount":{"$numberLong":"5"},"commentCount":1},"video":{"duration":14},"desc":"x"}`, []string{"7521900000000000036 50 5 - -"}, ""},
+		{"videos under their ids, with their addresses", "a.json", `{"7521900000000000036":{"url":"` + tiktok + `0036","views":50,"likes":5},"7521900000000000037":{"url":"` + tiktok + `0037","views":60,"likes":6}}`, []string{"7521900000000000036 50 5 - -", "7521900000000000037 60 6 - -"}, ""},
+		{"objects behind numbers", "a.json", `[[2,{"id":"7521900000000000036","createTime":1751328000,"desc":"x","author":{"uniqueId":"a.example"},"stats":{"playCount":50,"diggCount":5}}]]`, []string{"7521900000000000036 50 5 - -"}, ""},
+		{"a history of YouTube as a page", "a.html", `<html><body><div class="content-cell mdl-cell">Watched <a href="https://www.youtube.com/watch?v=AAAAAAAAS03">x</a></div></body></html>`, nil, "Google Takeout"},
+		{"minutes, seconds and their name", "a.csv", "id,view_count,duration_string,channel_id\nAAAAAAAAS03,5,0:31,UCaaaaaaaaaaaaaaaaaaaaaa\n", []string{"AAAAAAAAS03 5 - - -"}, "Name:duration_string Field:durationSeconds"},
+	})
+}
+
+func manyRows(n int) string {
+	var rows strings.Builder
+	for i := range n {
+		fmt.Fprintf(&rows, "%d,a,5\n", 7521900000000000101+2*i)
+	}
+	return rows.String()
+}
+
+func manyBriefs(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("%d 5 - - -", 7521900000000000101+2*i))
+	}
+	return all
+}

@@ -73,7 +73,7 @@ func (r *reading) keyed(o *object) (rows [][]byte) {
 			return nil
 		}
 		inner := o.within(o.members[name])
-		if inner.any("id", "video_id", "videoId", "aweme_id", "url") || slices.ContainsFunc(inner.inOrder(), func(m member) bool {
+		if inner.any("id", "video_id", "videoId", "aweme_id") || !linksTo(inner, name) || slices.ContainsFunc(inner.inOrder(), func(m member) bool {
 			return m.value[0] == '[' || inner.sub(m.name).any("id", "video_id", "videoId", "aweme_id", "url")
 		}) {
 			return nil
@@ -86,6 +86,12 @@ func (r *reading) keyed(o *object) (rows [][]byte) {
 		rows = append(rows, row.whole())
 	}
 	return rows
+}
+
+// linksTo reports an object with no address, or with that of the video of the given id.
+func linksTo(o *object, id string) bool {
+	l := readLink(string(o.text("url")))
+	return !o.has("url") || l.kind == videoLink && l.id == id
 }
 
 // numbered are objects under their numbers, as pandas writes the rows of a table, whose members are

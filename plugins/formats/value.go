@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
 // most is the largest count and time that a JSON number carries exactly.
@@ -36,9 +38,21 @@ func textOf(raw jsontext.Value) text {
 		return text(unquoted)
 	case '0':
 		return text(raw)
+	case '{':
+		if len(raw) < maxExtended && bytes.IndexByte(raw, '$') > 0 {
+			if parts := extended().FindSubmatch(raw); parts != nil {
+				return textOf(parts[1])
+			}
+		}
 	}
 	return ""
 }
+
+// maxExtended is the longest value that may be one of extended.
+const maxExtended = 100
+
+// extended is a number or a time as MongoDB exports it: {"$numberLong": "5"}, {"$date": {"$numberLong": "5"}}.
+var extended = lazy.Pattern(`^\{\s*"\$(?:number(?:Int|Long|Double|Decimal)|date)"\s*:\s*("[^"\\]*"|[\d.eE+-]+|\{[^{}]*\})\s*\}$`)
 
 // number is a JSON number, or one in quotes. What is no whole number from 0 to
 // 2^53 is null and bad; a missing one is null.
@@ -60,6 +74,8 @@ func numberOf(raw jsontext.Value) number {
 	case len(raw) == 0, raw.Kind() == 'n':
 		return number{}
 	case raw.Kind() == '"', raw.Kind() == '0':
+		return parseNumber(string(textOf(raw)))
+	case raw.Kind() == '{' && textOf(raw) != "":
 		return parseNumber(string(textOf(raw)))
 	}
 	return number{bad: true}

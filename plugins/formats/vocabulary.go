@@ -93,7 +93,7 @@ var noiseWords = map[string]bool{
 	"video": true, "videos": true, "vid": true, "post": true, "posts": true, "media": true, "item": true, "content": true, "clip": true, "reel": true, "reels": true,
 	"stats": true, "statistics": true, "statsv2": true, "v2": true, "metrics": true, "public": true, "insights": true, "data": true, "node": true, "num": true, "number": true, "no": true,
 	"of": true, "n": true, "nb": true, "count": true, "counts": true, "cnt": true, "ct": true, "tot": true, "total": true, "tiktok": true, "youtube": true, "instagram": true, "yt": true, "ig": true,
-	"tt": true, "snippet": true, "details": true, "info": true, "aweme": true, "approx": true, "raw": true, "the": true, "current": true, "actual": true, "for": true, "latest": true, "lifetime": true, "utc": true,
+	"tt": true, "snippet": true, "details": true, "info": true, "aweme": true, "approx": true, "approximate": true, "raw": true, "the": true, "current": true, "actual": true, "for": true, "latest": true, "lifetime": true, "utc": true,
 	"sec": true, "secs": true, "seconds": true, "ms": true, "milliseconds": true, "min": true, "mins": true, "minutes": true, "s": true, "iso": true, "iso8601": true, "unix": true, "text": true, "int": true, "sek": true, "sekunden": true,
 	"anzahl": true, "der": true, "numero": true, "cantidad": true, "quantidade": true, "qtd": true, "quantita": true, "nombre": true, "liczba": true, "aantal": true, "antal": true,
 	"количество": true, "число": true, "de": true, "di": true, "del": true, "do": true, "da": true, "des": true, "du": true, "delle": true, "dei": true,
@@ -164,7 +164,7 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 	}
 	if creatorWords[tokens[0]] {
 		switch rest := strings.Join(tokens[1:], ""); {
-		case v.means[v.core(tokens[1:])].field == "followers" || v.means[v.core(tokens)].field == "followers":
+		case v.means[v.core(tokens[1:])].field == "followers" || v.means[v.core(tokens)].field == "followers" || v.means[together(rest)].field == "followers":
 			return meaning{field: "followers", rank: 50}, true
 		case rest == "handle" || rest == "username" || rest == "uniqueid":
 			return meaning{field: "handle", rank: 50}, true
@@ -191,6 +191,12 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 	if m := v.linked(tokens); m.field != "" {
 		return m, true
 	}
+	// A word for a handle beside one for the account: Nutzername des Kontos.
+	rest = slices.DeleteFunc(slices.Clone(tokens), func(token string) bool { return accountWords[token] || slices.Contains(links, token) })
+	if m := v.means[strings.Join(rest, "")]; len(rest) < len(tokens) && m.field == "handle" && len(m.languages) > 0 {
+		m.rank += 70
+		return m, true
+	}
 	// Words that are written together: videoplaycount.
 	m, ok = v.means[together(foldName(name))]
 	if ok && noiseMay(m.field) {
@@ -199,6 +205,9 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 	}
 	return meaning{}, false
 }
+
+// accountWords name an account, of which a column may have the handle.
+var accountWords = wordSet("konto kontos account dell cuenta conta compte hesap konta аккаунта учетной записи 계정 akun rekening")
 
 // links are words between others that one person writes and the next does not: data de postagem, data da postagem.
 var links = strings.Fields("de da do di del della du des la van the of")
@@ -232,10 +241,27 @@ func (v *vocabulary) ofWhole(name string) (meaning, bool) {
 			return m, true
 		}
 	}
+	if rest, day := nameDay(name); day != "" {
+		if m, ok := v.of(rest); ok && (m.field == meansPlays || slices.Contains(countFields, m.field)) {
+			return m, true
+		}
+	}
 	return meaning{}, false
 }
 
+// nameDay is the day at the end of the name of a column of counts, as in `Views (as of 14.07.2025)`; empty without one.
+func nameDay(name string) (rest, day string) {
+	if !strings.ContainsAny(name, "./-") {
+		return name, ""
+	}
+	if parts := dayEnd().FindStringSubmatch(strings.TrimSpace(name)); parts != nil {
+		return parts[1], parts[2]
+	}
+	return name, ""
+}
+
 var (
+	dayEnd  = lazy.Pattern(`(?i)^(.*?\pL.*?)[ _]*[(\[]?(?:as of|as at|at|on|stand|am|vom|au|al|del|em)?[ _:]*(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})[)\]]?$`)
 	zoneEnd = lazy.Pattern(`^(.+?)[ _(\[]+([A-Z]{3,4})[)\]]?$`)
 	unitEnd = lazy.Pattern(`^(.+?)\s*(?:[(\[](?:in )?([^)\]]+)[)\]]|[ _]in[ _](\pL+))$`)
 	// numberedName has the number of a variable before it, as codebooks and forms count them: V4_views, Q2. Likes,

@@ -83,6 +83,8 @@ func (r *reading) page(in io.Reader, name string) error {
 			r.out.skip(OtherFile, 0, fmt.Sprintf("%d other tables of the web page are not read", others))
 		}
 		return r.tables.csv(bufio.NewReader(table), name)
+	case bytes.Contains(text, []byte(`class="content-cell`)) && bytes.Contains(text, []byte("youtube.com/")):
+		r.out.skip(OwnArchive, 0, "the watch or search history of YouTube, from Google Takeout"+collectAdvice)
 	case r.inZip > 0 || r.options.Found:
 		r.out.skip(OtherFile, 0, without)
 	default:
