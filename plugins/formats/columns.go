@@ -130,6 +130,14 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 		}
 		c.look()
 	}
+	u.unwrap(v)
+	if len(header) > 0 && pivotLabels[foldName(header[0])] {
+		for i := range u.columns {
+			if c := &u.columns[i]; pivotCount().MatchString(c.Name) {
+				c.meaning, c.known, c.Reason = meaning{field: meansIgnored}, true, "how many values a pivot table found"
+			}
+		}
+	}
 	most := 0
 	for _, n := range votes {
 		most = max(most, n)
@@ -161,6 +169,42 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 	u.columns.describe()
 	return u
 }
+
+// wrapperWords name a column that has the whole of what a program stored of a video, as an object.
+var wrapperWords = wordSet("payload raw rawdata rawjson json jsondata doc document body value record object response result event message data item node video post aweme metadata attributes")
+
+// unwrap takes the members of one column of objects for the video's, whatever the row has beside it, such as a
+// number and a time of its own. They have an id or an address, and the only views of the table.
+func (u *understanding) unwrap(v *vocabulary) {
+	views := map[string]bool{}
+	inner, keys := map[int]meaning{}, 0
+	for i := range u.columns {
+		name, rest, dotted := strings.Cut(u.columns[i].Name, ".")
+		dotted = dotted && wrapperWords[foldName(name)]
+		if !dotted {
+			name, rest = "", u.columns[i].Name
+		}
+		m, known := v.of(rest)
+		if known && (m.field == "views" || m.field == meansPlays) {
+			views[name] = true
+		}
+		if dotted && known {
+			if m.rank -= unwrapped; m.field == "externalId" || m.field == "sourceUrl" {
+				keys++
+			}
+			inner[i] = m
+		}
+	}
+	if len(views) != 1 || views[""] || keys == 0 {
+		return
+	}
+	for i, m := range inner {
+		u.columns[i].meaning, u.columns[i].known = m, true
+	}
+}
+
+// unwrapped is by how much names in an object go before those beside it.
+const unwrapped = 1000
 
 // look counts the addresses among the values.
 func (c *sampleColumn) look() {
@@ -536,11 +580,24 @@ func (u *understanding) unitOfDuration(c *sampleColumn) string {
 		return "milliseconds"
 	case len(c.values) > 0 && plain(0, 0.2) == len(c.values):
 		return "days"
+	case short && c.shifted():
+		c.Reason += ", in minutes and seconds: a spreadsheet took them for hours and minutes"
+		return shiftedClock
 	case c.sixtieths():
 		c.Reason += ", in minutes: all are seconds that were divided by 60"
 		return "minutes"
 	}
 	return "seconds"
+}
+
+// shiftedClock is the unit of times of day that are sixty times as long as what was written: 0:31 is 0:31:00 in a
+// spreadsheet.
+const shiftedClock = "shifted"
+
+// shifted reports some lengths in hours and minutes that all end in no seconds.
+func (c *sampleColumn) shifted() bool {
+	const enough = 3
+	return len(c.values) >= enough && c.share(func(s string) bool { return strings.Count(s, ":") == 2 && strings.HasSuffix(s, ":00") }) == len(c.values)
 }
 
 // sixtieths reports numbers that are all whole when multiplied by 60, and some of which have the many
@@ -1318,7 +1375,7 @@ func (u *understanding) mapOf() *Map {
 			m.Constants["platform"] = ""
 		}
 	}
-	if m.DurationUnit == "seconds" || m.DurationUnit == "days" {
+	if m.DurationUnit == "seconds" || m.DurationUnit == "days" || m.DurationUnit == shiftedClock {
 		m.DurationUnit = ""
 	}
 	if u.tool != nil {

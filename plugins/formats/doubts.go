@@ -12,6 +12,9 @@ func (u *understanding) check(style numberStyle) {
 	if !hasID && (!hasURL || u.columns[url].links == 0) {
 		u.doubts = slices.Insert(u.doubts, 0, "no column has ids or addresses of videos")
 	}
+	if len(u.header) == 1 && hasURL && strings.Contains(u.header[0], "  ") {
+		u.doubt("its columns are divided by blanks: write them as CSV")
+	}
 	for i := range u.columns {
 		c := &u.columns[i]
 		words := func(s string) bool {

@@ -94,10 +94,11 @@ func (t *rowTable) headerAgain(id, address string) bool {
 	return names > 1 && 2*names > len(t.row)
 }
 
-// typeWords name the types of columns, as a second header of a table does.
-var typeWords = wordSet("string str text char varchar int int32 int64 integer bigint number numeric float float64 double decimal bool boolean date datetime timestamp object")
+// typeWords name the types and units of columns, as a second header of a table does.
+var typeWords = wordSet("string str text char varchar int int32 int64 integer bigint number numeric float float64 double decimal bool boolean date datetime timestamp object " +
+	"count counts seconds sec percent utc url")
 
-// rowOfTypes reports a row that says of two or more columns what type they have, and nothing else.
+// rowOfTypes reports a row that says of two or more columns what type or unit they have, and nothing else.
 func rowOfTypes[T string | []byte](row []T) bool {
 	types := 0
 	for _, cell := range row {

@@ -479,6 +479,13 @@ func TestDamageInPartOfATable(t *testing.T) {
 		{"views of two days", "a.csv", "Link,Views 2025-07-01,Views 2025-07-14\n" + tiktok + "0036,50,500\n", nil, "may be in"},
 		{"the handle of an account, in German", "a.csv", "Permalink,Name des Kontos,Nutzername des Kontos,Aufrufe\nhttps://www.instagram.com/reel/DMETA000001/,Oat,oat.example,5\n", []string{"DMETA000001 5 - - -"}, "Name:Nutzername des Kontos Field:handle"},
 		{"when it was counted, in German", "a.csv", "Stand;Link;Veröffentlicht;Aufrufe\n14.07.2025;https://youtu.be/AAAAAAAAS03;01.07.2025;5\n", []string{"AAAAAAAAS03 5 - - 20270"}, "Name:Stand Field:observedAt"},
+		{"a column of objects beside a number and a time of the row", "a.csv", "id,created_at,payload\n17,2026-03-01T00:00:00Z,\"{\"\"id\"\":\"\"7521900000000000036\"\",\"\"createTime\"\":1751328000,\"\"author\"\":{\"\"uniqueId\"\":\"\"a.example\"\"},\"\"stats\"\":{\"\"playCount\"\":50,\"\"diggCount\"\":5}}\"\n", []string{"7521900000000000036 50 5 - -"}, "Name:payload.createTime Field:postedAt"},
+		{"objects of channels beside the videos", "a.csv", "video_id,channel.id,channel.viewCount\nAAAAAAAAS03,UCaaaaaaaaaaaaaaaaaaaaaa,999\n", []string{"AAAAAAAAS03 - - - -"}, ""},
+		{"columns divided by blanks", "a.txt", "Link                                                               Views   Likes\n" + tiktok + "0036     50      5\n", nil, "divided by blanks"},
+		{"sums of a pivot table", "a.csv", "Row Labels,Sum of Views,Count of Likes\n" + tiktok + "0036,50,1\nGrand Total,50,1\n", []string{"7521900000000000036 50 - - -"}, "how many values a pivot table found"},
+		{"the number of views, in no pivot table", "a.csv", "Link,Count of Views\n" + tiktok + "0036,50\n", []string{"7521900000000000036 50 - - -"}, ""},
+		{"units below the names", "a.csv", "Link,Posted,Views,Likes\n,(UTC),(count),(count)\n" + tiktok + "0036,2025-07-01,50,5\n", []string{"7521900000000000036 50 5 - -"}, "types of the columns"},
+		{"lengths that a spreadsheet took for hours", "a.csv", "Link,Duration,Views\n" + tiktok + "0036,0:31:00,5\n" + tiktok + "0037,0:14:00,6\n" + tiktok + "0038,1:02:00,7\n", []string{"7521900000000000036 5 - - -", "7521900000000000037 6 - - -", "7521900000000000038 7 - - -"}, "took them for hours"},
 		{"followers in one word", "a.csv", "video_id,author_name,author_followercount,video_playcount\n7521900000000000036,a.example,1000,5\n", []string{"7521900000000000036 5 - 1000 -"}, ""},
 		{"numbers as MongoDB exports them", "a.json", `{"_id":{"$oid":"64b7"},"id":"7521900000000000036","createTime":{"$date":{"$numberLong":"1751328000000"}},"author":{"uniqueId":"a.example"},"stats":{"playCount":{"$numberInt":"50"},"diggCount":{"$numberLong":"5"},"commentCount":1},"video":{"duration":14},"desc":"x"}`, []string{"7521900000000000036 50 5 - -"}, ""},
 		{"videos under their ids, with their addresses", "a.json", `{"7521900000000000036":{"url":"` + tiktok + `0036","views":50,"likes":5},"7521900000000000037":{"url":"` + tiktok + `0037","views":60,"likes":6}}`, []string{"7521900000000000036 50 5 - -", "7521900000000000037 60 6 - -"}, ""},
@@ -501,4 +508,14 @@ func manyBriefs(n int) (all []string) {
 		all = append(all, fmt.Sprintf("%d 5 - - -", 7521900000000000101+2*i))
 	}
 	return all
+}
+
+// TestLengthsThatASpreadsheetShifted reads 1:02:00 as a minute and two seconds where all end in no seconds.
+func TestLengthsThatASpreadsheetShifted(t *testing.T) {
+	t.Parallel()
+	const tiktok = "https://www.tiktok.com/@a.example/video/752190000000000"
+	recs, report := readText(t, "a.csv", "Link,Duration,Views\n"+tiktok+"0036,0:31:00,5\n"+tiktok+"0037,0:14:00,6\n"+tiktok+"0038,1:02:00,7\n")
+	if len(recs) != 3 || !strings.Contains(string(recs[2].Metadata), `"durationSeconds":62`) {
+		t.Errorf("got %+v, want 62 seconds of the last: %+v", recs, report)
+	}
 }

@@ -39,7 +39,9 @@ func parseDuration(s, unit string) (seconds float64, known bool) {
 	case s[0] == 'P' || s[0] == 'p':
 		seconds, known = isoDuration(strings.ToUpper(s[1:]))
 	case strings.Contains(s, ":"):
-		seconds, known = clock(s)
+		if seconds, known = clock(s); unit == shiftedClock {
+			seconds /= 60
+		}
 	default:
 		n, err := strconv.ParseFloat(strings.Replace(s, ",", ".", 1), 64)
 		if err != nil {

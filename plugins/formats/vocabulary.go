@@ -136,6 +136,12 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 	if m, ok := v.ofWhole(name); ok {
 		return m, true
 	}
+	if parts := pivotSum().FindStringSubmatch(name); parts != nil {
+		if m, ok := v.of(parts[1]); ok && (m.field == meansPlays || slices.Contains(countFields, m.field)) {
+			m.rank += 80
+			return m, true
+		}
+	}
 	if parts := numberedName().FindStringSubmatch(name); parts != nil {
 		if m, ok := v.of(parts[1]); ok {
 			m.rank += 5
@@ -261,13 +267,19 @@ func nameDay(name string) (rest, day string) {
 }
 
 var (
-	dayEnd  = lazy.Pattern(`(?i)^(.*?\pL.*?)[ _]*[(\[]?(?:as of|as at|at|on|stand|am|vom|au|al|del|em)?[ _:]*(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})[)\]]?$`)
-	zoneEnd = lazy.Pattern(`^(.+?)[ _(\[]+([A-Z]{3,4})[)\]]?$`)
-	unitEnd = lazy.Pattern(`^(.+?)\s*(?:[(\[](?:in )?([^)\]]+)[)\]]|[ _]in[ _](\pL+))$`)
+	dayEnd = lazy.Pattern(`(?i)^(.*?\pL.*?)[ _]*[(\[]?(?:as of|as at|at|on|stand|am|vom|au|al|del|em)?[ _:]*(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})[)\]]?$`)
+	// pivotSum is how a pivot table names a column, and pivotCount how it names one of how many values there are.
+	pivotSum   = lazy.Pattern(`(?i)^(?:(?:sum|max|maximum) of|(?:summe|maximum) von|(?:suma|soma|somme|máx\.?) de|somma di) (\pL.*)$`)
+	pivotCount = lazy.Pattern(`(?i)^(?:count[au]? of|anzahl von|cuenta de|contagem de|nombre de|conteggio di) `)
+	zoneEnd    = lazy.Pattern(`^(.+?)[ _(\[]+([A-Z]{3,4})[)\]]?$`)
+	unitEnd    = lazy.Pattern(`^(.+?)\s*(?:[(\[](?:in )?([^)\]]+)[)\]]|[ _]in[ _](\pL+))$`)
 	// numberedName has the number of a variable before it, as codebooks and forms count them: V4_views, Q2. Likes,
 	// 3) Likes. A number alone before a blank or a dash may be one of seconds: 3-sec views.
 	numberedName = lazy.Pattern(`(?i)^(?:(?:v|q|var|x)_?\d{1,3}[a-z]?[_.:) -]+|\d{1,2}[.:)][_ -]*)(\pL.*)$`)
 )
+
+// pivotLabels name the first column of a pivot table.
+var pivotLabels = wordSet("rowlabels zeilenbeschriftungen etiquetasdefila étiquettesdelignes rótulosdelinha etichettediriga")
 
 // codedName has the number of a variable under any letter before it, as codebooks count them: M5_view_count. Only
 // where most columns are named so, since d7_views are those of seven days.
