@@ -125,6 +125,10 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 				c.meaning, c.known = v.of(parts[1])
 			}
 		}
+		const date = len("20250701") // a shorter number is rather a count
+		if or := c.meaning.or; or != "" && !c.mostly(c.share(func(s string) bool { return len(s) >= date && timeLike(s, nil) })) {
+			c.meaning.field = or
+		}
 		for _, language := range c.meaning.languages {
 			votes[language]++
 		}

@@ -50,6 +50,8 @@ type meaning struct {
 	rank int
 	// languages are those in which it has the meaning; empty for any.
 	languages []string
+	// or is the field of a count that a name of a time may also mean, such as collected; its values decide.
+	or string
 }
 
 func readVocabulary() *vocabulary {
@@ -59,8 +61,8 @@ func readVocabulary() *vocabulary {
 		panic(err) // it is compiled in, and tested
 	}
 	for _, language := range append([]string{""}, sortedKeys(languages)...) {
-		for field, words := range languages[language] {
-			for rank, word := range words {
+		for _, field := range sortedKeys(languages[language]) {
+			for rank, word := range languages[language][field] {
 				v.add(language, field, foldName(word), rank)
 			}
 		}
@@ -81,7 +83,10 @@ func (v *vocabulary) add(language, field, word string, rank int) {
 	case !ok && language == "":
 		v.means[word] = meaning{field: field, rank: rank}
 	case !ok:
-		v.means[word] = meaning{field, 100 + rank, []string{language}}
+		v.means[word] = meaning{field: field, rank: 100 + rank, languages: []string{language}}
+	case language == "" && known.field != field:
+		known.or = field
+		v.means[word] = known
 	case known.field == field && len(known.languages) > 0:
 		known.languages = append(known.languages, language)
 		v.means[word] = known
@@ -136,7 +141,7 @@ func (v *vocabulary) of(name string) (meaning, bool) {
 	if m, ok := v.ofWhole(name); ok {
 		return m, true
 	}
-	if parts := pivotSum().FindStringSubmatch(name); parts != nil {
+	if parts := sumOf().FindStringSubmatch(name); parts != nil {
 		if m, ok := v.of(parts[1]); ok && (m.field == meansPlays || slices.Contains(countFields, m.field)) {
 			m.rank += 80
 			return m, true
@@ -268,8 +273,9 @@ func nameDay(name string) (rest, day string) {
 
 var (
 	dayEnd = lazy.Pattern(`(?i)^(.*?\pL.*?)[ _]*[(\[]?(?:as of|as at|at|on|stand|am|vom|au|al|del|em)?[ _:]*(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})[)\]]?$`)
-	// pivotSum is how a pivot table names a column, and pivotCount how it names one of how many values there are.
-	pivotSum   = lazy.Pattern(`(?i)^(?:(?:sum|max|maximum) of|(?:summe|maximum) von|(?:suma|soma|somme|máx\.?) de|somma di) (\pL.*)$`)
+	// sumOf has a word for a sum before the name, as pivot tables and the languages of East Asia have it: 総視聴回数.
+	// pivotCount is how a pivot table names a column of how many values there are.
+	sumOf      = lazy.Pattern(`(?i)^(?:(?:sum|max|maximum) of|(?:summe|maximum) von|(?:suma|soma|somme|máx\.?) de|somma di|[总總総총]) ?(\pL.*)$`)
 	pivotCount = lazy.Pattern(`(?i)^(?:count[au]? of|anzahl von|cuenta de|contagem de|nombre de|conteggio di) `)
 	zoneEnd    = lazy.Pattern(`^(.+?)[ _(\[]+([A-Z]{3,4})[)\]]?$`)
 	unitEnd    = lazy.Pattern(`^(.+?)\s*(?:[(\[](?:in )?([^)\]]+)[)\]]|[ _]in[ _](\pL+))$`)
