@@ -134,7 +134,7 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 		}
 		c.look()
 	}
-	u.unwrap(v)
+	unwrap(u, v)
 	if len(header) > 0 && pivotLabels[foldName(header[0])] {
 		for i := range u.columns {
 			if c := &u.columns[i]; pivotCount().MatchString(c.Name) {
@@ -158,7 +158,7 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 	u.takeViews()
 	u.takeIDs()
 	u.takeTimes()
-	u.takeDay()
+	takeDay(u)
 	u.leaveSaved()
 	u.takeCreator()
 	u.leaveGains()
@@ -179,7 +179,7 @@ var wrapperWords = wordSet("payload raw rawdata rawjson json jsondata doc docume
 
 // unwrap takes the members of one column of objects for the video's, whatever the row has beside it, such as a
 // number and a time of its own. They have an id or an address, and the only views of the table.
-func (u *understanding) unwrap(v *vocabulary) {
+func unwrap(u *understanding, v *vocabulary) {
 	views := map[string]bool{}
 	inner, keys := map[int]meaning{}, 0
 	for i := range u.columns {
@@ -772,7 +772,7 @@ func (u *understanding) takeTimes() {
 }
 
 // takeDay takes the day in the name of the views for that of the counts.
-func (u *understanding) takeDay() {
+func takeDay(u *understanding) {
 	at, ok := u.at["views"]
 	if !ok || u.has("observedAt") || u.constants["observedAt"] != "" {
 		return
