@@ -53,11 +53,7 @@ func (f *Folder) Evidence(ctx context.Context, id string, run stage.Run, next fu
 // the folder is left out; one that is not plain, not in the call's scratch folder or not
 // asked for is refused as the stage's fault. Files emitted before an error stay.
 func (f *Folder) Fetch(ctx context.Context, id string, run stage.Run, refs []stage.Ref, emit func(stage.File) error) ([]stage.Outcome, error) {
-	asked := newAsked()
-	for _, ref := range refs {
-		asked.open[ref] = true
-	}
-	one := &fetch{folder: f, asked: asked, emit: emit}
+	one := &fetch{folder: f, asked: askedFor(refs), emit: emit}
 	return f.host.source(ctx, nil, id, run, verb{
 		kind: stage.SourceKind, name: "Media",
 		open:    stagev1.StageServiceClient.Media,

@@ -124,6 +124,14 @@ type asked struct{ open map[stage.Ref]bool }
 
 func newAsked() *asked { return &asked{open: map[stage.Ref]bool{}} }
 
+func askedFor(refs []stage.Ref) *asked {
+	a := newAsked()
+	for _, ref := range refs {
+		a.open[ref] = true
+	}
+	return a
+}
+
 var errUnasked = errors.New("was not asked about")
 
 func (a *asked) answer(ref stage.Ref) error {

@@ -285,28 +285,44 @@ func (a *Attempt) Converse(ctx context.Context, c Conversation) (answers int, fa
 	return answers, done.GetError() != nil, nil
 }
 
-// takeFiles counts the files that a folder of media would take.
+// takeFiles counts the files that a folder of media would take. The first that it would not take is an
+// error.
 func (a *Attempt) takeFiles(refs []stage.Ref, answers *int) func(*stagev1.CallResponse) (tally, error) {
-	asked := newAsked()
-	for _, ref := range refs {
-		asked.open[ref] = true
-	}
+	asked := askedFor(refs)
 	return func(message *stagev1.CallResponse) (counted tally, err error) {
 		for _, m := range message.GetFiles().GetFiles() {
+			file := stage.File{Ref: stage.DecodeRef(m.GetRef()), Name: m.GetName()}
 			scratch, err := a.process.runner.command.Scratch()
 			if err != nil {
 				return counted, err
 			}
-			info, missing := os.Lstat(filepath.Join(scratch, m.GetName()))
-			if plainName(m.GetName()) != nil || missing != nil || !info.Mode().IsRegular() || asked.answer(stage.DecodeRef(m.GetRef())) != nil {
-				counted.refused++
-				continue
+			if errors.Join(file.Ref.Clean(), asked.answer(file.Ref)) != nil {
+				return counted, fmt.Errorf("rule: a file is of a video of the input, and a video has one: %.40q is of %s %.40q", file.Name, file.Platform, file.ExternalID)
+			}
+			size, err := sizeOf(scratch, file.Name)
+			if err != nil {
+				return counted, fmt.Errorf("rule: a file is a plain one in the scratch folder, by its name there: %.40q is none", file.Name)
+			}
+			if most := a.trial.host.config.MediaFile; size > most {
+				return counted, fmt.Errorf("rule: a file has at most %d bytes, or is left out: %.40q has %d", most, file.Name, size)
 			}
 			counted.taken++
 			*answers++
 		}
 		return counted, nil
 	}
+}
+
+// sizeOf is the size of a plain file in the scratch folder of a call.
+func sizeOf(scratch, name string) (int64, error) {
+	if err := plainName(name); err != nil {
+		return 0, err
+	}
+	info, err := os.Lstat(filepath.Join(scratch, workFolder, name))
+	if err != nil || !info.Mode().IsRegular() {
+		return 0, errNotPlain
+	}
+	return info.Size(), nil
 }
 
 // heardKeep takes states as a call does, and has them heard.

@@ -56,7 +56,7 @@ type Record struct {
 type File struct {
 	Ref
 	// Name of a plain file in Call.Scratch, without any folder.
-	Name string
+	Name string `json:"name"`
 }
 
 // Source is the origin of a video.

@@ -27,6 +27,8 @@ func TestMain(m *testing.M) {
 		fmt.Println("hello, I am a plugin")
 	case "acme", "leaky", "idler", "vague", "telltale":
 		stage.Main(external(name))
+	case "filmer":
+		stage.Main(filmer())
 	default:
 		if !host.Dispatch(os.Args, builtins()) {
 			os.Exit(m.Run())
@@ -120,14 +122,25 @@ func failed(report conformance.Report) []string {
 	return names
 }
 
-func TestCheckBinary(t *testing.T) {
-	t.Parallel()
+// placed is the plugin of a name, in a file of its own.
+func placed(t *testing.T, name string) string {
+	t.Helper()
 	raw, err := os.ReadFile(os.Args[0])
 	if err != nil {
 		t.Fatal(err)
 	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, raw, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCheckBinary(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string][]string{
 		"acme":     nil,
+		"filmer":   nil,
 		"noise":    {"starts and shakes hands"},
 		"eager":    {"serves its own host only"},
 		"leaky":    {"keeps its secrets to itself"},
@@ -137,11 +150,7 @@ func TestCheckBinary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), name)
-			if err := os.WriteFile(path, raw, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			report, err := conformance.CheckBinary(t.Context(), path)
+			report, err := conformance.CheckBinary(t.Context(), placed(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -212,6 +212,7 @@ func (p *printer) hear(message *stagev1.CallResponse) {
 		p.line("state", map[string]any{"seed": stage.DecodeSeed(m.Keep.GetSeed()).Text(), "bytes": len(m.Keep.GetState()), "state": string(m.Keep.GetState())})
 	case *stagev1.CallResponse_Files:
 		for _, file := range m.Files.GetFiles() {
+			p.judge.records++
 			p.line("file", stage.File{Ref: stage.DecodeRef(file.GetRef()), Name: file.GetName()})
 		}
 	case *stagev1.CallResponse_Verdicts:
