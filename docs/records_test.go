@@ -9,6 +9,8 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // TestRecordsAreWrittenDown: the tables in the extenders' reference are what the .proto files say.
@@ -43,17 +45,26 @@ func TestRecordsAreWrittenDown(t *testing.T) {
 			t.Fatal(err)
 		}
 		fields := found.(protoreflect.MessageDescriptor).Fields()
-		fmt.Fprintf(&tables, "\n| %s | Type | |\n|---|---|---|\n", one.title)
+		bounded := one.message.Parent() == "scrollery.stage.v1"
+		fmt.Fprintf(&tables, "\n| %s | Type |%s |\n|---|---|%s---|\n", one.title, map[bool]string{true: " Bounds |"}[bounded], map[bool]string{true: "---|"}[bounded])
 		for i := range fields.Len() {
 			field := fields.Get(i)
 			name := string(field.Name())
-			if one.message.Parent() == "scrollery.v1" { // JSON in every language
+			kind := typeOf(field)
+			if bounded {
+				bound := stage.Bounds()[string(one.message.Name())+"."+name]
+				if bound.Needed {
+					bound.Want = "needed: " + bound.Want
+				}
+				kind += " | " + bound.Want
+			}
+			if !bounded { // JSON in every language
 				name = field.JSONName()
 			} else if field.JSONName() != name {
 				name += "`, `" + field.JSONName()
 			}
 			comment := strings.Join(strings.Fields(field.ParentFile().SourceLocations().ByDescriptor(field).LeadingComments), " ")
-			fmt.Fprintf(&tables, "| `%s` | %s | %s |\n", name, typeOf(field), strings.ReplaceAll(comment, "|", "\\|"))
+			fmt.Fprintf(&tables, "| `%s` | %s | %s |\n", name, kind, strings.ReplaceAll(comment, "|", "\\|"))
 		}
 	}
 	written(t, "extenders-reference.md", "<!-- records: written by go test ./docs -update -->\n", "<!-- end of records -->", tables.String()+"\n")

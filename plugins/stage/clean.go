@@ -26,6 +26,14 @@ const (
 	MaxExternalID = 200 // characters
 )
 
+// The words of some fields.
+func seedKinds() []string { return []string{"own", "competitor", "niche"} }
+func semantics() []string { return []string{"exact", "rounded", "lagged", "paid_and_organic"} }
+func parts() []string     { return []string{PartWorks, PartOpening, PartTrend, PartMake} }
+
+// maxFileName is the most bytes of the name of a file.
+const maxFileName = 255
+
 // The times that are taken for real: 2000-01-01 to 2100-01-01.
 const (
 	minTime = 946_684_800_000
@@ -91,7 +99,7 @@ func (r *Record) Clean() (Repairs, error) {
 	repairs.text(&r.Seed, MaxLabel)
 	repairs.time(&r.PostedAt)
 	if r.Source != nil {
-		repairs.word(&r.Source.Kind, "own", "competitor", "niche")
+		repairs.word(&r.Source.Kind, seedKinds()...)
 		repairs.text(&r.Source.Handle, MaxLabel)
 		repairs.text(&r.Source.SeededBy, MaxLabel)
 	}
@@ -101,7 +109,7 @@ func (r *Record) Clean() (Repairs, error) {
 		repairs.count(count)
 	}
 	repairs.time(&metrics.ObservedAt)
-	repairs.word(&metrics.Semantics, "exact", "rounded", "lagged", "paid_and_organic")
+	repairs.word(&metrics.Semantics, semantics()...)
 	if r.Evidence != nil {
 		repairs.evidence(r.Evidence)
 	}
@@ -147,7 +155,7 @@ const maxSeed = 200
 // Clean makes a seed fit to be asked for, or refuses it.
 func (s *Seed) Clean() (Repairs, error) {
 	var repairs Repairs
-	repairs.word(&s.Kind, "own", "competitor", "niche")
+	repairs.word(&s.Kind, seedKinds()...)
 	repairs.text(&s.Handle, MaxLabel)
 	repairs.text(&s.Term, MaxLabel)
 	s.Handle, s.Term = strings.TrimSpace(s.Handle), strings.TrimSpace(s.Term)
@@ -181,7 +189,7 @@ var ErrSentence = fmt.Errorf("sentence: want a part, 1 to %d characters without 
 // with the facts.
 func (s *Sentence) Clean() (Repairs, error) {
 	var repairs Repairs
-	repairs.word(&s.Part, PartWorks, PartOpening, PartTrend, PartMake)
+	repairs.word(&s.Part, parts()...)
 	repairs.text(&s.Text, 4*MaxSentence)
 	s.Text = strings.TrimSpace(s.Text)
 	if s.Part == "" || s.Text == "" || utf8.RuneCountInString(s.Text) > MaxSentence || strings.ContainsFunc(s.Text, func(r rune) bool { return unicode.IsControl(r) || TurnsText(r) }) ||

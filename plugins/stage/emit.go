@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -23,6 +24,28 @@ type sender struct {
 	mu    sync.Mutex
 	send  func(*stagev1.CallResponse) error
 	noted time.Time
+	// lenient hands on what is beyond its bounds.
+	lenient bool
+	// wrong is why the author's work is over: the first value that was beyond its bound. end tells the author.
+	wrong error
+	end   func(cause error)
+}
+
+// refuse ends the call because of what was emitted.
+func (s *sender) refuse(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wrong == nil {
+		s.wrong = err
+		s.end(err)
+	}
+	return s.wrong
+}
+
+func (s *sender) refused() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wrong
 }
 
 // progressEvery keeps a stage that reports each step from flooding the host.
@@ -68,10 +91,15 @@ func (b *batcher[M]) emit(item M) error {
 	if size > MaxRecord {
 		return fmt.Errorf("emit: %d bytes are more than the %d that one may have", size, MaxRecord)
 	}
+	if !b.sender.lenient {
+		if err := fits(item); err != nil {
+			return b.sender.refuse(fmt.Errorf("emit: %w%s", err, place()))
+		}
+	}
 	b.sender.mu.Lock()
 	defer b.sender.mu.Unlock()
-	if b.err != nil {
-		return b.err
+	if err := cmp.Or(b.sender.wrong, b.err); err != nil {
+		return err
 	}
 	if b.max > 0 && b.emitted >= b.max {
 		return ErrEnough

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -138,7 +139,7 @@ func (s *service) Media(stream stream) error {
 			return nil, err
 		}
 		emit := func(f File) error {
-			return w.files.emit(&stagev1.File{Ref: EncodeRef(f.Ref), Name: f.Name})
+			return w.files.emit(encodeFile(f))
 		}
 		outcomes, err := s.spec.Media(ctx, w.call, refs, emit)
 		return &stagev1.Done{Outcomes: EncodeOutcomes(outcomes)}, err
@@ -231,7 +232,7 @@ func (s *service) serve(stream stream, do func(context.Context, *work) (*stagev1
 	}
 	ctx, cancel := context.WithCancelCause(stream.Context())
 	defer cancel(nil)
-	send := &sender{send: stream.Send}
+	send := &sender{send: stream.Send, lenient: s.spec.Lenient, end: cancel}
 	in := &input{ctx: ctx, sender: send, batches: make(chan *stagev1.Input, ahead), grants: make(chan *stagev1.Grant, 1)}
 	w := &work{
 		call:     s.call(open, in),
@@ -250,7 +251,7 @@ func (s *service) serve(stream stream, do func(context.Context, *work) (*stagev1
 	if done == nil {
 		done = &stagev1.Done{}
 	}
-	if err != nil {
+	if err = cmp.Or(send.refused(), err); err != nil {
 		done.Error = encodeError(fault(err))
 	}
 	return w.finish(done)

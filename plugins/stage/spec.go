@@ -76,6 +76,9 @@ type Spec struct {
 	// what the source had. What such a screen drops is not archived. The ranks and reasons
 	// of what it keeps are not used: the others ranked it.
 	AfterEvidence bool
+	// Lenient hands to the host what is beyond its [Bounds]: the host drops, cuts or refuses it, and
+	// counts it. Otherwise the first emit of such a value ends the call.
+	Lenient bool
 	// Limits that the stage asks for, within the host's own.
 	Limits Limits
 

@@ -14,6 +14,8 @@ func DecodeRef(m *stagev1.Ref) Ref {
 	return Ref{Platform: m.GetPlatform(), ExternalID: m.GetExternalId()}
 }
 
+func encodeFile(f File) *stagev1.File { return &stagev1.File{Ref: EncodeRef(f.Ref), Name: f.Name} }
+
 // EncodeRecord makes a record a message.
 func EncodeRecord(r *Record) *stagev1.Record {
 	m := &stagev1.Record{

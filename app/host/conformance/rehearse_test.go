@@ -64,7 +64,7 @@ func TestRehearseMedia(t *testing.T) {
 		"none":    "FAIL     the call: rule: the outcomes add up to the records: they say 1 returned, 0 came",
 		"missing": `FAIL     the call: rule: a file is a plain one in the scratch folder, by its name there: "missing" is none`,
 		"linked":  `FAIL     the call: rule: a file is a plain one in the scratch folder, by its name there: "linked" is none`,
-		"outside": `FAIL     the call: rule: a file is a plain one in the scratch folder, by its name there: "../outside" is none`,
+		"outside": `emit: File.name: want the name of a file in the scratch folder, got \"../outside\" (rehearse_test.go`,
 		"large":   `FAIL     the call: rule: a file has at most 67108864 bytes, or is left out: "large" has 67108865`,
 		"another": `FAIL     the call: rule: a file is of a video of the input, and a video has one: "another" is of acmetok "unasked"`,
 		"twice":   `FAIL     the call: rule: a file is of a video of the input, and a video has one: "twice" is of acmetok "twice"`,
@@ -90,4 +90,49 @@ func TestRehearseMedia(t *testing.T) {
 			t.Errorf("error %v, want that there is no such verb", err)
 		}
 	})
+}
+
+// careless emits what its seed says, looks at no error and goes on until the call is over.
+func careless(id string) stage.Spec {
+	return stage.Spec{
+		ID: id, Version: "1.0.0", Kind: stage.SourceKind, Platforms: []string{"acmetok"}, Lenient: id == "lenient",
+		Collect: func(ctx context.Context, _ *stage.Call, seeds []stage.Seed, emit func(stage.Record) error) ([]stage.Outcome, error) {
+			good := stage.Record{Ref: stage.Ref{Platform: "acmetok", ExternalID: "1"}}
+			wrong, views := good, int64(-1)
+			wrong.ExternalID, wrong.Metrics.Views = "2", &views
+			_, _ = emit(good), emit(wrong)
+			if id != "lenient" {
+				<-ctx.Done()
+			}
+			return []stage.Outcome{{Seed: seeds[0].Text(), Platform: "acmetok", Status: stage.OK, Returned: 2}}, nil
+		},
+	}
+}
+
+// TestAWrongValueEndsTheCall at its emit, with its name and the author's line, and the values before it stay.
+// A lenient stage leaves it to the host.
+func TestAWrongValueEndsTheCall(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{
+		"careless": {
+			`record   {"platform":"acmetok","externalId":"1"`,
+			`error    {"fault":"internal","message":"emit: Record.metrics.views: want a whole number from 0 to 9007199254740992, got -1 (rehearse_test.go, line 103)"}`,
+			"FAIL     the call: broke: ",
+		},
+		"lenient": {`record   {"platform":"acmetok","externalId":"2"`, `repaired {"Text":0,"JSON":0,"Values":1,"Trimmed":0}`, "2 answers, 0 rules broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out strings.Builder
+			err := conformance.Rehearse(t.Context(), placed(t, name), conformance.Rehearsal{Input: strings.NewReader(`{"kind":"niche","term":"coffee"}`)}, &out)
+			if (err == nil) != (name == "lenient") {
+				t.Errorf("error %v", err)
+			}
+			for _, line := range want {
+				if !strings.Contains(out.String(), line) {
+					t.Errorf("want %q in the output:\n%s", line, out.String())
+				}
+			}
+		})
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/scrollery/scrollery/plugins/stage"
 	stagev1 "github.com/scrollery/scrollery/proto/gen/scrollery/stage/v1"
 )
 
@@ -73,21 +74,25 @@ func protocol() []protoreflect.FileDescriptor {
 	}
 }
 
-// madeForPython are the descriptors of the protocol.
+// madeForPython are the descriptors of the protocol, and the bounds of its fields.
 func madeForPython() (map[string][]byte, error) {
 	set := &descriptorpb.FileDescriptorSet{}
 	for _, file := range protocol() {
 		set.File = append(set.File, protodesc.ToFileDescriptorProto(file))
 	}
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(set)
-	return map[string][]byte{"scrollery_stage/stage.binpb": raw}, err
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := json.Marshal(stage.Bounds())
+	return map[string][]byte{"scrollery_stage/stage.binpb": raw, "scrollery_stage/bounds.json": bounds}, err
 }
 
-// madeForTypeScript are the fields of each message, and their types for the compiler.
+// madeForTypeScript are the fields of each message with their bounds, and their types for the compiler.
 func madeForTypeScript() (map[string][]byte, error) {
 	// A map's entries, which have no message of their own there.
 	schema := map[string][][]any{"Entry": {{1, "key", "string", false, false, ""}, {2, "value", "string", false, false, ""}}}
-	types := &strings.Builder{}
+	bounds, types := stage.Bounds(), &strings.Builder{}
 	types.WriteString("// The messages of scrollery.stage.v1. Bytes may be given as text.\n")
 	for _, file := range protocol() {
 		for i := range file.Messages().Len() {
@@ -98,7 +103,11 @@ func madeForTypeScript() (map[string][]byte, error) {
 			for j := range message.Fields().Len() {
 				field := message.Fields().Get(j)
 				kind, script, of := kindOf(field)
-				fields = append(fields, []any{field.Number(), field.JSONName(), kind, field.IsList(), field.HasPresence(), of})
+				row := []any{field.Number(), field.JSONName(), kind, field.IsList(), field.HasPresence(), of}
+				if bound, has := bounds[name+"."+string(field.Name())]; has {
+					row = append(row, bound)
+				}
+				fields = append(fields, row)
 				if field.IsList() {
 					script += "[]"
 				}
@@ -110,7 +119,7 @@ func madeForTypeScript() (map[string][]byte, error) {
 	}
 	text, err := json.Marshal(schema)
 	return map[string][]byte{
-		"schema.js":     []byte("// The fields of each message: number, name, type, repeated, present or not, message.\nexport const schema = " + string(text) + ";\n"),
+		"schema.js":     []byte("// The fields of each message: number, name, type, repeated, present or not, message, bound.\nexport const schema = " + string(text) + ";\n"),
 		"messages.d.ts": []byte(types.String()),
 	}, err
 }

@@ -1,6 +1,7 @@
 package kit_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,12 +74,28 @@ process.stdout.write = (text) => {
   return true;
 };
 import net from "node:net";
-serve({ id: "x", kind: "plan" }, { plan: async () => { JSON.parse(" ".repeat(3)); } });
+serve({ id: "x", kind: "plan" }, { plan: async (call, seeds, emit) => { %s } });
 `
 
-// TestAnExceptionHasItsType in what a plugin in TypeScript says of itself.
+// TestAnExceptionHasItsType in what a plugin in TypeScript says of itself, and a value beyond its bound
+// its name.
 func TestAnExceptionHasItsType(t *testing.T) {
 	t.Parallel()
+	for name, c := range map[string]struct{ does, says string }{
+		"an exception":             {`JSON.parse(" ".repeat(3));`, `SyntaxError: Unexpected end of JSON input (thrown.mjs, line 17)`},
+		"a value beyond its bound": {`await emit({ kind: "own", handle: "a".repeat(201) });`, `(thrown.mjs, line 17)`},
+		"a word that is none":      {`await emit({ kind: "odd", term: "coffee" });`, `RangeError: Seed.kind: want one of own, competitor, niche, got \"odd\" (thrown.mjs, line 17)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			says(t, c.does, c.says)
+		})
+	}
+}
+
+// says has a plan stage do something that ends its call, and compares what it says of it.
+func says(t *testing.T, does, want string) {
+	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil && os.Getenv("CI") == "" {
 		t.Skip("node is not installed")
@@ -87,13 +104,13 @@ func TestAnExceptionHasItsType(t *testing.T) {
 	if _, err := kit.New(kit.Plan{Name: "acme", Kind: stage.PlanKind, Lang: "ts", Version: "v1.2.3", Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "thrown.mjs"), []byte(thrown), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "thrown.mjs"), fmt.Appendf(nil, thrown, does), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	command := exec.CommandContext(t.Context(), node, "thrown.mjs")
 	command.Dir, command.Env = dir, append(os.Environ(), "SCROLLERY_STAGE=research-stage-1", "PLUGIN_CLIENT_CERT=", "PLUGIN_UNIX_SOCKET_DIR="+t.TempDir())
 	out, err := command.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), `"message":"SyntaxError: Unexpected end of JSON input (thrown.mjs, line 17)"`) {
+	if err != nil || !strings.Contains(string(out), `"message":"`) || !strings.Contains(string(out), want+`"`) {
 		t.Errorf("got %v, want the type, the message and the place of the exception:\n%s", err, out)
 	}
 }

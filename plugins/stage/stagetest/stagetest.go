@@ -1,8 +1,9 @@
 // Package stagetest runs a stage on saved inputs, without a process.
 //
 // What the stage emits takes the same way as in the host: through the wire's
-// form and the host's checks. A record that the host would refuse fails the test;
-// one that it would repair is repaired, and the test's log says so.
+// form and the host's checks. What is beyond its bounds fails the test, as it would end a call. With
+// Spec.Lenient, a record that the host would refuse fails the test; one that it would repair is repaired,
+// and the test's log says so.
 package stagetest
 
 import (
@@ -31,6 +32,9 @@ func Plan(t testing.TB, spec stage.Spec, call stage.Call, known []stage.Seed) ([
 	prepare(t, spec, stage.PlanKind, &call)
 	var found []stage.Seed
 	err := spec.Plan(t.Context(), &call, known, func(seed stage.Seed) error {
+		if err := fits(t, spec, seed); err != nil {
+			return err
+		}
 		if _, fault := seed.Clean(); fault != nil {
 			t.Errorf("seed %+v: the host would refuse it: %v", seed, fault)
 		}
@@ -46,6 +50,9 @@ func Brief(t testing.TB, spec stage.Spec, call stage.Call, facts []stage.Fact) (
 	prepare(t, spec, stage.BriefKind, &call)
 	var all []stage.Sentence
 	err := spec.Brief(t.Context(), &call, facts, func(s stage.Sentence) error {
+		if err := fits(t, spec, s); err != nil {
+			return err
+		}
 		if _, fault := s.Clean(); fault != nil {
 			t.Errorf("sentence %q: the host would drop it: %v", s.Text, fault)
 		}
@@ -66,7 +73,7 @@ func Collect(t testing.TB, spec stage.Spec, call stage.Call, seeds []stage.Seed)
 	t.Helper()
 	prepare(t, spec, stage.SourceKind, &call)
 	var sink records
-	outcomes, err := spec.Collect(t.Context(), &call, seeds, sink.emit(t))
+	outcomes, err := spec.Collect(t.Context(), &call, seeds, sink.emit(t, spec))
 	return sink.all, clean(t, outcomes), err
 }
 
@@ -78,7 +85,7 @@ func Refresh(t testing.TB, spec stage.Spec, call stage.Call, refs []stage.Ref) (
 		t.Fatalf("%s has no Refresh", spec.ID)
 	}
 	var sink records
-	outcomes, err := spec.Refresh(t.Context(), &call, refs, sink.emit(t))
+	outcomes, err := spec.Refresh(t.Context(), &call, refs, sink.emit(t, spec))
 	return sink.all, clean(t, outcomes), err
 }
 
@@ -95,6 +102,9 @@ func Media(t testing.TB, spec stage.Spec, call stage.Call, refs []stage.Ref) ([]
 	outcomes, err := spec.Media(t.Context(), &call, refs, func(f stage.File) error {
 		mu.Lock()
 		defer mu.Unlock()
+		if err := fits(t, spec, f); err != nil {
+			return err
+		}
 		if !slices.Contains(refs, f.Ref) {
 			t.Errorf("%s/%s: was not asked about", f.Platform, f.ExternalID)
 		}
@@ -142,6 +152,9 @@ func Screen(t testing.TB, spec stage.Spec, call stage.Call, input []stage.Record
 	summary, err := spec.Screen(t.Context(), &call, Feed(input), func(v stage.Verdict) error {
 		mu.Lock()
 		defer mu.Unlock()
+		if err := fits(t, spec, v); err != nil {
+			return err
+		}
 		v = stage.DecodeVerdict(stage.EncodeVerdict(&v))
 		repairs, fault := v.Clean()
 		check(t, v.Ref, repairs, fault)
@@ -168,6 +181,9 @@ func Evidence(t testing.TB, spec stage.Spec, call stage.Call, input []stage.Reco
 	err := spec.Evidence(t.Context(), &call, Feed(input), func(f stage.Finding) error {
 		mu.Lock()
 		defer mu.Unlock()
+		if err := fits(t, spec, f); err != nil {
+			return err
+		}
 		f = stage.DecodeFinding(stage.EncodeFinding(&f))
 		repairs, fault := f.Clean()
 		check(t, f.Ref, repairs, fault)
@@ -197,8 +213,11 @@ type records struct {
 	all []stage.Record
 }
 
-func (s *records) emit(t testing.TB) func(stage.Record) error {
+func (s *records) emit(t testing.TB, spec stage.Spec) func(stage.Record) error {
 	return func(r stage.Record) error {
+		if err := fits(t, spec, r); err != nil {
+			return err
+		}
 		message, err := proto.Marshal(stage.EncodeRecord(&r))
 		if err != nil {
 			return err
@@ -251,6 +270,19 @@ func prepare(t testing.TB, spec stage.Spec, kind stage.Kind, call *stage.Call) {
 	if call.Number == 0 {
 		call.Number = 1
 	}
+}
+
+// fits fails the test for what would end a call of the stage.
+func fits(t testing.TB, spec stage.Spec, emitted any) error {
+	t.Helper()
+	if spec.Lenient {
+		return nil
+	}
+	err := stage.Fits(emitted)
+	if err != nil {
+		t.Errorf("the call would end: %v", err)
+	}
+	return err
 }
 
 func check(t testing.TB, ref stage.Ref, repairs stage.Repairs, fault error) {

@@ -3,6 +3,7 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect as tlsConnect } from "node:tls";
 
+import { fits } from "./bounds.js";
 import { encode } from "./codec.js";
 
 const batchItems = 50, batchBytes = 1 << 20, maxRecord = 1 << 20, maxState = 64 << 10;
@@ -261,17 +262,19 @@ function tunnel(proxy, target, timeout) {
 
 /** Gathers what the author emits, and sends it in batches. */
 export class Batcher {
-  #call; #wrap; #type; #most; #items = []; #bytes = 0; #emitted = 0;
+  #call; #wrap; #type; #most; #lenient; #items = []; #bytes = 0; #emitted = 0;
 
-  constructor(call, type, wrap, most) {
+  constructor(call, type, wrap, most, lenient) {
     this.#call = call;
     this.#type = type;
     this.#wrap = wrap;
     this.#most = most;
+    this.#lenient = lenient;
   }
 
   async emit(item) {
     const size = encode(this.#type, item).length;
+    if (!this.#lenient) fits(this.#type, item);
     if (size > maxRecord) throw new RangeError(`${size} bytes are more than the ${maxRecord} that one may have`);
     if (this.#most > 0 && this.#emitted >= this.#most) throw new Enough();
     const full = this.#items.length > 0 && this.#bytes + size > batchBytes;

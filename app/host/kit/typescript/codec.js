@@ -30,10 +30,10 @@ const fits = {
   message: ["an object", (value) => typeof value === "object" && !Array.isArray(value)],
 };
 
-function wrong(path, want, value) {
+export function wrong(path, want, value, Kind = TypeError) {
   let got = typeof value === "bigint" ? value + "n" : JSON.stringify(value) ?? String(value);
   if (got.length > 80) got = got.slice(0, 80) + "…";
-  throw new TypeError(`${path}: want ${want}, got ${got}`);
+  throw new Kind(`${path}: want ${want}, got ${got}`);
 }
 
 function putValue(out, number, type, of, value, path) {

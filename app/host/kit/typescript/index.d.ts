@@ -66,8 +66,11 @@ export interface Verbs {
   check?(call: Call): Promise<string>;
 }
 
-/** Serves the stage until the host ends it. It must be the last call of the program. */
-export function serve(description: Description, verbs: Verbs): void;
+/**
+ * Serves the stage until the host ends it. It must be the last call of the program. The first emit of a value that is
+ * beyond its bounds ends the call; with `lenient`, the host drops, cuts or refuses the value, and counts it.
+ */
+export function serve(description: Description, verbs: Verbs, options?: { lenient?: boolean }): void;
 
 /** An error that says whose fault it is; retryAt is in Unix milliseconds. */
 export class Fault extends Error {

@@ -79,7 +79,7 @@ async function answer(stream, message) {
 }
 
 /** Runs the author's function over a stream and says Done after it. */
-function work(stream, verb, run, defaults) {
+function work(stream, verb, run, defaults, lenient) {
   const out = open(stream), frames = new Frames();
   let call;
   const fail = (code, text) => {
@@ -93,7 +93,7 @@ function work(stream, verb, run, defaults) {
         if (call) call.receive(message);
         else if (message.open) {
           call = new Call(message.open, defaults, (response) => out.send(encode("CallResponse", response)));
-          perform(call, verb, run).then(() => out.end(), () => out.end(internal, "the call is over"));
+          perform(call, verb, run, lenient).then(() => out.end(), () => out.end(internal, "the call is over"));
         } else return fail(invalidArgument, "the first message must be Open");
       }
     } catch (error) {
@@ -103,11 +103,11 @@ function work(stream, verb, run, defaults) {
   for (const event of ["end", "close", "aborted"]) stream.on(event, () => call?.receive(undefined));
 }
 
-async function perform(call, verb, run) {
+async function perform(call, verb, run, lenient) {
   const [, source, field, type] = known[verb];
   // Only these are bounded by the host's number of records.
   const most = ["verdicts", "findings", "files"].includes(field) ? 0 : call.maxRecords;
-  const sink = new Batcher(call, type, (items) => ({ [field]: { [field]: items } }), most);
+  const sink = new Batcher(call, type, (items) => ({ [field]: { [field]: items } }), most, lenient);
   if (verb === "collect") call.sink = sink;
   const done = {};
   try {
@@ -159,7 +159,7 @@ function keys() {
   return { key: pair, cert: pair, ca: host, requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.2" };
 }
 
-export function serve(description, verbs) {
+export function serve(description, verbs, { lenient = false } = {}) {
   const need = needed[description.kind], names = Object.keys(verbs);
   if (!names.includes(need) || names.some((name) => !known[name]) || (description.kind !== "source" && names.some((name) => name !== need && !forAny.includes(name)))) {
     throw new Error(`a stage of the kind ${description.kind} is served with ${need ?? "one of " + Object.keys(needed)}`);
@@ -177,7 +177,7 @@ export function serve(description, verbs) {
   server.on("sessionError", () => {});
   server.on("stream", (stream, headers) => {
     const path = headers[":path"], verb = methods.get(path);
-    if (verb) work(stream, verb, verbs[verb], defaults);
+    if (verb) work(stream, verb, verbs[verb], defaults, lenient);
     else if (path === service + "Describe") answer(stream, described).catch(() => {});
     else if (path === "/grpc.health.v1.Health/Check") answer(stream, Uint8Array.of(8, 1)).catch(() => {}); // SERVING
     else if (path === "/plugin.GRPCController/Shutdown") {

@@ -12,6 +12,7 @@ import urllib.request
 from collections import namedtuple
 from decimal import Decimal
 
+from .bounds import fits
 from .messages import pb
 
 BATCH_ITEMS = 50
@@ -270,14 +271,16 @@ class Call:
 class Batcher:
     """Gathers what the author emits, and sends it in batches."""
 
-    def __init__(self, call, kind, wrap, most):
-        self._call, self._type, self._wrap, self._most = call, kind, wrap, most
+    def __init__(self, call, kind, wrap, most, lenient):
+        self._call, self._type, self._wrap, self._most, self._lenient = call, kind, wrap, most, lenient
         self._items, self._bytes, self._emitted = [], 0, 0
         self._lock = threading.Lock()
 
     def emit(self, item):
         if not isinstance(item, self._type):
             raise TypeError("emit wants a pb.%s, got %s" % (self._type.DESCRIPTOR.name, type(item).__name__))
+        if not self._lenient:
+            fits(item)
         size = item.ByteSize()
         if size > MAX_RECORD:
             raise ValueError("%d bytes are more than the %d that one may have" % (size, MAX_RECORD))

@@ -53,12 +53,12 @@ def _said(error):
     return text + " (%s, line %d)" % (os.path.basename(own[-1].filename).replace("__main__", "main"), own[-1].lineno) if own else text
 
 
-def _work(call, verb, function):
+def _work(call, verb, function, lenient):
     """Runs the author's function, and sends Done after it."""
     _, source, field, kind = VERBS[verb]
     # Only these are bounded by the host's number of records.
     most = 0 if field in ("verdicts", "findings", "files") else call.max_records
-    sink, done = Batcher(call, getattr(pb, kind) if kind else None, _wrap(field) if field else None, most), pb.Done()
+    sink, done = Batcher(call, getattr(pb, kind) if kind else None, _wrap(field) if field else None, most, lenient), pb.Done()
     call.sink = sink if verb == "collect" else None
     try:
         try:
@@ -87,7 +87,7 @@ def _work(call, verb, function):
         pass
 
 
-def _handler(verb, function, defaults):
+def _handler(verb, function, defaults, lenient):
     def handle(requests, context):
         opening = next(requests, None)
         if opening is None or not opening.HasField("open"):
@@ -96,7 +96,7 @@ def _handler(verb, function, defaults):
         if verb == "check":
             call.timeout, call.once = CHECK_TIMEOUT, True
         context.add_callback(call.over.set)
-        threading.Thread(target=_work, args=(call, verb, function), daemon=True).start()
+        threading.Thread(target=_work, args=(call, verb, function, lenient), daemon=True).start()
         while not call.over.is_set():
             try:
                 message = call.outgoing.get(timeout=0.2)
@@ -122,8 +122,12 @@ def _credentials():
     return grpc.ssl_server_credentials([((mark + key).encode(), certificate.encode())], host.encode(), True)
 
 
-def serve(description, **verbs):
-    """Serves the stage until the host ends it. It must be the last call of the program."""
+def serve(description, lenient=False, **verbs):
+    """Serves the stage until the host ends it. It must be the last call of the program.
+
+    The first emit of a value that is beyond its bounds ends the call. If lenient, the host drops,
+    cuts or refuses the value, and counts it.
+    """
     needed = NEEDED.get(description.kind)
     if needed not in verbs or not set(verbs) <= set(VERBS) or description.kind != "source" and set(verbs) - FOR_ANY != {needed}:
         raise SystemExit("a stage of the kind %r is served with %s" % (description.kind, needed or "one of " + ", ".join(NEEDED)))
@@ -138,7 +142,7 @@ def serve(description, **verbs):
         over.set()
         return b""
 
-    methods = {VERBS[verb][0]: _handler(verb, function, defaults) for verb, function in verbs.items()}
+    methods = {VERBS[verb][0]: _handler(verb, function, defaults, lenient) for verb, function in verbs.items()}
     methods["Describe"] = grpc.unary_unary_rpc_method_handler(
         lambda _r, _c: pb.DescribeResponse(description=description), pb.DescribeRequest.FromString, lambda m: m.SerializeToString())
     handlers = (

@@ -3,6 +3,7 @@
 import io
 import urllib.error
 
+from .bounds import fits
 from .call import Answer, judged
 from .messages import pb
 
@@ -39,7 +40,14 @@ class FakeCall:
 
 
 def run(function, items, call=None):
-    """Returns what a function of a stage emits for some input, and what it returns."""
+    """Returns what a function of a stage emits for some input, and what it returns.
+
+    A value that is beyond its bounds is a ValueError, as in a call.
+    """
     emitted = []
-    answer = function(call or FakeCall(), items, emitted.append)
-    return emitted, answer
+
+    def emit(item):
+        fits(item)
+        emitted.append(item)
+
+    return emitted, function(call or FakeCall(), items, emit)
