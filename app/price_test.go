@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -25,12 +26,12 @@ import (
 const toll = "toll"
 
 // tollSource returns for a seed such as `3 of it` three videos, and says what they cost. `3 of it at 7`
-// costs 7 whatever comes, and `silent` has no outcome.
+// costs 7 whatever comes, `silent` has no outcome, and `wait` returns a video and does not end.
 func tollSource() stage.Spec {
 	return stage.Spec{
 		ID: toll, Version: "1", Kind: stage.SourceKind, Platforms: []string{"tiktok"}, Docs: "https://toll.example.com/docs",
 		Price: stage.Price{Call: 100, Record: 10, Budget: 100_000},
-		Collect: func(_ context.Context, _ *stage.Call, seeds []stage.Seed, emit func(stage.Record) error) (outcomes []stage.Outcome, err error) {
+		Collect: func(ctx context.Context, _ *stage.Call, seeds []stage.Seed, emit func(stage.Record) error) (outcomes []stage.Outcome, err error) {
 			for _, seed := range seeds {
 				o := stage.Outcome{Seed: seed.Text(), Platform: "tiktok", Status: stage.OK}
 				words := strings.Fields(seed.Term)
@@ -39,6 +40,11 @@ func tollSource() stage.Spec {
 				}
 				if words[0] == "fail" {
 					return outcomes, stage.Busyf(0, "the provider is down")
+				}
+				if words[0] == "wait" {
+					err := emit(stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: "1"}, Seed: seed.Term})
+					<-ctx.Done()
+					return outcomes, errors.Join(err, ctx.Err())
 				}
 				o.Returned, _ = strconv.Atoi(words[0])
 				for n := range o.Returned {
@@ -82,6 +88,22 @@ func ofHost(plugin string, a stage.Allowance) quota.Allowance {
 	return quota.Allowance{Plugin: plugin, Name: a.Name, Limit: a.Limit, Window: quota.Window(a.Window)}
 }
 
+// cutShort is the ledger of calls that may be cancelled while they ask it.
+type cutShort struct{ ledger }
+
+type cutKey struct{}
+
+func (c cutShort) Spend(ctx context.Context, plugin string, a stage.Allowance, units int64, item string) (bool, time.Time, error) {
+	cancel, cut := ctx.Value(cutKey{}).(context.CancelFunc)
+	if !cut {
+		return c.ledger.Spend(ctx, plugin, a, units, item)
+	}
+	var cancelled sync.WaitGroup
+	cancelled.Go(cancel)
+	defer cancelled.Wait()
+	return c.ledger.Spend(ctx, plugin, a, units, item)
+}
+
 // tolled is a host with the source and a ledger on a database, and what the ledger has.
 func tolled(t *testing.T, db *store.DB, budget string) (h *host.Host, used func() int64) {
 	t.Helper()
@@ -90,7 +112,7 @@ func tolled(t *testing.T, db *store.DB, budget string) (h *host.Host, used func(
 		t.Fatal(err)
 	}
 	h, err = host.New(host.Config{
-		Builtins: []stage.Spec{tollSource()}, Together: []string{toll}, ScratchDir: t.TempDir(), Quotas: ledger{service},
+		Builtins: []stage.Spec{tollSource()}, Together: []string{toll}, ScratchDir: t.TempDir(), Quotas: cutShort{ledger{service}},
 		Settings: map[string]map[string]string{toll: {"budget": budget}},
 	}, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -215,6 +237,61 @@ func TestRacingCallsOfOthersNeverOverspend(t *testing.T) {
 		}
 		if served.Load() < budget/200 || refused.Load() == 0 || served.Load()+refused.Load() != scrolls*each {
 			t.Errorf("%d served, %d refused; want all of %d, and some of both", served.Load(), refused.Load(), scrolls*each)
+		}
+	})
+}
+
+// TestACancelledCallCostsWhatItMayHaveSpent: nothing if the source was not asked for anything yet, and
+// all that was held if it was.
+func TestACancelledCallCostsWhatItMayHaveSpent(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		h, used := tolled(t, db, "1")
+		collect := func(ctx context.Context, session *host.Session, seeds []stage.Seed, emit func([]stage.Record) error) error {
+			_, err := session.Collect(ctx, toll, stage.Run{Number: 1}, seeds, emit)
+			return err
+		}
+		var all sync.WaitGroup
+		for n := range int64(8) {
+			all.Go(func() {
+				session, tenant := h.Session(), viewer.As(context.Background(), n+1)
+				defer session.Close()
+				for call := range 12 {
+					if call == 6 { // from here on the session has a process
+						if err := collect(tenant, session, terms("0 of it at 0"), func([]stage.Record) error { return nil }); err != nil {
+							t.Error(err)
+						}
+					}
+					ctx, cancel := context.WithCancel(tenant)
+					ctx = context.WithValue(ctx, cutKey{}, cancel)
+					err := collect(ctx, session, terms("3 of it", "3 of that")[:1+call%2], func([]stage.Record) error { return nil })
+					if !errors.Is(err, context.Canceled) {
+						t.Errorf("call %d: error %v, want that it was cancelled", call, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if got := used(); got != 0 {
+			t.Errorf("%d in the ledger of calls that never began, want 0", got)
+		}
+		for n := range int64(8) {
+			all.Go(func() {
+				ctx, cancel := context.WithCancel(viewer.As(context.Background(), n+1))
+				session := h.Session()
+				defer session.Close()
+				err := collect(ctx, session, terms("wait"), func([]stage.Record) error {
+					cancel()
+					return nil
+				})
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("error %v, want that it was cancelled", err)
+				}
+			})
+		}
+		all.Wait()
+		if got := used(); got != 8*200 {
+			t.Errorf("%d in the ledger of 8 calls that were cancelled as they worked, want what was held for them, 1600", got)
 		}
 	})
 }

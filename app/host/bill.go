@@ -40,7 +40,8 @@ func newBill[T any](items []T, input func([]T) []*stagev1.Input, of func(T) paya
 }
 
 // hold takes the most that the next items may cost out of the budget, and makes those that it covers
-// the input of the call. covered is false if it covers none.
+// the input of the call. covered is false if it covers none. The end of ctx interrupts no question to
+// the ledger: it would leave open whether the money was taken.
 func (b *bill) hold(ctx context.Context, purse *spender, v *verb) (covered bool, err error) {
 	if b == nil {
 		return true, nil
@@ -50,7 +51,10 @@ func (b *bill) hold(ctx context.Context, purse *spender, v *verb) (covered bool,
 	for ; some < len(b.items) && purse.spec.Price != (stage.Price{}); some++ {
 		item := b.items[some]
 		most := b.most(item)
-		grant, err := purse.spend(ctx, &stagev1.Spend{Quota: stage.CostQuota, Units: most})
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		grant, err := purse.spend(context.WithoutCancel(ctx), &stagev1.Spend{Quota: stage.CostQuota, Units: most})
 		if err != nil {
 			return false, err
 		}

@@ -180,7 +180,11 @@ func (h *Host) work(ctx context.Context, s *Session, e *entry, run stage.Run, v 
 		if cause := context.Cause(inner); cause != nil && ctx.Err() == nil && !isCaller(err) {
 			err = cause
 		}
-		return nil, failureOf(ctx, e, p, err)
+		err = failureOf(ctx, e, p, err)
+		if !t.begun {
+			err = errors.Join(err, v.bill.settle(ctx, nil))
+		}
+		return nil, err
 	}
 	if err := v.bill.settle(ctx, done); err != nil {
 		return nil, failureOf(ctx, e, p, err)
@@ -266,6 +270,7 @@ type talk struct {
 	stream stream
 	total  tally
 	credit int
+	begun  bool // the stage may have seen what it is asked for
 	ended  bool // the last input was sent
 }
 
@@ -379,6 +384,7 @@ func (t *talk) feed() error {
 }
 
 func (t *talk) input(input *stagev1.Input) error {
+	t.begun = true
 	return t.send(&stagev1.CallRequest{Message: &stagev1.CallRequest_Input{Input: input}})
 }
 

@@ -12,8 +12,9 @@ import (
 // Before a call the host takes the price of its seeds out of the budget of the day, seed by seed,
 // and answers for those that the budget does not cover: their outcome is Quota. After the call it
 // gives back what the outcomes did not cost, and asks for more seeds if that covers any. What a call
-// that broke off did cost is not known: it counts as paid in full. An outcome that costs more than
-// the price is an error of the stage, since the budget rests on the price.
+// that broke off, or was cancelled, did cost is not known: it counts as paid in full, or as nothing if
+// the source was asked for nothing yet. An outcome that costs more than the price is an error of the
+// stage, since the budget rests on the price.
 type Price struct {
 	// Call is the price of all requests for one seed on one platform, or for one video of Refresh,
 	// beside what Record counts.
