@@ -42,6 +42,28 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 	if got := strings.Count(text, `"operationId"`); got != 93 {
 		t.Errorf("%d operations, want 93", got)
 	}
+	t.Run("no two names differ by case alone", func(t *testing.T) {
+		t.Parallel()
+		// Generators for Go write one type for a schema Key and a security scheme key.
+		var document struct {
+			Components map[string]map[string]json.RawMessage `json:"components"`
+		}
+		if err := json.Unmarshal([]byte(text), &document); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]string{}
+		for _, kind := range []string{"schemas", "securitySchemes", "parameters"} {
+			for name := range document.Components[kind] {
+				if other := seen[strings.ToLower(name)]; other != "" {
+					t.Errorf("got %s and %s in components, want names that differ by more", other, name)
+				}
+				seen[strings.ToLower(name)] = name
+			}
+		}
+		if seen["bearer"] == "" || seen["key"] == "" {
+			t.Errorf("got no scheme and no schema among %d names, want both", len(seen))
+		}
+	})
 	t.Run("every property and parameter is explained", func(t *testing.T) {
 		var document map[string]any
 		if err := json.Unmarshal([]byte(text), &document); err != nil {

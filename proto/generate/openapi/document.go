@@ -73,7 +73,7 @@ func (d *document) whole() object {
 			"license": object{"name": "Terms of the operator", "url": "https://example.com/terms"},
 		},
 		"servers":  []any{object{"url": "/"}}, // the server puts its address here
-		"security": []any{object{"key": []any{}}},
+		"security": []any{object{"bearer": []any{}}},
 		"tags":     d.tags,
 		"paths":    d.paths,
 		"components": object{
@@ -81,7 +81,8 @@ func (d *document) whole() object {
 			"responses":  d.refusals,
 			"headers":    headers(),
 			"parameters": d.parametersOfMany(),
-			"securitySchemes": object{"key": object{
+			// Not key: beside the schema Key, that is one name to a generator.
+			"securitySchemes": object{"bearer": object{
 				"type": "http", "scheme": "bearer", "description": "An API key or a session key.",
 			}},
 		},
@@ -118,7 +119,7 @@ func (d *document) operation(tag string, method protoreflect.MethodDescriptor, o
 		"responses": d.responses(method, op),
 	}
 	if public(op) { // the key is optional; it attributes the event
-		o["security"] = []any{object{}, object{"key": []any{}}}
+		o["security"] = []any{object{}, object{"bearer": []any{}}}
 	}
 	if op.Scope != "" {
 		o["description"] = "Needs the scope `" + op.Scope + "`."
