@@ -354,7 +354,22 @@ ORDER BY v.id LIMIT ` + fmt.Sprint(pointsInScroll))
 		return fmt.Errorf("read the scores of a scroll: %w", err)
 	}
 	for part := range slices.Chunk(points, videosAtOnce) {
-		err := s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error { return s.saveFlags(ctx, tx, part) })
+		ids := make([]int64, len(part))
+		for i := range part {
+			ids[i] = part[i].Video
+		}
+		// Some may have been deleted since they were read; none is while the library is held.
+		err := s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+			there, err := s.videos.Catalog.Present(ctx, tx, ids)
+			if err != nil {
+				return err
+			}
+			slices.Sort(there)
+			return s.saveFlags(ctx, tx, slices.DeleteFunc(slices.Clone(part), func(p insight.Point) bool {
+				_, found := slices.BinarySearch(there, p.Video)
+				return !found
+			}))
+		})
 		if err != nil {
 			return err
 		}

@@ -78,29 +78,33 @@ func (tr *Trends) saveRun(ctx context.Context, subject string, scrollID int64) e
 	if err != nil {
 		return err
 	}
-	run, _, err := store.One[struct {
-		FirstAt, LastAt, UsableAt *int64
-		Repeats                   int64
-	}](ctx, tr.db.Hot(`SELECT MIN(o.observed_at) AS first_at, MAX(o.observed_at) AS last_at,
+	observed := tr.db.Hot(`SELECT MIN(o.observed_at) AS first_at, MAX(o.observed_at) AS last_at,
 MAX(CASE WHEN o.views > 0 AND o.views <= 9007199254740992 AND (o.likes IS NULL OR o.likes <= o.views) THEN o.observed_at END) AS usable_at,
 COUNT(CASE WHEN v.scroll_id <> o.scroll_id THEN 1 END) AS repeats
-FROM observations o CROSS JOIN videos v WHERE {tenant:o} AND o.scroll_id = $1 AND v.id = o.video_id AND +{tenant:v}`), scrollID)
-	if err != nil {
-		return fmt.Errorf("read what scroll %d observed: %w", scrollID, err)
-	}
-	if run.FirstAt == nil {
-		return nil
-	}
-	return tr.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
-		create := tx.Ent().LibraryRun.Create().SetID(tr.db.NewID()).SetAccountID(account).SetSubject(subject).SetScrollID(scrollID).
-			SetFirstAt(*run.FirstAt).SetLastAt(*run.LastAt).SetRepeats(run.Repeats).SetNillableUsableAt(run.UsableAt)
-		err := create.OnConflict(entsql.ConflictColumns(libraryrun.FieldAccountID, libraryrun.FieldScrollID), entsql.ResolveWith(func(u *entsql.UpdateSet) {
-			u.SetExcluded(libraryrun.FieldFirstAt).SetExcluded(libraryrun.FieldLastAt).SetExcluded(libraryrun.FieldUsableAt).SetExcluded(libraryrun.FieldRepeats)
-		})).Exec(ctx)
+FROM observations o CROSS JOIN videos v WHERE {tenant:o} AND o.scroll_id = $1 AND v.id = o.video_id AND +{tenant:v}`)
+	// What is deleted meanwhile must not be counted: nothing marks the run again after it.
+	return tr.update(ctx, func(ctx context.Context, read videos.Reader) (writes, error) {
+		run, _, err := store.OneIn[struct {
+			FirstAt, LastAt, UsableAt *int64
+			Repeats                   int64
+		}](ctx, read.Tx, observed, scrollID)
 		if err != nil {
-			return fmt.Errorf("save the run of scroll %d: %w", scrollID, err)
+			return nil, fmt.Errorf("read what scroll %d observed: %w", scrollID, err)
 		}
-		return nil
+		if run.FirstAt == nil {
+			return nil, nil
+		}
+		return writes{func(ctx context.Context, tx *store.Tx) error {
+			create := tx.Ent().LibraryRun.Create().SetID(tr.db.NewID()).SetAccountID(account).SetSubject(subject).SetScrollID(scrollID).
+				SetFirstAt(*run.FirstAt).SetLastAt(*run.LastAt).SetRepeats(run.Repeats).SetNillableUsableAt(run.UsableAt)
+			err := create.OnConflict(entsql.ConflictColumns(libraryrun.FieldAccountID, libraryrun.FieldScrollID), entsql.ResolveWith(func(u *entsql.UpdateSet) {
+				u.SetExcluded(libraryrun.FieldFirstAt).SetExcluded(libraryrun.FieldLastAt).SetExcluded(libraryrun.FieldUsableAt).SetExcluded(libraryrun.FieldRepeats)
+			})).Exec(ctx)
+			if err != nil {
+				return fmt.Errorf("save the run of scroll %d: %w", scrollID, err)
+			}
+			return nil
+		}}, nil
 	})
 }
 

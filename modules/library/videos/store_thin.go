@@ -156,16 +156,17 @@ func (s Sweeps) Thin(ctx context.Context, t Thinning, now time.Time) (readings i
 				return 0, false, err
 			}
 			places[name] = at
-			err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+			err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) (err error) {
 				if err := s.savePlaces(ctx, tx, swept, places); err != nil { // first: it holds the library's row
 					return err
 				}
-				return s.thin(ctx, tx, source, found)
+				readings, err = s.thin(ctx, tx, source, found)
+				return err
 			})
 			if err != nil {
 				return 0, false, fmt.Errorf("thin out readings of %s: %w", source, err)
 			}
-			return len(found), false, nil
+			return readings, false, nil
 		}
 	}
 	return 0, true, nil
@@ -199,26 +200,29 @@ func (s Sweeps) unneeded(ctx context.Context, t Thinning, found []thinned) ([]th
 	}), nil
 }
 
-// thin deletes readings, and the scores that their scrolls gave.
-func (s Sweeps) thin(ctx context.Context, tx *store.Tx, source string, found []thinned) error {
+// thin deletes readings, and the scores that their scrolls gave, and returns how many readings there
+// still were.
+func (s Sweeps) thin(ctx context.Context, tx *store.Tx, source string, found []thinned) (readings int, err error) {
 	if len(found) == 0 {
-		return nil
+		return 0, nil
 	}
 	ids, byScroll := make([]int64, len(found)), map[int64][]int64{}
 	for i, o := range found {
 		ids[i], byScroll[o.scroll] = o.id, append(byScroll[o.scroll], o.video)
 	}
-	if _, err := s.db.Hot(`DELETE FROM observations WHERE +{tenant} AND id IN ({list:1})`).ExecIn(ctx, tx, ids); err != nil {
-		return err
+	deleted, err := s.db.Hot(`DELETE FROM observations WHERE +{tenant} AND id IN ({list:1})`).ExecIn(ctx, tx, ids)
+	if err != nil {
+		return 0, err
 	}
-	if err := s.deletions.videos.countReadings(ctx, tx, map[string]int{source: -len(found)}); err != nil {
-		return err
+	readings = int(deleted)
+	if err := s.deletions.videos.countReadings(ctx, tx, map[string]int{source: -readings}); err != nil {
+		return 0, err
 	}
 	for _, scroll := range slices.Sorted(maps.Keys(byScroll)) {
 		_, err := tx.Ent().ScorePoint.Delete().Where(scorepoint.ScrollID(scroll), scorepoint.VideoIDIn(byScroll[scroll]...)).Exec(ctx)
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return readings, nil
 }
