@@ -2,19 +2,45 @@ package library
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/library/removal"
 	"github.com/scrollery/scrollery/modules/library/videos"
+	"github.com/scrollery/scrollery/plugins/stage"
 )
 
 // plainly is a statement without its quotation marks.
 func plainly(query string) string { return strings.NewReplacer("`", "", `"`, "").Replace(query) }
+
+// before has do run once, before a statement with the words is sent outside of a transaction.
+func before(b *bundle, words string, do func()) {
+	b.t.Helper()
+	var once sync.Once
+	ran := false
+	b.db.Watch(func(query string) {
+		if strings.Contains(plainly(query), words) {
+			once.Do(func() { // what do sends passes: it is not the first any more
+				ran = true
+				b.db.Watch(nil)
+				do()
+			})
+		}
+	})
+	b.t.Cleanup(func() {
+		if !ran {
+			b.t.Errorf("got no statement with %q, want one", words)
+		}
+	})
+}
 
 // between has do run once, after a statement with the words was sent and before the next
 // transaction begins. PostgreSQL alone has another connection for it then.
@@ -120,5 +146,149 @@ func TestThinningCountsWhatItDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.counted()
+	})
+}
+
+// TestAnUndoBringsBackWhatNothingElseKeepsOut undoes the deletion of a video whose creator was deleted
+// after it: the video comes back with its creator.
+func TestAnUndoBringsBackWhatNothingElseKeepsOut(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, append(clips(3, "moka", 1000), clips(3, "brew", 500)...)...)
+		full := b.whole()
+		video := b.remove(removal.Order{VideoID: b.idOf("moka-1")})
+		creator := b.remove(removal.Order{Platform: "tiktok", Handle: "moka"})
+		b.undo(video.ID)
+		if got := b.count("videos"); got != 3 {
+			t.Errorf("after the undo of the video's deletion: got %d videos, want the 3 of the other creator", got)
+		}
+		if found, _, _, err := b.Tombstones.Banned(b.ctx, stage.Ref{}); err != nil || len(found) > 0 {
+			t.Errorf("got %v, %v; want no video that a deletion keeps out", found, err)
+		}
+		if added, _ := b.archive(2, now+day, stage.Record{Ref: stage.Ref{Platform: "tiktok", ExternalID: "moka-1"}}); added != 0 {
+			t.Errorf("the video without its creator's name: got %d added, want 0", added)
+		}
+		b.undo(creator.ID)
+		b.settled()
+		if diff := cmp.Diff(strings.Split(full, "\n"), strings.Split(b.whole(), "\n")); diff != "" {
+			t.Errorf("library after both undos (-before +got):\n%s", diff)
+		}
+	})
+}
+
+// TestAnUndoMeetsAnErasure undoes the deletion of a video while its creator is erased: between the
+// looks for videos and for what deletions keep.
+func TestAnUndoMeetsAnErasure(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, clip("deleted", "moka", 1000), clip("stays", "brew", 500))
+		d := b.remove(removal.Order{VideoID: b.idOf("deleted")})
+		before(b, "FROM deleted_videos", func() { b.undo(d.ID) })
+		if _, err := b.removal.Erase(b.ctx, "tiktok", "moka", "", "a request"); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.count("videos") + 10*b.count("deleted_videos"); got != 1 {
+			t.Errorf("got %d videos and %d copies, want the one of another creator", b.count("videos"), b.count("deleted_videos"))
+		}
+	})
+}
+
+// TestADeletionThatWasUndoneDeletesNothing has two workers end one deletion, as after a worker that
+// was taken for lost, and undoes it while the slower one has found more to delete.
+func TestADeletionThatWasUndoneDeletesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, clips(250, "moka", 1000)...)
+		d, err := b.removal.Delete(cutAt(b, 2, "INSERT INTO deleted_videos"), removal.Order{Platform: "tiktok", Handle: "moka"})
+		if err != nil || d.Status != "running" {
+			t.Fatalf("a call that is cut: got %+v, %v, want the rest to come", d, err)
+		}
+		worker := b.removal.Workers()[0]
+		args := json.RawMessage(fmt.Sprintf(`{"account":%d,"deletion":%d}`, account, d.ID))
+		before(b, "FROM creators", func() {
+			if err := worker.Work(b.ctx, args); err != nil {
+				t.Error(err)
+			}
+			b.undo(d.ID)
+		})
+		if err := worker.Work(b.ctx, args); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.count("videos"); got != 250 || b.count("deletions WHERE status = 'undone'") != 1 {
+			t.Errorf("got %d videos after the undo, want all 250", got)
+		}
+	})
+}
+
+// TestAReceiptCountsAnAccountOnce erases a creator of whom one library shows another a further name.
+func TestAReceiptCountsAnAccountOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		made := func(id, creatorID, handle string) stage.Record {
+			r := clip(id, handle, 1000)
+			r.CreatorID = creatorID
+			return r
+		}
+		b.scroll(1, now, made("first", "", "moka"), made("renamed", "77", "moka.lab"))
+		b.as(8).scroll(2, now, made("says", "77", "moka"))
+		receipt, err := b.removal.Erase(b.ctx, "tiktok", "moka", "", "a request")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if receipt.Accounts != 2 || receipt.Videos != 3 {
+			t.Errorf("got %d accounts and %d videos, want 2 and 3", receipt.Accounts, receipt.Videos)
+		}
+	})
+}
+
+// TestDeletingASourceThatReadNothing looks for its first reading, and not at every video.
+func TestDeletingASourceThatReadNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, clips(10, "moka", 1000)...)
+		looks := 0
+		db.Watch(func(query string) {
+			if strings.Contains(query, "is_read") {
+				looks++
+			}
+		})
+		d, err := b.removal.Delete(b.ctx, removal.Order{SourceID: "api"})
+		if err != nil || d != nil || looks != 0 {
+			t.Errorf("got %+v, %v, after %d looks at videos; want nothing, without one", d, err, looks)
+		}
+	})
+}
+
+// TestACreatorWithoutVideosIsNotKept has the videos of a handle move to the creator whose id comes with
+// it, and deletes creators of whom an earlier version left a row.
+func TestACreatorWithoutVideosIsNotKept(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, clip("first", "moka", 1000))
+		named := clip("second", "moka", 1000)
+		named.CreatorID = "77"
+		b.scroll(2, now+day, named)
+		if got := b.count("creators WHERE key = 'handle:moka'"); got != 0 || b.count("creators") != 1 {
+			t.Errorf("got %d rows of the handle among %d, want the one of the id alone", got, b.count("creators"))
+		}
+		left := func(id int, handle string) {
+			storetest.Exec(t, db, `INSERT INTO creators (account_id, id, platform, key, handle, dirty) VALUES (7, $1, 'tiktok', $2, $3, 0)`, id, "handle:"+handle, handle)
+		}
+		left(1, "brew")
+		b.remove(removal.Order{Platform: "tiktok", Handle: "brew"})
+		left(2, "rival")
+		receipt, err := b.removal.Erase(b.ctx, "tiktok", "rival", "", "a request")
+		if err != nil || receipt.Accounts != 0 {
+			t.Errorf("got %+v, %v; want a receipt of no account", receipt, err)
+		}
+		if got := b.count("creators"); got != 1 {
+			t.Errorf("got %d creators, want the one with videos", got)
+		}
 	})
 }

@@ -36,6 +36,8 @@ type Receipt struct {
 type erasure struct {
 	id    int64
 	names videos.CreatorName
+	// counted are the accounts in the receipt: further names may show more of their videos.
+	counted map[int64]bool
 }
 
 // ErrNoName is the error of an erasure without a handle or an id.
@@ -57,6 +59,7 @@ func (s *Service) Erase(ctx context.Context, platform, handle, creatorID, reason
 		return nil, fmt.Errorf("erase a creator: %w", err)
 	}
 	s.kept.Flush(ctx)
+	e.counted = map[int64]bool{}
 	// Once more after the last that was found: a library may know another name of the creator.
 	for left := true; left; {
 		if err := s.videos.Tombstones.AwaitArchiving(viewer.System(ctx)); err != nil {
@@ -91,6 +94,10 @@ func (s *Service) erasePass(ctx context.Context, e *erasure) (found bool, err er
 
 // eraseFrom deletes the creator from the tenant's library.
 func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err error) {
+	account, err := videos.Account(ctx)
+	if err != nil {
+		return false, err
+	}
 	names, err := s.videos.Targets.WithNames(ctx, e.names)
 	if err != nil {
 		return false, err
@@ -114,8 +121,9 @@ func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err er
 		if err != nil {
 			return found, err
 		}
-		if len(ids) == 0 && !kept {
-			return found, nil
+		has := len(ids) > 0 || kept
+		if known, err := s.videos.Targets.Known(ctx, names); err != nil || !has && !known {
+			return found, err
 		}
 		found = true
 		err = s.videos.Hold(videos.WithMore(ctx, !last), func(ctx context.Context, tx *store.Tx) error {
@@ -127,11 +135,15 @@ func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err er
 			if err != nil {
 				return err
 			}
-			return countErased(viewer.System(ctx), tx, e.id, n+more, readings, last)
+			if err := s.deletions.DropCreators(ctx, tx, names); err != nil {
+				return err
+			}
+			return countErased(viewer.System(ctx), tx, e.id, n+more, readings, has && last && !e.counted[account])
 		})
 		if err != nil {
 			return found, err
 		}
+		e.counted[account] = e.counted[account] || has && last
 		s.kept.Flush(ctx)
 		if err := rest(ctx); err != nil {
 			return found, err

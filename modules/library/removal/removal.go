@@ -194,7 +194,7 @@ func (s *Service) Delete(ctx context.Context, o Order) (*Deletion, error) {
 		return nil, err
 	}
 	if t.SourceID != "" {
-		if _, _, found, err := s.Count(ctx, o); err != nil || !found {
+		if found, err := s.videos.Targets.HasRead(ctx, t.SourceID); err != nil || !found {
 			return nil, err
 		}
 	}
@@ -230,6 +230,9 @@ func (s *Service) begin(ctx context.Context, t *Target) (*Deletion, error) {
 	err = s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if t.Creator != nil {
 			if err := s.videos.Tombstones.BuryCreator(ctx, tx, id, *t.Creator); err != nil {
+				return err
+			}
+			if err := s.deletions.DropCreators(ctx, tx, *t.Creator); err != nil {
 				return err
 			}
 		}
@@ -298,6 +301,9 @@ func (s *Service) finish(ctx context.Context, d *Deletion) error {
 			}
 			return s.count(ctx, tx, d.ID, n, readings, last)
 		})
+		if errors.Is(err, errEnded) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package removal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -64,6 +65,10 @@ func (s *Service) page(ctx context.Context, before int64, limit int) (all []*Del
 	return all, nil
 }
 
+// errEnded is the error of a step of a deletion that another process has ended: it must not be
+// committed, since the deletion may be undone by now.
+var errEnded = errors.New("the deletion has ended")
+
 // count adds to a running deletion what the transaction deletes, and ends it when it is done.
 func (s *Service) count(ctx context.Context, tx *store.Tx, id int64, videos, readings int, done bool) error {
 	now := s.now()
@@ -72,8 +77,12 @@ func (s *Service) count(ctx context.Context, tx *store.Tx, id int64, videos, rea
 	if done {
 		change.SetStatus(deleted).SetTarget([]byte{}).SetUndoUntil(now.Add(UndoFor).UnixMilli())
 	}
-	if err := change.Exec(ctx); err != nil {
+	n, err := change.Save(ctx)
+	if err != nil {
 		return fmt.Errorf("count what deletion %d deleted: %w", id, err)
+	}
+	if n == 0 {
+		return errEnded
 	}
 	return nil
 }

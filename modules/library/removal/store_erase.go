@@ -71,7 +71,8 @@ func (s *Service) saveNames(ctx context.Context, e *erasure) error {
 	})
 }
 
-// countErased adds what the transaction deletes; last with the last videos of an account.
+// countErased adds what the transaction deletes; last with the last videos of an account that is
+// not counted.
 func countErased(ctx context.Context, tx *store.Tx, id int64, videos, readings int, last bool) error {
 	change := tx.Ent().Erasure.UpdateOneID(id).AddVideos(videos).AddReadings(readings)
 	if last {

@@ -234,6 +234,16 @@ func (s Deletions) deleted(ctx context.Context, tx *store.Tx, rows []*ent.Video,
 	return s.unscored(ctx, tx, observed)
 }
 
+// DropCreators deletes the rows of a creator that have no video, in a transaction that holds the
+// library: an earlier version left some whose videos it moved to others.
+func (s Deletions) DropCreators(ctx context.Context, tx *store.Tx, c CreatorName) error {
+	rows, err := rowsOf(ctx, tx.Ent(), c)
+	if err != nil {
+		return err
+	}
+	return s.deleteCreators(ctx, tx, rows)
+}
+
 // deleteCreators deletes those of some creators that have no video any more, and marks the
 // others for the next scoring.
 func (s Deletions) deleteCreators(ctx context.Context, tx *store.Tx, ids []int64) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/deletedvideo"
+	entdeletion "github.com/scrollery/scrollery/ent/deletion"
 	"github.com/scrollery/scrollery/ent/libraryrun"
 	"github.com/scrollery/scrollery/ent/tombstone"
 	"github.com/scrollery/scrollery/ent/video"
@@ -50,22 +51,140 @@ func (s Deletions) RestoreSome(ctx context.Context, deletion int64) (restored in
 		}
 	}
 	err = s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
-		n, err := tx.Ent().DeletedVideo.Delete().Where(deletedvideo.IDIn(ids...)).Exec(viewer.ByIDs(ctx))
+		welcome, later, err := s.keptOut(ctx, tx, deletion, copies)
 		if err != nil {
 			return err
-		}
-		if n != len(ids) {
-			return ErrChanged // another process brings them back
 		}
 		if err := s.videos.Tombstones.liftVideos(ctx, tx, deletion, copies); err != nil {
 			return err
 		}
-		return s.restore(ctx, tx, copies, subjects)
+		left := len(ids)
+		for _, to := range slices.Sorted(maps.Keys(later)) {
+			n, err := s.videos.Tombstones.handOver(ctx, tx, to, later[to])
+			if err != nil {
+				return err
+			}
+			left -= n
+		}
+		n, err := tx.Ent().DeletedVideo.Delete().Where(deletedvideo.IDIn(ids...), deletedvideo.DeletionID(deletion)).Exec(viewer.ByIDs(ctx))
+		if err != nil {
+			return err
+		}
+		if n != left {
+			return ErrChanged // another process brings them back, or an erasure took some
+		}
+		if len(welcome) == 0 {
+			return nil
+		}
+		return s.restore(ctx, tx, welcome, subjects)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("bring back %d videos: %w", len(ids), err)
 	}
 	return len(ids), nil
+}
+
+// keptOut sorts out copies of a deletion's videos that are kept out by something else: those of
+// erased creators go for good, and those of a later deletion, say of their creator, are that one's,
+// which can bring them back as long as it can be undone itself.
+func (s Deletions) keptOut(ctx context.Context, tx *store.Tx, deletion int64, copies []copied) (welcome []copied, later map[int64][]copied, err error) {
+	if err := keepErasures(ctx, tx); err != nil {
+		return nil, nil, err
+	}
+	v, err := s.videos.Vault.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	of, all := make([][]string, len(copies)), []string(nil)
+	for i := range copies {
+		video, key := copies[i].Video, ""
+		if copies[i].Creator != nil {
+			key = copies[i].Creator.Key
+		}
+		of[i] = v.ofStored(stage.Ref{Platform: video.Platform, ExternalID: video.ExternalID}, video.Handle, video.HandleOnly != 0, key)
+		all = append(all, of[i]...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	erased := map[string]bool{}
+	if err := s.videos.Tombstones.suppressed(ctx, tx, all, erased); err != nil {
+		return nil, nil, err
+	}
+	by, undoable, err := s.videos.Tombstones.others(ctx, tx, deletion, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	later = map[int64][]copied{}
+	for i := range copies {
+		if slices.ContainsFunc(of[i], func(hash string) bool { return erased[hash] }) {
+			continue
+		}
+		at := slices.IndexFunc(of[i], func(hash string) bool { return by[hash] != 0 })
+		switch {
+		case at < 0:
+			welcome = append(welcome, copies[i])
+		case undoable[by[of[i][at]]]:
+			later[by[of[i][at]]] = append(later[by[of[i][at]]], copies[i])
+		}
+	}
+	return welcome, later, nil
+}
+
+// The states of a deletion that is not undone, as the package removal has them.
+const (
+	deletionRuns  = "running"
+	deletionEnded = "deleted"
+)
+
+// others are the deletions, but for one, that keep some of the hashes out, by hash, and which of
+// them can be undone. Those that are being undone keep nothing out any more.
+func (s Tombstones) others(ctx context.Context, tx *store.Tx, deletion int64, hashes []string) (by map[string]int64, undoable map[int64]bool, err error) {
+	by, undoable = map[string]int64{}, map[int64]bool{}
+	for part := range slices.Chunk(hashes, videosAtOnce) {
+		rows, err := tx.Ent().Tombstone.Query().Where(tombstone.HashIn(part...), tombstone.DeletionIDNEQ(deletion)).All(ctx)
+		if err != nil {
+			return nil, nil, fmt.Errorf("look for tombstones: %w", err)
+		}
+		for _, row := range rows {
+			by[row.Hash] = row.DeletionID
+		}
+	}
+	if len(by) == 0 {
+		return by, undoable, nil
+	}
+	rows, err := tx.Ent().Deletion.Query().
+		Where(entdeletion.IDIn(slices.Sorted(maps.Values(by))...), entdeletion.StatusIn(deletionRuns, deletionEnded)).All(viewer.ByIDs(ctx))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read deletions: %w", err)
+	}
+	stands := map[int64]bool{}
+	for _, row := range rows {
+		stands[row.ID], undoable[row.ID] = true, row.Status == deletionRuns || row.UndoUntil > 0
+	}
+	maps.DeleteFunc(by, func(_ string, id int64) bool { return !stands[id] })
+	return by, undoable, nil
+}
+
+// handOver makes copies those of another deletion, which keeps their videos out from then on, and
+// returns how many there still were.
+func (s Tombstones) handOver(ctx context.Context, tx *store.Tx, to int64, copies []copied) (moved int, err error) {
+	v, err := s.vault.open()
+	if err != nil {
+		return 0, err
+	}
+	ids, hashes := make([]int64, len(copies)), make([]string, len(copies))
+	for i := range copies {
+		video := copies[i].Video
+		ids[i], hashes[i] = video.ID, v.ofVideo(stage.Ref{Platform: video.Platform, ExternalID: video.ExternalID})
+	}
+	if err := s.bury(ctx, tx, to, hashes); err != nil {
+		return 0, err
+	}
+	n, err := s.db.Hot(`UPDATE deleted_videos SET deletion_id = $1 WHERE +{tenant} AND id IN ({list:2})`).ExecIn(ctx, tx, to, ids)
+	if err != nil {
+		return 0, fmt.Errorf("hand deleted videos to deletion %d: %w", to, err)
+	}
+	return int(n), nil
 }
 
 // liftVideos removes the tombstones of videos that come back.
@@ -189,6 +308,9 @@ func (s Deletions) restored(ctx context.Context, tx *store.Tx, rows []*ent.Video
 	}
 	moved, err := s.videos.creators.settle(ctx, tx, slices.SortedFunc(maps.Keys(handles), named.compare))
 	if err != nil {
+		return err
+	}
+	if err := s.deleteCreators(ctx, tx, leftCreators(nil, moved)); err != nil {
 		return err
 	}
 	if err := s.videos.rankHooks(ctx, tx, append(groups, moved...)); err != nil {

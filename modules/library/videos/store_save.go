@@ -93,6 +93,9 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 	if err != nil {
 		return err
 	}
+	if err := (Deletions{s}).deleteCreators(ctx, tx, leftCreators(changed, groups)); err != nil {
+		return err
+	}
 	groups = append(groups, groupsOf(changed, added)...)
 	niches := map[score.Kind]int64{}
 	for _, v := range changed {
@@ -107,6 +110,21 @@ func (s *Service) save(ctx context.Context, tx *store.Tx, batch Batch, changed [
 		return err
 	}
 	return s.MarkNiches(ctx, tx, niches)
+}
+
+// leftCreators are the creators that videos have left: those of a batch, and those that were moved,
+// whose groups of hooks changed by it.
+func leftCreators(changed []*Video, moved []hookGroup) (ids []int64) {
+	for _, v := range changed {
+		if was := v.before.creatorID; was != 0 && was != v.creator() {
+			ids = append(ids, was)
+		}
+	}
+	for _, g := range moved {
+		ids = append(ids, g.creator)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // changesOf are the entries in the account's feed: new videos, with or without evidence, new

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/ent"
 	"github.com/scrollery/scrollery/ent/creator"
 	"github.com/scrollery/scrollery/ent/video"
 	"github.com/scrollery/scrollery/modules/kernel/store"
@@ -89,9 +90,19 @@ func (s Targets) addNames(ctx context.Context, c *CreatorName, rows []int64) err
 	return nil
 }
 
+// Known reports whether the library has a row of a creator, with videos or without.
+func (s Targets) Known(ctx context.Context, c CreatorName) (bool, error) {
+	rows, err := s.rowsOf(ctx, c)
+	return len(rows) > 0, err
+}
+
 // rowsOf are the rows of a creator.
 func (s Targets) rowsOf(ctx context.Context, c CreatorName) ([]int64, error) {
-	rows, err := s.db.Ent().Creator.Query().Where(creator.Platform(c.Platform), creator.KeyIn(c.Keys...)).IDs(ctx)
+	return rowsOf(ctx, s.db.Ent(), c)
+}
+
+func rowsOf(ctx context.Context, client *ent.Client, c CreatorName) ([]int64, error) {
+	rows, err := client.Creator.Query().Where(creator.Platform(c.Platform), creator.KeyIn(c.Keys...)).IDs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("find creators: %w", err)
 	}
@@ -139,6 +150,15 @@ func (s Targets) count(ctx context.Context, text string, arg any) (videos, readi
 		return 0, 0, fmt.Errorf("count videos: %w", err)
 	}
 	return counts.Videos, counts.Readings, nil
+}
+
+// HasRead reports whether a source has read a video of the library.
+func (s Targets) HasRead(ctx context.Context, source string) (found bool, err error) {
+	_, found, err = store.One[int64](ctx, s.db.Hot(`SELECT id FROM observations WHERE {tenant} AND stage = $1 LIMIT 1`), source)
+	if err != nil {
+		return false, fmt.Errorf("look for what a source read: %w", err)
+	}
+	return found, nil
 }
 
 // ReadBy are the videos that a source has read, among the next ones of the library after a
