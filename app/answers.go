@@ -389,6 +389,10 @@ func (a archiver) Gone(ctx context.Context, tx *store.Tx, refs []stage.Ref, at i
 	return a.videos.Gone(ctx, tx, refs, at)
 }
 
+func (a archiver) Welcome(ctx context.Context, records []*stage.Record) ([]*stage.Record, error) {
+	return a.videos.Tombstones.Welcome(ctx, nil, records)
+}
+
 func (a archiver) Erased(ctx context.Context, tx *store.Tx, platform string, handles []string) (map[string]bool, error) {
 	return a.videos.Tombstones.Erased(ctx, tx, platform, handles)
 }

@@ -254,7 +254,7 @@ func storable(rec stage.Record) bool {
 
 // write commits items, each marked as known where the library has it, and the states that
 // a source kept after it delivered them. New ones of a kind that the template does not want
-// are left out.
+// are left out, and so is what was deleted from the library.
 func (c *collector) write(ctx context.Context, items []item, source string, kept []keptState) error {
 	if len(items) == 0 && len(kept) == 0 {
 		return nil
@@ -263,7 +263,11 @@ func (c *collector) write(ctx context.Context, items []item, source string, kept
 	if err != nil {
 		return err
 	}
-	wanted, collected := items[:0], len(items)
+	collected := len(items)
+	if items, err = c.r.welcome(ctx, items); err != nil {
+		return err
+	}
+	wanted := items[:0]
 	for _, i := range items {
 		kind := ""
 		if i.record.Source != nil {
@@ -320,6 +324,24 @@ func (c *collector) finish(ctx context.Context, answers []*coverage.Answer) erro
 		next.progress.Truncated = c.truncated
 		return nil
 	})
+}
+
+// welcome leaves out what the library would not take, so that no screen or stage works on it and no
+// verdict names it.
+func (r *run) welcome(ctx context.Context, items []item) ([]item, error) {
+	records := make([]*stage.Record, len(items))
+	for i := range items {
+		records[i] = &items[i].record
+	}
+	welcome, err := r.s.needs.Archiver.Welcome(ctx, records)
+	if err != nil || len(welcome) == len(items) {
+		return items, err
+	}
+	left := make(map[stage.Ref]bool, len(welcome))
+	for _, r := range welcome {
+		left[r.Ref] = true
+	}
+	return slices.DeleteFunc(slices.Clone(items), func(i item) bool { return !left[i.record.Ref] }), nil
 }
 
 // known asks the library about the videos of items, in portions.

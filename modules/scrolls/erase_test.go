@@ -119,3 +119,30 @@ func TestARunningScrollWritesNoErasedHandle(t *testing.T) {
 		}
 	})
 }
+
+// TestADeletedVideoIsNotJudgedAgain collects and imports a video that the account deleted from its
+// library: no screen sees it, no verdict names it, and the import does not count it.
+func TestADeletedVideoIsNotJudgedAgain(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := setup(t, db, quick())
+		w.setLimits(Limits{Active: true, MaxFeedSize: 250, ActiveScrolls: 1})
+		w.buried = "v0003"
+		w.screen = func(rec stage.Record) stage.Verdict {
+			if rec.ExternalID == w.buried {
+				t.Error("got the deleted video in a screen, want it left out")
+			}
+			return stage.Verdict{Ref: rec.Ref}
+		}
+		if scroll := w.complete(w.create(Start{}).ID); scroll.Status != Completed || scroll.NewVideos != 24 {
+			t.Errorf("got %d new videos, %s; want the 24 others", scroll.NewVideos, scroll.Status)
+		}
+		done, err := w.service.Import(tenant(), feed(read(secondTime, videos("youtube", 1, 5))))
+		if want := (Tally{New: 4}); err != nil || done.Sum() != want {
+			t.Errorf("import: got %+v, %v; want %+v", done.Sum(), err, want)
+		}
+		if got := w.number("SELECT count(*) FROM verdicts WHERE external_id = 'v0003'"); got != 0 {
+			t.Errorf("got %d verdicts on the deleted video, want none", got)
+		}
+	})
+}

@@ -41,6 +41,7 @@ type world struct {
 	limits   Limits
 	spent    bool
 	erased   atomic.Bool        // maker1 of tiktok is
+	buried   string             // the id of a video that was deleted from the library
 	evidence map[stage.Ref]bool // known videos that have evidence
 
 	sources map[string]*source
@@ -309,6 +310,10 @@ func (w *world) Readings(context.Context, int64) (*Source, error) { return nil, 
 func (w *world) Renew(_ context.Context, _ *store.Tx, batch Batch) (int, error) {
 	w.renewed += len(batch.Records)
 	return 0, nil
+}
+
+func (w *world) Welcome(_ context.Context, records []*stage.Record) ([]*stage.Record, error) {
+	return slices.DeleteFunc(slices.Clone(records), func(r *stage.Record) bool { return r.ExternalID == w.buried }), nil
 }
 
 func (w *world) Erased(_ context.Context, _ *store.Tx, platform string, handles []string) (map[string]bool, error) {

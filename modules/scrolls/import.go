@@ -256,6 +256,9 @@ func (r importing) takeBatch(whole context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if batch, err = in.welcome(whole, batch); err != nil || len(batch) == 0 {
+		return err == nil, err
+	}
 	ctx, cancel := context.WithTimeoutCause(whole, r.s.cfg.deadline(Archive), errDeadline)
 	defer cancel()
 	r.staged = newStagedBatch(batch)

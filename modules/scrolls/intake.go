@@ -162,6 +162,24 @@ func (in *intake) take(batch []item, most int) []item {
 	return batch
 }
 
+// welcome leaves out of a batch, and of the tallies, what was deleted from the library.
+func (in *intake) welcome(ctx context.Context, batch []item) ([]item, error) {
+	welcome, err := in.r.welcome(ctx, batch)
+	if err != nil || len(welcome) == len(batch) {
+		return batch, err
+	}
+	left := map[stage.Ref]bool{}
+	for i := range welcome {
+		left[welcome[i].record.Ref] = true
+	}
+	for i := range batch {
+		if ref := batch[i].record.Ref; !left[ref] {
+			*in.count(in.seen[ref])--
+		}
+	}
+	return welcome, nil
+}
+
 // recount corrects the tallies where fewer videos of an archived batch were new than it
 // seemed: another import, or a scroll, has archived them meanwhile.
 func (in *intake) recount(ctx context.Context, batch []item, added int) error {

@@ -94,6 +94,9 @@ type Archiver interface {
 	// and how many known ones it observed. A video that the scroll has already observed
 	// gets no second observation.
 	Archive(ctx context.Context, tx *store.Tx, batch Batch) (added []stage.Ref, reobserved int, err error)
+	// Welcome returns those of some records that no deletion and no erasure keeps out. Archive
+	// leaves out the others too.
+	Welcome(ctx context.Context, records []*stage.Record) ([]*stage.Record, error)
 	// Renew brings documents of known videos up to date without an observation.
 	Renew(ctx context.Context, tx *store.Tx, batch Batch) (changed int, err error)
 	// Gone marks videos that their platform no longer has; at in Unix milliseconds.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/scrollery/scrollery/ent"
@@ -27,17 +28,20 @@ func (h *History) DeleteVideos(ctx context.Context, tx *store.Tx, refs []stage.R
 	if err != nil {
 		return fmt.Errorf("find active scrolls: %w", err)
 	}
-	for platform, ids := range byPlatform {
-		if _, err := tx.Ent().Verdict.Delete().Where(entverdict.Platform(platform), entverdict.ExternalIDIn(ids...)).Exec(ctx); err != nil {
-			return fmt.Errorf("delete verdicts: %w", err)
+	// In the order in which a scroll writes them, or the two wait for each other.
+	if len(active) > 0 {
+		for _, platform := range slices.Sorted(maps.Keys(byPlatform)) {
+			_, err := tx.Ent().ScrollRecord.Delete().
+				Where(scrollrecord.ScrollIDIn(active...), scrollrecord.Platform(platform), scrollrecord.ExternalIDIn(byPlatform[platform]...)).Exec(ctx)
+			if err != nil {
+				return fmt.Errorf("delete records of scrolls: %w", err)
+			}
 		}
-		if len(active) == 0 {
-			continue
-		}
-		_, err := tx.Ent().ScrollRecord.Delete().
-			Where(scrollrecord.ScrollIDIn(active...), scrollrecord.Platform(platform), scrollrecord.ExternalIDIn(ids...)).Exec(ctx)
+	}
+	for _, platform := range slices.Sorted(maps.Keys(byPlatform)) {
+		_, err := tx.Ent().Verdict.Delete().Where(entverdict.Platform(platform), entverdict.ExternalIDIn(byPlatform[platform]...)).Exec(ctx)
 		if err != nil {
-			return fmt.Errorf("delete records of scrolls: %w", err)
+			return fmt.Errorf("delete verdicts: %w", err)
 		}
 	}
 	return nil

@@ -129,8 +129,13 @@ func (s *stagedRows) found(ctx context.Context, items []item) error {
 	})
 }
 
-// rewriteItems writes the records of items that the scroll has.
+func compareRefs(a, b stage.Ref) int {
+	return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.ExternalID, b.ExternalID))
+}
+
+// rewriteItems writes the records of items that the scroll has, in the order of a deletion.
 func (s *stagedRows) rewriteItems(ctx context.Context, tx *store.Tx, items []item) error {
+	items = slices.SortedFunc(slices.Values(items), func(a, b item) int { return compareRefs(a.record.Ref, b.record.Ref) })
 	rows := make([][]any, len(items))
 	for n := range items {
 		text, err := render(&items[n])
@@ -202,14 +207,13 @@ func (s *stagedRows) judge(ctx context.Context, tx *store.Tx, verdicts []*verdic
 // writeVerdicts writes the results of the screens: to the items, and to where they
 // outlive the scroll.
 func (s *screening) writeVerdicts(ctx context.Context, tx *store.Tx, verdicts []*verdict) error {
+	// In one order, or two scrolls that judge the same videos wait for each other, and so does a
+	// deletion of them.
+	slices.SortFunc(verdicts, func(a, b *verdict) int { return compareRefs(a.Ref, b.Ref) })
 	if err := s.r.staged.judge(ctx, tx, verdicts); err != nil {
 		return err
 	}
 	now := s.r.s.now().UnixMilli()
-	// In one order, or two scrolls that judge the same videos wait for each other.
-	slices.SortFunc(verdicts, func(a, b *verdict) int {
-		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.ExternalID, b.ExternalID))
-	})
 	err := tx.Ent().Verdict.MapCreateBulk(verdicts, func(c *ent.VerdictCreate, n int) {
 		v := verdicts[n]
 		c.SetID(s.r.s.db.NewID()).SetAccountID(s.r.account).SetPlatform(v.Platform).SetExternalID(v.ExternalID).

@@ -40,7 +40,7 @@ func (s *Service) archive(ctx context.Context, tx *store.Tx, batch Batch, record
 	if err := s.Raise(ctx, tx); err != nil {
 		return nil, 0, err
 	}
-	records, err = s.Tombstones.withoutBuried(ctx, tx, records)
+	records, err = s.Tombstones.Welcome(ctx, tx, records)
 	if err != nil {
 		return nil, 0, err
 	}

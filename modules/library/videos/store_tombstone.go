@@ -10,11 +10,13 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// withoutBuried leaves out the records that a tombstone or an erasure keeps out. Without any it
-// costs two look-ups a batch.
-func (s Tombstones) withoutBuried(ctx context.Context, tx *store.Tx, records []*stage.Record) ([]*stage.Record, error) {
-	if err := keepErasures(ctx, tx); err != nil {
-		return nil, err
+// Welcome leaves out the records that a tombstone or an erasure keeps out. In a transaction that
+// stays so until its end; tx may be nil. Without any tombstone it costs two look-ups a batch.
+func (s Tombstones) Welcome(ctx context.Context, tx *store.Tx, records []*stage.Record) ([]*stage.Record, error) {
+	if tx != nil {
+		if err := keepErasures(ctx, tx); err != nil {
+			return nil, err
+		}
 	}
 	_, buries, err := store.OneIn[string](ctx, tx, s.hot.anyTombstone)
 	if err != nil {
