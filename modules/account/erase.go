@@ -289,6 +289,9 @@ func (e *Eraser) eraseRest(ctx context.Context, account int64) error {
 	if err != nil || there {
 		return err
 	}
+	if err := e.needs.Files.EraseFiles(ctx); err != nil {
+		return fmt.Errorf("erase the rest: %w", err)
+	}
 	if err := e.eraseAll(ctx, account); err != nil {
 		return fmt.Errorf("erase the rest: %w", err)
 	}

@@ -313,11 +313,15 @@ func TestErasureLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		// What ran meanwhile wrote after the deletion.
+		w.erased = 0
 		if err := s.Eraser.eraseRest(t.Context(), mine); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(nothing, left(t, db, mine)); diff != "" {
 			t.Errorf("rows that were written after the deletion, want none - got +:\n%s", diff)
+		}
+		if w.erased != 1 {
+			t.Errorf("files that were written after the deletion: got %d erasures of files, want 1", w.erased)
 		}
 		if diff := cmp.Diff(kept, left(t, db, other)); diff != "" {
 			t.Errorf("rows of another account, want - and got +:\n%s", diff)
