@@ -329,6 +329,31 @@ func TestErasureLeavesNothing(t *testing.T) {
 	})
 }
 
+// TestErasureStopsWritersFirst: keys, scrolls and changes go before what their writers would write.
+func TestErasureStopsWritersFirst(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w, s := setup(db)
+		account := db.NewID()
+		fill(t, db, account, 1)
+		subject := confirm(t, w, s, account)
+		s.Eraser.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
+		var order []string
+		db.Trace(func(_ context.Context, s *store.Hot, _ []any) {
+			if fields := strings.Fields(s.Text()); fields[0] == "DELETE" && !slices.Contains(order, fields[2]) {
+				order = append(order, fields[2])
+			}
+		})
+		if err := s.Eraser.erase(t.Context(), account, subject); err != nil {
+			t.Fatal(err)
+		}
+		db.Trace(nil)
+		if want := []string{"keys", "scrolls", "changes"}; !slices.Equal(order[:3], want) {
+			t.Errorf("got %v first, want %v", order[:3], want)
+		}
+	})
+}
+
 func TestADeletionIsConfirmedByMailAndCalledOff(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

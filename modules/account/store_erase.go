@@ -31,6 +31,7 @@ func newest(ctx context.Context, client *ent.Client) (step, error) {
 // The tables that are not deleted by their index of the account, or not in any order.
 const (
 	keysTable, videosTable, docsTable, eventsTable, auditTable = "keys", "videos", "video_docs", "usage_events", "audit_entries"
+	scrollsTable                                               = "scrolls"
 )
 
 // byHand are the tables that the migrations make without Ent, with the column by which
@@ -38,15 +39,16 @@ const (
 var byHand = [][2]string{{"changes", "seq"}, {"unindexed_libraries", "platform"}}
 
 // eraseRows deletes the rows of the viewer's account, the keys first, so that no call can
-// add any. The entries of the audit stay.
+// add any, then the scrolls, so that no worker can, and changes before their feed, whose numbers
+// would begin again among them. The entries of the audit stay.
 func (e *Eraser) eraseRows(ctx context.Context, account int64) (deleted int64, err error) {
-	tables := [][2]string{{keysTable, "id"}}
+	tables := append([][2]string{{keysTable, "id"}, {scrollsTable, "id"}}, byHand...)
 	for _, table := range ent.OwnedTables() {
-		if !slices.Contains([]string{keysTable, videosTable, docsTable, eventsTable, auditTable}, table) {
+		if !slices.Contains([]string{keysTable, scrollsTable, videosTable, docsTable, eventsTable, auditTable}, table) {
 			tables = append(tables, [2]string{table, "id"})
 		}
 	}
-	for _, table := range append(tables, byHand...) {
+	for _, table := range tables {
 		statement := e.deleteSome(table[0], table[1])
 		n, err := e.batches(ctx, func(ctx context.Context, tx *store.Tx) (int64, error) {
 			tx.Notify(account) // its keys are kept in memory
