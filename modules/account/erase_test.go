@@ -21,6 +21,7 @@ import (
 
 	"github.com/scrollery/scrollery/ent/migrate"
 	"github.com/scrollery/scrollery/modules/kernel/apierr"
+	"github.com/scrollery/scrollery/modules/kernel/feed"
 	"github.com/scrollery/scrollery/modules/kernel/mail"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
@@ -329,27 +330,45 @@ func TestErasureLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestErasureStopsWritersFirst: keys, scrolls and changes go before what their writers would write.
-func TestErasureStopsWritersFirst(t *testing.T) {
+// TestErasureOfAFeedMeetsItsWriter appends to the feed before many transactions of an erasure: no number
+// is given twice, and keys and scrolls go before what their writers would write.
+func TestErasureOfAFeedMeetsItsWriter(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		if db.Dialect() == store.SQLite {
+			t.Skip("SQLite has one writer, which has begun by then")
+		}
 		w, s := setup(db)
 		account := db.NewID()
 		fill(t, db, account, 1)
+		storetest.Exec(t, db, "UPDATE feeds SET seq = 4 WHERE account_id = $1", account) // as many changes as there are
 		subject := confirm(t, w, s, account)
 		s.Eraser.now = func() time.Time { return time.Now().Add(Grace + time.Minute) }
 		var order []string
-		db.Trace(func(_ context.Context, s *store.Hot, _ []any) {
-			if fields := strings.Fields(s.Text()); fields[0] == "DELETE" && !slices.Contains(order, fields[2]) {
+		var appending atomic.Bool
+		var begun atomic.Int64
+		db.Watch(func(query string) {
+			query = strings.NewReplacer(`"`, "").Replace(query)
+			if fields := strings.Fields(query); fields[0] == "DELETE" && !slices.Contains(order, fields[2]) {
 				order = append(order, fields[2])
 			}
+			if !strings.HasPrefix(strings.ToLower(query), "begin") || begun.Add(1)%3 > 0 || begun.Load() > 500 || !appending.CompareAndSwap(false, true) {
+				return
+			}
+			defer appending.Store(false)
+			err := db.Write(viewer.As(t.Context(), account), func(ctx context.Context, tx *store.Tx) error {
+				return feed.Append(ctx, tx, feed.Change{Kind: feed.VideoAdded, Video: 1}, feed.Change{Kind: feed.VideoGone, Video: 1})
+			})
+			if err != nil {
+				t.Errorf("a writer of the feed: got %v, want no error", err)
+			}
 		})
+		defer db.Watch(nil)
 		if err := s.Eraser.erase(t.Context(), account, subject); err != nil {
 			t.Fatal(err)
 		}
-		db.Trace(nil)
-		if want := []string{"keys", "scrolls", "changes"}; !slices.Equal(order[:3], want) {
-			t.Errorf("got %v first, want %v", order[:3], want)
+		if want := []string{"keys", "scrolls"}; !slices.Equal(order[:2], want) {
+			t.Errorf("got %v first, want %v", order[:2], want)
 		}
 	})
 }

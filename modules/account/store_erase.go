@@ -31,7 +31,7 @@ func newest(ctx context.Context, client *ent.Client) (step, error) {
 // The tables that are not deleted by their index of the account, or not in any order.
 const (
 	keysTable, videosTable, docsTable, eventsTable, auditTable = "keys", "videos", "video_docs", "usage_events", "audit_entries"
-	scrollsTable                                               = "scrolls"
+	scrollsTable, feedsTable                                   = "scrolls", "feeds"
 )
 
 // byHand are the tables that the migrations make without Ent, with the column by which
@@ -39,12 +39,11 @@ const (
 var byHand = [][2]string{{"changes", "seq"}, {"unindexed_libraries", "platform"}}
 
 // eraseRows deletes the rows of the viewer's account, the keys first, so that no call can
-// add any, then the scrolls, so that no worker can, and changes before their feed, whose numbers
-// would begin again among them. The entries of the audit stay.
+// add any, then the scrolls, so that no worker can. The entries of the audit stay.
 func (e *Eraser) eraseRows(ctx context.Context, account int64) (deleted int64, err error) {
 	tables := append([][2]string{{keysTable, "id"}, {scrollsTable, "id"}}, byHand...)
 	for _, table := range ent.OwnedTables() {
-		if !slices.Contains([]string{keysTable, scrollsTable, videosTable, docsTable, eventsTable, auditTable}, table) {
+		if !slices.Contains([]string{keysTable, scrollsTable, feedsTable, videosTable, docsTable, eventsTable, auditTable}, table) {
 			tables = append(tables, [2]string{table, "id"})
 		}
 	}
@@ -58,7 +57,7 @@ func (e *Eraser) eraseRows(ctx context.Context, account int64) (deleted int64, e
 			return deleted, fmt.Errorf("delete from %s: %w", table[0], err)
 		}
 	}
-	for _, erase := range []func(context.Context, int64) (int64, error){e.eraseVideos, e.eraseByDays} {
+	for _, erase := range []func(context.Context, int64) (int64, error){e.eraseFeed, e.eraseVideos, e.eraseByDays} {
 		n, err := erase(ctx, account)
 		if deleted += n; err != nil {
 			return deleted, err
@@ -84,6 +83,22 @@ func (e *Eraser) batches(ctx context.Context, do func(ctx context.Context, tx *s
 			return deleted, err
 		}
 	}
+}
+
+// eraseFeed deletes what was written to the feed since its changes were deleted, with the row of its
+// numbers: a writer would begin again at 1, and meet the changes that are left.
+func (e *Eraser) eraseFeed(ctx context.Context, _ int64) (deleted int64, err error) {
+	err = e.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+		deleted = 0
+		for _, text := range []string{`DELETE FROM feeds WHERE {tenant}`, `DELETE FROM changes WHERE {tenant}`} {
+			n, err := e.db.Hot(text).ExecIn(ctx, tx)
+			if deleted += n; err != nil {
+				return fmt.Errorf("delete the feed: %w", err)
+			}
+		}
+		return nil
+	})
+	return deleted, err
 }
 
 // eraseVideos deletes videos with their documents, which have no index by account; those
