@@ -59,7 +59,7 @@ func (s *Service) ScoreUnscored(ctx context.Context) error {
 		}
 	}
 	return s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
-		_, err := tx.Ent().UnscoredLibrary.Delete().Where(unscoredlibrary.ID(row.ID), unscoredlibrary.Changes(row.Changes)).Exec(ctx)
+		_, err := tx.Ent().UnscoredLibrary.Delete().Where(unscoredlibrary.ID(row.ID), unscoredlibrary.Changes(row.Changes)).Exec(viewer.ByIDs(ctx))
 		return err
 	})
 }
