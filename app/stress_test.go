@@ -118,7 +118,6 @@ type customer struct {
 	imports    []string
 	deletions  []string
 	collection string
-	shares     []string
 }
 
 func (w *town) moves(name string) *customer {
