@@ -353,7 +353,7 @@ func TestKitsSayWhatIsWrong(t *testing.T) {
 	storetest.Heavy(t)
 	for lang, c := range map[string]struct {
 		tool, source string
-		wrong        string // what the wrong value is called
+		wrong, low   string // what the wrong value is called, and the line of one beyond its bound
 	}{
 		"python": {hasPython, `cat > odd/main.py <<'END'
 from scrollery_stage import dollars, outcome, pb, serve, text_of
@@ -363,9 +363,17 @@ def record(number, views):
     return pb.Record(ref=pb.Ref(platform="example", external_id=number), metrics=pb.Metrics(views=views))
 
 
+def media(call, refs, emit):
+    for ref in refs:
+        with open(call.scratch + "/film", "wb") as film:
+            film.write(b"film")
+        emit(pb.File(ref=ref, name="film"))
+    return [outcome(pb.Seed(term=ref.external_id), "example", "ok", returned=1) for ref in refs]
+
+
 def collect(call, seeds, emit):
     for seed in seeds:
-        emit(record("1", "many" if seed.term == "wrong" else 3))
+        emit(record("1", "many" if seed.term == "wrong" else -1 if seed.term == "low" else 3))
     return [outcome(seed, "example", "fine" if seed.term == "fine" else "ok", returned=2 if seed.term == "more" else 1, cost=dollars("0.5") if seed.term == "dear" else None) for seed in seeds]
 
 
@@ -375,10 +383,11 @@ def refresh(call, refs, emit):
     return [outcome(pb.Seed(term=ref.external_id), "example", "ok", returned=1) for ref in refs]
 
 
-serve(pb.Description(id="odd", version="0.1.0", kind="source", platforms=["example"], price=pb.Price(call=dollars("0.002")), docs_url="https://odd.example.com"), collect=collect, refresh=refresh)
+serve(pb.Description(id="odd", version="0.1.0", kind="source", platforms=["example"], price=pb.Price(call=dollars("0.002")), docs_url="https://odd.example.com"), collect=collect, refresh=refresh, media=media)
 END
-`, "(main.py, line 5)"},
+`, "(main.py, line 5)", "(main.py, line 18)"},
 		"ts": {hasNode, `cat > odd/main.ts <<'END'
+import { writeFileSync } from "node:fs";
 import { dollars, outcome, serve, type Record } from "./scrollery-stage/index.js";
 
 function record(externalId: string, views: any): Record {
@@ -388,9 +397,16 @@ function record(externalId: string, views: any): Record {
 serve({ id: "odd", version: "0.1.0", kind: "source", platforms: ["example"], price: { call: dollars("0.002") }, docsUrl: "https://odd.example.com" }, {
   async collect(call, seeds, emit) {
     for (const seed of seeds) {
-      await emit(record("1", seed.term === "wrong" ? "many" : 3));
+      await emit(record("1", seed.term === "wrong" ? "many" : seed.term === "low" ? -1 : 3));
     }
     return seeds.map((seed) => outcome(seed, "example", seed.term === "fine" ? "fine" : "ok", { returned: seed.term === "more" ? 2 : 1, cost: seed.term === "dear" ? dollars("0.5") : undefined }));
+  },
+  async media(call, refs, emit) {
+    for (const ref of refs) {
+      writeFileSync(call.scratch + "/film", "film");
+      await emit({ ref, name: "film" });
+    }
+    return refs.map((ref) => outcome({ term: ref.externalId }, "example", "ok", { returned: 1 }));
   },
   async refresh(call, refs, emit) {
     for (const ref of refs) await emit({ ref, metadataJson: JSON.stringify({ caption: call.run.prompt + ", " + call.run.rules?.[0]?.text }) });
@@ -398,7 +414,7 @@ serve({ id: "odd", version: "0.1.0", kind: "source", platforms: ["example"], pri
   },
 });
 END
-`, `TypeError: Record.metrics.views: want a whole number, got \"many\" (main.ts, line 10)`},
+`, `TypeError: Record.metrics.views: want a whole number, got \"many\" (main.ts, line 11)`, "(main.ts, line 11)"},
 	} {
 		t.Run(lang, func(t *testing.T) {
 			t.Parallel()
@@ -407,14 +423,14 @@ END
 scrollery plugins new odd --kind source --lang `+lang+`
 `+c.source+`
 make -C odd build
-for term in wrong fine more dear; do
+for term in wrong low fine more dear; do
   echo "{\"kind\":\"niche\",\"term\":\"$term\"}" > seeds.jsonl
   scrollery plugins check odd/odd --input seeds.jsonl && exit 1
 done
 echo '{"platform":"example","externalId":"7"}' > refs.jsonl
 echo '{"prompt":"calm","rules":[{"id":"r","text":"No giveaways"}]}' > run.json
 scrollery plugins check odd/odd --verb refresh --input refs.jsonl --run run.json
-scrollery plugins check odd/odd --verb media --input refs.jsonl && exit 1
+scrollery plugins check odd/odd --verb media --input refs.jsonl
 scrollery plugins pin odd/odd
 mkdir plugins && cp -r odd plugins/
 SCROLLERY_PLUGIN_DIR="$PWD/plugins" scrollery plugins list --json | tr -d ' \n'
@@ -423,7 +439,8 @@ SCROLLERY_PLUGIN_DIR="$PWD/plugins" scrollery plugins list --json | tr -d ' \n'
 				c.wrong, `FAIL     the call: rule: an outcome has a status of the protocol: "fine" has "fine"`,
 				"FAIL     the call: rule: the outcomes add up to the records: they say 2 returned, 1 came",
 				"FAIL     the call: rule: outcomes cost at most the price: they cost 0.50 USD, the price of this call is 0.002 USD",
-				`"metadata":{"caption":"calm, No giveaways"}`, "1 answers, 0 rules broken", `verb "media": the plugin has no such verb`,
+				`"metadata":{"caption":"calm, No giveaways"}`, "1 answers, 0 rules broken", `file     {"platform":"example","externalId":"7","name":"film"}`,
+				"Error: Record.metrics.views: want a whole number from 0 to 9007199254740992, got -1 " + c.low,
 				"pays: up to 0.002 USD for a seed of 50 videos, 1.00 USD a day unless you set its budget",
 				`"docsUrl":"https://odd.example.com"`, `{"name":"cost","limit":1000000,"window":"utc_day","money":true,"perHandle":2000,"perTerm":2000}`,
 			} {
