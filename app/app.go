@@ -351,7 +351,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger, instead ...fx.Opti
 	// Not in the graph, whose configuration has observers too: it compares what was read.
 	s.reloader = &reloader{log: log, cfg: cfg}
 	s.graph = fx.New(graph(cfg, log, db), fx.Provide(func() net.Listener { return listener }), fx.Supply(metrics, ready), fx.Options(instead...),
-		fx.Populate(&kept, &removing, &accounts, &s.server, &s.routes, &s.plugins, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page, &s.reloader.policy))
+		fx.Populate(&kept, &removing, &accounts, &s.server, &s.routes, &s.plugins, &s.keys, &s.credits, &s.console, &s.codes, &s.drain, &s.page, &s.reloader.policy, &s.reloader.quotas))
 	s.reloader.host = s.plugins
 	if err = cause(s.graph.Err()); err == nil && cfg.OpsPage {
 		err = s.page.mount(s.ops, s.console, s.reloader, operated) // before anything runs that would have to end if it fails

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -59,12 +57,7 @@ func writable(dir string) error {
 }
 
 func checkDatabase(ctx context.Context, cfg Config) []finding {
-	missing := false
-	if cfg.DatabaseURL == "" {
-		_, err := os.Stat(filepath.Join(cfg.DataDir, "scrollery.db"))
-		missing = errors.Is(err, fs.ErrNotExist)
-	}
-	if missing {
+	if !cfg.hasDatabase() {
 		return []finding{{"database", unset, "SQLite; the server makes it when it starts for the first time"}}
 	}
 	opening, cancel := context.WithTimeout(ctx, openTimeout)
@@ -134,7 +127,8 @@ func checkPlugins(ctx context.Context, cfg Config) []finding {
 	if cfg.Plugins.Settings[ytdlp.Spec().ID]["enabled"] == "yes" {
 		all = append(all, checkYTDLP(ytdlp.CheckSetup(ctx)))
 	}
-	cfg.Plugins.Quotas, cfg.Plugins.Tokens = &tryQuota{}, newStageTokens(cfg)
+	quotas, done := commandQuotas(cfg, quiet)
+	cfg.Plugins.Quotas, cfg.Plugins.Tokens = quotas, newStageTokens(cfg)
 	h, err := host.New(cfg.Plugins, quiet)
 	missing, bound := err, "a cgroup bounds each call"
 	if err == nil {
@@ -143,7 +137,7 @@ func checkPlugins(ctx context.Context, cfg Config) []finding {
 			bound = "no cgroup bounds the memory of a call, so the server checks its processes four times a second, and misses short peaks and the kernel's own memory: " + why.Error()
 		}
 		all = append(all, checkThemselves(ctx, h, plugins)...)
-		err = errors.Join(h.Usable(templates(cfg)), h.Close())
+		err = errors.Join(h.Usable(templates(cfg)), h.Close(), done())
 	}
 	all = append(all, found("templates", fmt.Sprintf("%d known", len(cfg.Scrolls.Templates)), err))
 	if missing != nil {

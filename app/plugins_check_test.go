@@ -10,6 +10,8 @@ import (
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
+	"github.com/scrollery/scrollery/modules/kernel/store"
+	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/plugins/instagram/instagramtest"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/youtube/youtubetest"
@@ -112,16 +114,84 @@ func TestDoctorChecksConnections(t *testing.T) {
 	}
 }
 
+// TestWhatTheOperatorAsksIsCounted: commands count in the ledger of the server's database, as one
+// account's, and a quota that is used up keeps them from asking.
+func TestWhatTheOperatorAsksIsCounted(t *testing.T) {
+	t.Parallel()
+	apptest.OnEach(t, func(t *testing.T, address string) {
+		quiet := slog.New(slog.DiscardHandler)
+		p, cfg := platformsConfig(t, func(cfg *app.Config) { cfg.DatabaseURL = address })
+		if err := app.Migrate(t.Context(), cfg, quiet); err != nil {
+			t.Fatal(err)
+		}
+		db := opened(t, cfg)
+		counted := func(want int, after string) {
+			t.Helper()
+			got := unitsOfTheOperator(t, db)
+			if asked := len(p.youtube.Asked()); got != want || asked != want {
+				t.Errorf("after %s: %d units in the ledger of %d requests, want %d of both", after, got, asked, want)
+			}
+		}
+		if _, err := app.CheckConnection(t.Context(), cfg, "youtube", quiet); err != nil {
+			t.Fatal(err)
+		}
+		counted(1, "a check")
+		if got := diagnose(t, cfg)["plugin youtube"]; got.Status != "ok" {
+			t.Errorf("got %+v, want that it works", got)
+		}
+		counted(2, "the doctor")
+		tried, err := app.TryPlugin(t.Context(), cfg, "youtube", stage.Seed{Kind: "competitor", Handle: "kettle.co", Limit: 2}, quiet)
+		if err != nil || tried.Returned != 2 {
+			t.Errorf("got %+v and error %v, want 2 videos", tried, err)
+		}
+		asked := len(p.youtube.Asked())
+		if asked < 4 {
+			t.Errorf("got %d requests, want the check's and some of the seed", asked)
+		}
+		counted(asked, "a try")
+		storetest.Exec(t, db, "UPDATE quota_entries SET units = 10000 WHERE plugin = 'youtube'")
+		if _, err := app.CheckConnection(t.Context(), cfg, "youtube", quiet); err == nil || len(p.youtube.Asked()) != asked {
+			t.Errorf("got error %v after %d requests, want that the quota is used up, and no request", err, len(p.youtube.Asked())-asked)
+		}
+		storetest.Exec(t, db, "DELETE FROM quota_entries")
+		storetest.Exec(t, db, "UPDATE goose_db_version SET version_id = version_id + 1000 WHERE version_id = (SELECT MAX(version_id) FROM goose_db_version)")
+		if _, err := app.CheckConnection(t.Context(), cfg, "youtube", quiet); err != nil || len(p.youtube.Asked()) != asked+1 {
+			t.Errorf("got error %v after %d requests, want one that is not counted, since the tables are of another version", err, len(p.youtube.Asked())-asked)
+		}
+		if left := storetest.Count(t, db, "SELECT COUNT(*) FROM quota_entries"); left != 0 {
+			t.Errorf("%d entries in a ledger of another version, want none", left)
+		}
+	})
+}
+
+// opened is the database of a server.
+func opened(t *testing.T, cfg app.Config) *store.DB {
+	t.Helper()
+	part := store.Defaults()
+	part.DatabaseURL, part.DataDir = cfg.DatabaseURL, cfg.DataDir
+	return storetest.Open(t, part)
+}
+
+// unitsOfTheOperator are those of YouTube's quotas in the ledger.
+func unitsOfTheOperator(t *testing.T, db *store.DB) int {
+	t.Helper()
+	return int(storetest.Count(t, db, "SELECT COALESCE(SUM(units), 0) FROM quota_entries WHERE plugin = 'youtube' AND account_id = 0"))
+}
+
 // TestTheOperatorsPageChecksAPlugin of a server that runs, with the settings in force.
 func TestTheOperatorsPageChecksAPlugin(t *testing.T) {
 	t.Parallel()
 	p := newPlatforms(t)
 	var service *app.Service
-	apptest.StartBy(t, func(ctx context.Context, cfg app.Config, log *slog.Logger) (*app.Service, error) {
+	running := apptest.StartBy(t, func(ctx context.Context, cfg app.Config, log *slog.Logger) (*app.Service, error) {
 		var err error
 		service, err = app.Start(ctx, cfg, log)
 		return service, err
 	}, p.configure)
+	_, err := service.CheckPlugin(t.Context(), "youtube")
+	if counted := unitsOfTheOperator(t, opened(t, running.Config)); err != nil || counted != 1 {
+		t.Errorf("got error %v and %d units in the ledger, want one", err, counted)
+	}
 	for range 2 {
 		if checked, err := service.CheckPlugin(t.Context(), "instagram"); err != nil || checked.Check != "signed in as @"+instagramtest.Name {
 			t.Errorf("got %+v and error %v, want who is signed in", checked, err)

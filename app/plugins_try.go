@@ -11,7 +11,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -61,9 +60,16 @@ type Checked struct {
 }
 
 // CheckConnection has a plugin of any kind check the operator's settings, secrets and connection by
-// one cheap request, which is not in the ledger of quotas. The error says what does not work.
+// one cheap request. What it takes of a quota is in the ledger, if there is one. The error says what
+// does not work.
 func CheckConnection(ctx context.Context, cfg Config, id string, log *slog.Logger) (checked Checked, err error) {
-	cfg.Plugins.Quotas, cfg.Plugins.Tokens = &tryQuota{}, newStageTokens(cfg)
+	quotas, done := commandQuotas(cfg, log)
+	defer func() { err = errors.Join(err, done()) }()
+	return checkConnection(ctx, cfg, quotas, id, log)
+}
+
+func checkConnection(ctx context.Context, cfg Config, quotas *operatorQuotas, id string, log *slog.Logger) (checked Checked, err error) {
+	cfg.Plugins.Quotas, cfg.Plugins.Tokens = quotas, newStageTokens(cfg)
 	h, err := host.New(cfg.Plugins, log)
 	if err != nil {
 		return Checked{}, err
@@ -86,12 +92,13 @@ func CheckConnection(ctx context.Context, cfg Config, id string, log *slog.Logge
 }
 
 // TryPlugin has a source check its connection, if it can, and then asks it for one seed, with the
-// operator's settings and secrets, and returns what came. The requests are not in the ledger of
-// quotas, which a running server keeps. The error says why nothing could be asked; a check that
-// fails is in Failure, and the seed is not asked for.
+// operator's settings and secrets, and returns what came. What the requests take of a quota is in the
+// ledger, if there is one. The error says why nothing could be asked; a check that fails is in Failure,
+// and the seed is not asked for.
 func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log *slog.Logger) (tried Tried, err error) {
-	quota := &tryQuota{}
-	cfg.Plugins.Quotas, cfg.Plugins.Tokens = quota, newStageTokens(cfg)
+	quotas, done := commandQuotas(cfg, log)
+	defer func() { err = errors.Join(err, done()) }()
+	cfg.Plugins.Quotas, cfg.Plugins.Tokens = quotas, newStageTokens(cfg)
 	h, err := host.New(cfg.Plugins, log)
 	if err != nil {
 		return Tried{}, err
@@ -120,7 +127,7 @@ func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log 
 	tried.Check = line
 	spec, _ := h.Spec(id)
 	if slices.ContainsFunc(spec.Quotas, func(a stage.Allowance) bool { return a.Money }) {
-		cost := float64(quota.spent) / stage.Dollar
+		cost := float64(quotas.spent) / stage.Dollar
 		tried.Cost = &cost
 	}
 	return tried, nil
@@ -163,32 +170,6 @@ func triedOf(h *host.Host, plugin host.Plugin, seed stage.Seed) Tried {
 		tried.Fields[name] = 0
 	}
 	return tried
-}
-
-// tryQuota grants what one call asks for, up to the allowance of a day, and counts the money.
-type tryQuota struct {
-	mu    sync.Mutex
-	spent int64
-}
-
-func (p *tryQuota) Spend(_ context.Context, _ string, a stage.Allowance, units int64, _ string) (bool, time.Time, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !a.Money {
-		return true, time.Time{}, nil
-	}
-	if p.spent+units > a.Limit {
-		return false, time.Time{}, nil
-	}
-	p.spent += units
-	return true, time.Time{}, nil
-}
-
-func (p *tryQuota) GiveBack(_ context.Context, _ string, _ stage.Allowance, units int64, _ time.Time) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.spent -= units
-	return nil
 }
 
 // count adds the fields of a record.

@@ -21,6 +21,7 @@ import (
 type reloader struct {
 	host   *host.Host
 	policy *policy.Service
+	quotas host.Quotas
 	log    *slog.Logger
 
 	checking sync.Mutex // held during a check
@@ -60,7 +61,8 @@ func (r *reloader) check(ctx context.Context, plugin string) (Checked, error) {
 	r.mu.Lock()
 	cfg := r.cfg
 	r.mu.Unlock()
-	return CheckConnection(ctx, cfg, plugin, slog.New(slog.DiscardHandler))
+	counted := &operatorQuotas{open: func(context.Context) host.Quotas { return r.quotas }}
+	return checkConnection(ctx, cfg, counted, plugin, slog.New(slog.DiscardHandler))
 }
 
 func (r *reloader) take() (done reloaded, err error) {

@@ -23,7 +23,8 @@ func pluginsTry() *cobra.Command {
 		Long: "Without --seed, has a plugin of any kind check settings, secrets and connection by one cheap request, and prints what it says.\n" +
 			"With --seed, asks a source for one handle (@name) or term after its check, with the settings and secrets of the server, and\n" +
 			"prints the outcome, what the platform refused, and how many videos have each field. It stores nothing. Requests cost what\n" +
-			"they cost at the platform, and are not in the ledger of quotas. Without a video, or if the check fails, the exit code is 1.",
+			"they cost at the platform, and count in the server's ledger of quotas as one account's. Without a video, or if the check fails,\n" +
+			"the exit code is 1.",
 		Example: "  scrollery plugins try instagram\n  scrollery plugins try youtube-feed --seed @mkbhd\n  scrollery plugins try youtube --seed \"espresso\" --limit 50 --json",
 		Args:    oneArg("the id of a plugin"),
 		RunE: func(cmd *cobra.Command, args []string) error {
