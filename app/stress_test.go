@@ -101,6 +101,7 @@ func (h errorsOf) Handle(ctx context.Context, r slog.Record) error {
 func (h errorsOf) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return errorsOf{h.Handler.WithAttrs(attrs), h.t}
 }
+
 func (h errorsOf) WithGroup(name string) slog.Handler {
 	return errorsOf{h.Handler.WithGroup(name), h.t}
 }
