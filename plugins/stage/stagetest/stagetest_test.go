@@ -61,14 +61,19 @@ func TestCollect(t *testing.T) {
 	if err != nil || len(records) != 1 || outcomes[0].Seed != "calm" {
 		t.Errorf(`got records %v, outcomes %v, error %v; want 1 record, and the seed calm`, records, outcomes, err)
 	}
-	w := &witness{TB: t}
-	if _, _, err = stagetest.Collect(w, source(record("no platform")), stage.Call{}, nil); err != nil || len(w.errors) != 1 {
-		t.Errorf("a record that the host refuses: got %v, error %v; want 1 failure of the test", w.errors, err)
+	for _, lenient := range []bool{false, true} {
+		t.Run(fmt.Sprintf("a record that the host refuses, lenient %t", lenient), func(t *testing.T) {
+			w, spec := &witness{TB: t}, source(record("no platform"))
+			spec.Lenient = lenient
+			if _, _, err := stagetest.Collect(w, spec, stage.Call{}, nil); (err == nil) != lenient || len(w.errors) != 1 {
+				t.Errorf("got %v, error %v; want 1 failure of the test, and an error if the stage is not lenient", w.errors, err)
+			}
+		})
 	}
 	big := record("tiktok")
 	text := strings.Repeat("x", 2<<20)
 	big.Evidence = &stage.Evidence{Spoken: &text}
-	if _, _, err = stagetest.Collect(t, source(big), stage.Call{}, nil); err == nil {
+	if _, _, err = stagetest.Collect(&witness{TB: t}, source(big), stage.Call{}, nil); err == nil {
 		t.Error("a record of 2 MiB passes, want an error")
 	}
 }
@@ -109,12 +114,13 @@ func TestMediaWantsPlainFilesOfWhatWasAsked(t *testing.T) {
 	for name, c := range map[string]struct {
 		file    stage.File
 		refused int
+		ends    bool // the call
 	}{
-		"a plain file":            {stage.File{Ref: asked, Name: "1.mp4"}, 0},
-		"a video not asked about": {stage.File{Ref: other, Name: "1.mp4"}, 1},
-		"a file that is missing":  {stage.File{Ref: asked, Name: "none.mp4"}, 1},
-		"a file outside":          {stage.File{Ref: asked, Name: "../1.mp4"}, 1},
-		"a link":                  {stage.File{Ref: asked, Name: "link.mp4"}, 1},
+		"a plain file":            {stage.File{Ref: asked, Name: "1.mp4"}, 0, false},
+		"a video not asked about": {stage.File{Ref: other, Name: "1.mp4"}, 1, false},
+		"a file that is missing":  {stage.File{Ref: asked, Name: "none.mp4"}, 1, false},
+		"a file outside":          {stage.File{Ref: asked, Name: "../1.mp4"}, 1, true},
+		"a link":                  {stage.File{Ref: asked, Name: "link.mp4"}, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,8 +137,8 @@ func TestMediaWantsPlainFilesOfWhatWasAsked(t *testing.T) {
 			}
 			files, _, err := stagetest.Media(w, spec, stage.Call{}, []stage.Ref{asked})
 			w.end()
-			if err != nil || len(files) != 1 || files[0].Name != c.file.Name {
-				t.Errorf("files %+v, error %v, want %q and no error", files, err, c.file.Name)
+			if (err != nil) != c.ends || !c.ends && (len(files) != 1 || files[0].Name != c.file.Name) {
+				t.Errorf("files %+v, error %v, want %q, and an error: %t", files, err, c.file.Name, c.ends)
 			}
 			if len(w.errors) != c.refused {
 				t.Errorf("failures %q, want %d", w.errors, c.refused)
