@@ -95,7 +95,7 @@ func TestEvidence(t *testing.T) {
 	b.press("Restore")
 	b.until(find("Archive"))
 	b.open("/console/library?archived=1")
-	b.until(`document.querySelectorAll('tbody tr').length === 25 && ` + second + `.innerText.includes('Active')`)
+	b.until(`document.querySelectorAll('tbody tr').length === 25 && !` + second + `.innerText.includes('Archived')`)
 	if got := eval[string](b, second+`.querySelector('button[aria-label^=Archive]').getAttribute('aria-label')`); got != name {
 		t.Errorf("the restored video is %q, want %q", got, name)
 	}
