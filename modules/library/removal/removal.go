@@ -36,8 +36,8 @@ type Kept interface {
 
 // The states of a deletion.
 const (
-	running = "running"
-	deleted = "deleted"
+	running = videos.DeletionRuns
+	deleted = videos.DeletionEnded
 	undoing = "undoing"
 	undone  = "undone"
 )

@@ -130,10 +130,10 @@ func (s Deletions) keptOut(ctx context.Context, tx *store.Tx, deletion int64, co
 	return welcome, later, nil
 }
 
-// The states of a deletion that is not undone, as the package removal has them.
+// The states of a deletion that is not undone.
 const (
-	deletionRuns  = "running"
-	deletionEnded = "deleted"
+	DeletionRuns  = "running"
+	DeletionEnded = "deleted"
 )
 
 // others are the deletions, but for one, that keep some of the hashes out, by hash, and which of
@@ -153,13 +153,13 @@ func (s Tombstones) others(ctx context.Context, tx *store.Tx, deletion int64, ha
 		return by, undoable, nil
 	}
 	rows, err := tx.Ent().Deletion.Query().
-		Where(entdeletion.IDIn(slices.Sorted(maps.Values(by))...), entdeletion.StatusIn(deletionRuns, deletionEnded)).All(viewer.ByIDs(ctx))
+		Where(entdeletion.IDIn(slices.Sorted(maps.Values(by))...), entdeletion.StatusIn(DeletionRuns, DeletionEnded)).All(viewer.ByIDs(ctx))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read deletions: %w", err)
 	}
 	stands := map[int64]bool{}
 	for _, row := range rows {
-		stands[row.ID], undoable[row.ID] = true, row.Status == deletionRuns || row.UndoUntil > 0
+		stands[row.ID], undoable[row.ID] = true, row.Status == DeletionRuns || row.UndoUntil > 0
 	}
 	maps.DeleteFunc(by, func(_ string, id int64) bool { return !stands[id] })
 	return by, undoable, nil
