@@ -153,7 +153,7 @@ func (c *Charge) Started(ctx context.Context) error {
 // Settle pays for the seconds of a program that ran, and releases those of one that did
 // not. It returns the credits paid.
 func (c *Charge) Settle(ctx context.Context, ran bool) (paid int64, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.service.patience)
 	defer cancel()
 	err = c.change(ctx, func(ctx context.Context, tx *store.Tx, row charged) error {
 		row.Ran, paid = row.Ran && ran, 0
@@ -193,7 +193,7 @@ func (s *Service) settle(ctx context.Context, tx *store.Tx, row charged) error {
 // and looks at what the first try did.
 func (c *Charge) Close(ctx context.Context, answered bool) (owed bool, err error) {
 	c.stop()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.service.patience)
 	defer cancel()
 	sent := false // a commit whose reply was lost
 	for pause := retry; ; pause = min(2*pause, mostRetry) {

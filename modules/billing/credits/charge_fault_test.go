@@ -50,6 +50,7 @@ func chargeOn() error {
 		return err
 	}
 	s := New(db)
+	s.patience = time.Minute // each answer cuts all connections: on a slow machine a try meets many cuts
 	for range chargers {
 		go func() {
 			for {

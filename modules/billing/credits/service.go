@@ -17,15 +17,16 @@ const MaxMovement = 1_000_000_000
 
 // Service keeps the ledger.
 type Service struct {
-	db      *store.DB
-	entries entries
-	stale   time.Duration // how long a charge has no heartbeat before it counts as lost
-	now     func() time.Time
+	db       *store.DB
+	entries  entries
+	stale    time.Duration // how long a charge has no heartbeat before it counts as lost
+	patience time.Duration // how long settling is tried
+	now      func() time.Time
 }
 
 // New returns the ledger kept in db.
 func New(db *store.DB) *Service {
-	return &Service{db: db, entries: entries{db}, stale: stale, now: time.Now}
+	return &Service{db: db, entries: entries{db}, stale: stale, patience: patience, now: time.Now}
 }
 
 // Spend takes credits, or fails with PaymentRequired if there are too few:
