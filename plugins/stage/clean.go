@@ -16,6 +16,7 @@ import (
 const (
 	MaxRecord     = 1 << 20 // bytes of a record on the wire
 	MaxMetadata   = 256 << 10
+	MaxKnown      = 832 << 10 // of a caption, hashtags, sound and duration, where these alone are more than MaxMetadata
 	MaxVisual     = 64 << 10
 	MaxText       = 64 << 10 // bytes of one text: a transcript, a sticker
 	MaxLabel      = 1 << 10  // bytes of a handle, a seed, a reason

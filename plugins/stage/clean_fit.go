@@ -27,11 +27,11 @@ func (m *member) known() bool {
 	return m.name == "caption" || m.name == "hashtags" || m.name == "durationSeconds" || strings.HasPrefix(m.name, "sound")
 }
 
-// fitObject returns an object of at most limit bytes. It leaves out the largest members
-// that are not [member.known], and changes no byte of the others. Where the known ones
-// alone are too large, it cuts the largest of them: a text at a character's border, a
-// list behind an element. It returns false for what is no object.
-func fitObject(raw []byte, limit int) ([]byte, bool) {
+// fitObject returns an object of at most [MaxMetadata] bytes. It leaves out the largest members
+// that are not [member.known], and changes no byte of the others. The known ones alone may have
+// [MaxKnown]; beyond that it cuts the largest of them: a text at a character's border, a list
+// behind an element. It returns false for what is no object.
+func fitObject(raw []byte) ([]byte, bool) {
 	members, ok := membersOf(raw)
 	if !ok {
 		return nil, false
@@ -44,17 +44,17 @@ func fitObject(raw []byte, limit int) ([]byte, bool) {
 	}
 	slices.SortStableFunc(bySize, func(a, b *member) int { return cmp.Compare(b.size(), a.size()) })
 	for _, m := range bySize {
-		if total > limit && !m.known() {
+		if total > MaxMetadata && !m.known() {
 			m.dropped = true
 			total -= m.size()
 		}
 	}
 	for _, m := range bySize {
-		if total <= limit || m.dropped {
+		if total <= MaxKnown || m.dropped {
 			continue
 		}
 		total -= m.size()
-		m.value = shorten(m.value, limit-total-len(m.label)-1)
+		m.value = shorten(m.value, MaxKnown-total-len(m.label)-1)
 		if m.dropped = m.value == nil; !m.dropped {
 			total += m.size()
 		}

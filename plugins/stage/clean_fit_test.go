@@ -25,6 +25,10 @@ func TestMetadataOverItsBoundLosesTheLargestUnknownMembers(t *testing.T) {
 		"the next goes where one is not enough": {
 			`{"a":"` + filler(half+2) + `","b":"` + filler(half+1) + `","c":"` + filler(half) + `",` + known + `}`, `{"c":"` + filler(half) + `",` + known + `}`,
 		},
+		"a caption beyond the bound stays": {`{"caption":"` + filler(stage.MaxMetadata*2) + `"}`, `{"caption":"` + filler(stage.MaxMetadata*2) + `"}`},
+		"a caption beyond the bound stays alone": {
+			`{"note":"x","caption":"` + filler(stage.MaxMetadata*2) + `","soundId":7}`, `{"caption":"` + filler(stage.MaxMetadata*2) + `","soundId":7}`,
+		},
 		"a large caption stays":     {`{` + largeCaption + `,"note":"` + filler(half-20) + `"}`, `{` + largeCaption + `}`},
 		"nothing goes at the bound": {`{"big":"` + filler(stage.MaxMetadata-10) + `"}`, `{"big":"` + filler(stage.MaxMetadata-10) + `"}`},
 	} {
@@ -47,11 +51,11 @@ func TestMetadataOverItsBoundLosesTheLargestUnknownMembers(t *testing.T) {
 
 func TestKnownMetadataOverTheBoundIsCut(t *testing.T) {
 	t.Parallel()
-	tags := `"t"` + strings.Repeat(`,"tag"`, 60_000)
+	tags := `"t"` + strings.Repeat(`,"tag"`, 200_000)
 	for name, c := range map[string]struct{ in, member string }{
-		"a text in the middle of pairs": {`{"caption":"` + strings.Repeat(`\ud83d\ude00`, 30_000) + `","soundId":"7"}`, "caption"},
-		"a text of wide characters":     {`{"caption":"` + strings.Repeat("é", stage.MaxMetadata) + `","soundId":"7"}`, "caption"},
-		"a text of escapes":             {`{"caption":"` + strings.Repeat(`\n`, stage.MaxMetadata) + `","soundId":"7"}`, "caption"},
+		"a text in the middle of pairs": {`{"caption":"` + strings.Repeat(`\ud83d\ude00`, 90_000) + `","soundId":"7"}`, "caption"},
+		"a text of wide characters":     {`{"caption":"` + strings.Repeat("é", stage.MaxKnown) + `","soundId":"7"}`, "caption"},
+		"a text of escapes":             {`{"caption":"` + strings.Repeat(`\n`, stage.MaxKnown) + `","soundId":"7"}`, "caption"},
 		"a list":                        {`{"hashtags":[` + tags + `],"soundId":"7"}`, "hashtags"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,8 +71,8 @@ func TestKnownMetadataOverTheBoundIsCut(t *testing.T) {
 			if err := json.Unmarshal([]byte(c.in), &whole); err != nil {
 				t.Fatal(err)
 			}
-			if n := len(rec.Metadata); n > stage.MaxMetadata || n < stage.MaxMetadata-20 || got["soundId"] != "7" || !rec.Trimmed {
-				t.Errorf("got %d bytes, soundId %v, trimmed %v, want about %d, 7 and true", n, got["soundId"], rec.Trimmed, stage.MaxMetadata)
+			if n := len(rec.Metadata); n > stage.MaxKnown || n < stage.MaxKnown-20 || got["soundId"] != "7" || !rec.Trimmed {
+				t.Errorf("got %d bytes, soundId %v, trimmed %v, want about %d, 7 and true", n, got["soundId"], rec.Trimmed, stage.MaxKnown)
 			}
 			switch kept := got[c.member].(type) {
 			case string:

@@ -27,8 +27,8 @@ type Record struct {
 	// the seed.
 	Source *Source `json:"source,omitempty"`
 	// Metadata is a JSON object, such as caption, hashtags and durationSeconds. It is
-	// archived byte for byte up to MaxMetadata; a larger one loses its largest members.
-	// Nil is {}.
+	// archived byte for byte up to MaxMetadata; a larger one loses its largest members, but
+	// caption, hashtags, sound and duration are kept up to MaxKnown. Nil is {}.
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 	// Metrics are the counts at one time.
 	Metrics Metrics `json:"metrics"`

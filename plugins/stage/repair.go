@@ -80,20 +80,22 @@ func (r *Repairs) metadata(rec *Record) {
 	if len(rec.Metadata) > MaxMetadata/3 { // no repair makes a text more than three times as long
 		fixed, repaired := CleanJSON(rec.Metadata)
 		if len(fixed) > MaxMetadata {
-			short, ok := fitObject(fixed, MaxMetadata)
+			short, ok := fitObject(fixed)
 			if !ok {
 				rec.Metadata = nil
 				r.JSON++
 				return
 			}
-			rec.Metadata, rec.Trimmed = short, true
-			r.Trimmed++
-			if repaired {
-				r.Text++
+			if len(short) < len(fixed) {
+				rec.Metadata, rec.Trimmed = short, true
+				r.Trimmed++
+				if repaired {
+					r.Text++
+				}
 			}
 		}
 	}
-	r.object(&rec.Metadata, MaxMetadata, false)
+	r.object(&rec.Metadata, MaxKnown, false)
 }
 
 func (r *Repairs) evidence(e *Evidence) {

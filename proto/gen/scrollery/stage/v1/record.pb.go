@@ -92,8 +92,8 @@ type Record struct {
 	// How it was found.
 	Source *Source `protobuf:"bytes,5,opt,name=source" json:"source,omitempty"`
 	// A JSON object, stored byte for byte up to 256 KiB; a larger one loses its largest
-	// members. It is text and not a Struct, because a Struct changes big numbers and the
-	// order of names.
+	// members, but caption, hashtags, sound and duration are kept up to 832 KiB. It is text
+	// and not a Struct, because a Struct changes big numbers and the order of names.
 	MetadataJson []byte `protobuf:"bytes,6,opt,name=metadata_json,json=metadataJson" json:"metadata_json,omitempty"`
 	// Its counts.
 	Metrics *Metrics `protobuf:"bytes,7,opt,name=metrics" json:"metrics,omitempty"`
