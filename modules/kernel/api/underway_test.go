@@ -39,6 +39,26 @@ func trickle(t *testing.T, b *bundle, path, key string) net.Conn {
 	return conn
 }
 
+// filled has calls with the keys trickle until one with the last key is refused. A call of the
+// test that runs as another begins takes its place, and that one is refused instead: so more come.
+func (b *bundle) filled(t *testing.T, what string, keys ...string) (refused reply, conns []net.Conn) {
+	t.Helper()
+	last := len(keys) - 1
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
+		for _, key := range keys[:last] {
+			conns = append(conns, trickle(t, b, "/v1/library/archive", key))
+		}
+		for range 100 {
+			if refused = b.call(t, "GET", "/v1/workspace", keys[last], ""); refused.status == 429 {
+				return refused, conns
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	t.Fatalf("%s: got status %d, want 429", what, refused.status)
+	return refused, nil
+}
+
 // until calls with a key until it gets a status.
 func (b *bundle) until(t *testing.T, what string, status int, key string) (got reply) {
 	t.Helper()
@@ -263,8 +283,7 @@ func TestCallsOfAnAccountAreBounded(t *testing.T) {
 	b := setup(t, func(c *api.Config) {
 		c.RateLimit, c.AccountRate, c.AccountBurst, c.MaxAccountCalls = true, 1e6, 1e6, 2
 	})
-	conns := []net.Conn{trickle(t, b, "/v1/library/archive", "good"), trickle(t, b, "/v1/library/archive", "session")}
-	got := b.until(t, "a third call of the account", 429, "good")
+	got, conns := b.filled(t, "a third call of the account", "good", "session", "good")
 	check(t, "error", "rate_limited", got.json(t)["error"])
 	check(t, "Retry-After", "1", got.header.Get("Retry-After"))
 	check(t, "status of another account", 200, b.call(t, "GET", "/v1/workspace", "pro", "").status)
@@ -279,8 +298,8 @@ func TestRequestsOfAClientAreBounded(t *testing.T) {
 	b := setup(t, func(c *api.Config) {
 		c.RateLimit, c.AccountRate, c.AccountBurst, c.MaxClientCalls = true, 1e6, 1e6, 2
 	})
-	conns := []net.Conn{trickle(t, b, "/v1/library/archive", "good"), trickle(t, b, "/v1/library/archive", "pro")}
-	check(t, "error", "rate_limited", b.until(t, "a third request of the address", 429, "session").json(t)["error"])
+	got, conns := b.filled(t, "a third request of the address", "good", "pro", "session")
+	check(t, "error", "rate_limited", got.json(t)["error"])
 	page := httptest.NewRecorder()
 	request := httptest.NewRequest(http.MethodGet, "/docs", http.NoBody)
 	request.RemoteAddr = "127.0.0.1:1"
