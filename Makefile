@@ -193,12 +193,14 @@ protos-check: protos ## buf lint, and buf breaking against proto/released.binpb 
 
 # It comes from the module proxy, as buf does.
 OAPI ?= $(GO) run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
+OGEN ?= $(GO) run github.com/ogen-go/ogen/cmd/ogen@v1.25.0
 
 .PHONY: clients-go
-clients-go: ## Generate a client in Go for REST, and build it (the first time, it builds oapi-codegen)
+clients-go: ## Generate clients in Go for REST, and build them (the first time, it builds the generators)
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 	$(OAPI) -generate types,client -package api -o "$$dir/api.go" proto/gen/openapi/openapi.json && \
-	cd "$$dir" && $(GO) mod init oapi && $(GO) mod tidy && $(GO) build .
+	$(OGEN) -target "$$dir/ogen" -package api proto/gen/openapi/openapi.json && \
+	cd "$$dir" && $(GO) mod init clients && $(GO) mod tidy && $(GO) build ./...
 
 .PHONY: protos-released
 protos-released: protos ## Make today's public .proto files those of the last release, for buf breaking

@@ -75,7 +75,7 @@ func reason(status string) string {
 // describe says what an error has beside what every error has. The fields are those of
 // message Error, whose comments name the code.
 func (e errorForm) describe(d *document, desc protoreflect.MessageDescriptor) object {
-	properties, must := object{"error": object{"const": e.code}}, []any{}
+	properties, must := object{"error": object{"type": "string", "const": e.code}}, []any{}
 	for _, name := range e.fields {
 		field := desc.Fields().ByJSONName(name)
 		property := annotate(e.field(d, field), field)
@@ -97,11 +97,11 @@ func (e errorForm) describe(d *document, desc protoreflect.MessageDescriptor) ob
 func (e errorForm) field(d *document, field protoreflect.FieldDescriptor) object {
 	switch {
 	case field.JSONName() == "retryable" && e.code == "temporary_service_error":
-		return object{"const": true}
+		return object{"type": "boolean", "const": true}
 	case field.JSONName() == "requiredTier":
-		return object{"enum": []any{"starter", "max"}}
+		return object{"type": "string", "enum": []any{"starter", "max"}}
 	case field.JSONName() == "currentTier":
-		return object{"enum": []any{"starter", "max", "none"}}
+		return object{"type": "string", "enum": []any{"starter", "max", "none"}}
 	default:
 		return d.plain(field)
 	}

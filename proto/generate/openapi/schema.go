@@ -97,7 +97,7 @@ func (d *document) freeForm(field protoreflect.FieldDescriptor) object {
 	known := d.message(members)
 	d.schemas[name].(object)["additionalProperties"] = true
 	if field.Message().FullName() == "google.protobuf.Value" {
-		return object{"anyOf": []any{known, object{"type": []any{"string", "null"}}}}
+		return object{"oneOf": []any{known, object{"type": "string"}, object{"type": "null"}}}
 	}
 	return known
 }
@@ -195,10 +195,6 @@ func (d *document) responseField(field protoreflect.FieldDescriptor) object {
 		return d.freeForm(field)
 	}
 	schema := d.plain(field)
-	if known := schema["anyOf"]; known != nil && field.HasPresence() && !omitUnset(field) {
-		known.([]any)[1] = object{"type": []any{"string", "null"}}
-		return schema
-	}
 	if !field.HasPresence() || field.IsList() || omitUnset(field) || required(field) {
 		return schema
 	}
@@ -247,15 +243,11 @@ func (d *document) bounded(field protoreflect.FieldDescriptor, rules *validate.F
 	}
 }
 
-// openText describes a text: an address, or values that are known.
+// openText describes a text: an address, or one whose known values are its examples. They are
+// no enum, since more may come: a client must take what it does not know.
 func openText(field protoreflect.FieldDescriptor) object {
-	values, _ := proto.GetExtension(field.Options(), scrolleryv1.E_KnownValue).([]string)
-	if len(values) > 0 {
-		known := []any{}
-		for _, value := range values {
-			known = append(known, value)
-		}
-		return object{"anyOf": []any{object{"enum": known}, object{"type": "string"}}}
+	if values := knownValues(field); len(values) > 0 {
+		return object{"type": "string", "examples": values}
 	}
 	switch name := field.JSONName(); {
 	case name == "sourceUrl": // may be empty, and is whatever the source gave
@@ -264,6 +256,11 @@ func openText(field protoreflect.FieldDescriptor) object {
 		return object{"type": "string", "format": "uri"}
 	}
 	return object{"type": "string"}
+}
+
+func knownValues(field protoreflect.FieldDescriptor) []string {
+	values, _ := proto.GetExtension(field.Options(), scrolleryv1.E_KnownValue).([]string)
+	return values
 }
 
 func numberBounds(schema object, rules *validate.FieldRules) object {
@@ -314,7 +311,11 @@ func textBounds(schema object, r *validate.StringRules) object {
 
 // annotate adds a field's comment and its deprecation.
 func annotate(schema object, field protoreflect.FieldDescriptor) object {
-	if text := comment(field); text != "" {
+	text := comment(field)
+	if len(knownValues(field)) > 0 {
+		text += " More values may come."
+	}
+	if text != "" {
 		schema["description"] = text
 	}
 	if options, ok := field.Options().(*descriptorpb.FieldOptions); ok && options.GetDeprecated() {

@@ -32,7 +32,7 @@ type SourceState struct {
 	Summary string `protobuf:"bytes,2,opt,name=summary" json:"summary,omitempty"`
 	// Those that it serves; none means any.
 	Platforms []string `protobuf:"bytes,3,rep,name=platforms" json:"platforms,omitempty"`
-	// Whether it can be asked.
+	// Whether it can be asked: `ready`, `incomplete`, `unset`, `off` or `resting`.
 	State string `protobuf:"bytes,4,opt,name=state" json:"state,omitempty"`
 	// What is missing; null when ready.
 	Reason *string `protobuf:"bytes,5,opt,name=reason" json:"reason,omitempty"`
