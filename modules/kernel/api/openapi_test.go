@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,6 +92,26 @@ func TestDocumentListsEveryOperation(t *testing.T) {
 		})
 		if explained < 400 {
 			t.Errorf("got %d properties and parameters, want at least 400", explained)
+		}
+	})
+	t.Run("every number is a double", func(t *testing.T) {
+		// Without the format, oapi-codegen writes float32, which has seven digits of a time's thirteen.
+		var document any
+		if err := json.Unmarshal([]byte(text), &document); err != nil {
+			t.Fatal(err)
+		}
+		numbers := 0
+		eachPart(document, "", func(path string, part map[string]any) {
+			kinds, _ := part["type"].([]any)
+			if part["type"] != "number" && !slices.Contains(kinds, any("number")) {
+				return
+			}
+			if numbers++; part["format"] != "double" {
+				t.Errorf("%s: got format %v, want double", path, part["format"])
+			}
+		})
+		if numbers < 100 {
+			t.Errorf("got %d numbers, want at least 100", numbers)
 		}
 	})
 	t.Run("an operation with a body has an example of it", func(t *testing.T) {

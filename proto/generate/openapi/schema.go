@@ -235,7 +235,7 @@ func (d *document) bounded(field protoreflect.FieldDescriptor, rules *validate.F
 	case protoreflect.BoolKind:
 		return object{"type": "boolean"}
 	case protoreflect.DoubleKind:
-		return numberBounds(object{"type": "number"}, rules)
+		return numberBounds(object{"type": "number", "format": "double"}, rules)
 	case protoreflect.Int32Kind:
 		return numberBounds(object{"type": "integer"}, rules)
 	default:

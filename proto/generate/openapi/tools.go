@@ -64,7 +64,12 @@ func toolInput(desc protoreflect.MessageDescriptor) object {
 	}
 	for i := range desc.Fields().Len() {
 		field := desc.Fields().Get(i)
-		if property, ok := properties[restName(field)].(object); ok && isTime(field) {
+		property, ok := properties[restName(field)].(object)
+		if !ok || field.Kind() != protoreflect.DoubleKind {
+			continue
+		}
+		delete(property, "format") // it is for generators of clients
+		if isTime(field) {
 			property["type"] = []any{"number", "string"}
 		}
 	}
