@@ -191,15 +191,13 @@ protos-check: protos ## buf lint, and buf breaking against proto/released.binpb 
 	$(BUF) lint proto/gen/descriptors.binpb --path scrollery --config proto/buf.yaml
 	$(BUF) breaking $(BIN)/protos/descriptors.binpb --against proto/released.binpb --config proto/buf.yaml
 
-# It comes from the module proxy, as buf does.
-OAPI ?= $(GO) run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
+# It comes from the module proxy, as buf does. The client of oapi-codegen makes a journey in make heavy.
 OGEN ?= $(GO) run github.com/ogen-go/ogen/cmd/ogen@v1.25.0
 
 .PHONY: clients-go
-clients-go: ## Generate clients in Go for REST, and build them (the first time, it builds the generators)
+clients-go: ## Generate a client in Go for REST with ogen, and build it (the first time, it builds ogen)
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-	$(OAPI) -generate types,client -package api -o "$$dir/api.go" proto/gen/openapi/openapi.json && \
-	$(OGEN) -target "$$dir/ogen" -package api proto/gen/openapi/openapi.json && \
+	$(OGEN) -target "$$dir/api" -package api proto/gen/openapi/openapi.json && \
 	cd "$$dir" && $(GO) mod init clients && $(GO) mod tidy && $(GO) build ./...
 
 .PHONY: protos-released
