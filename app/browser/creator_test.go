@@ -68,3 +68,53 @@ func TestCreator(t *testing.T) {
 	b.until(`document.querySelectorAll('main canvas').length === 2`)
 	b.check("creator-german")
 }
+
+// TestACreatorIsCompleted: the filter proposes the creators of the library, each once, and a
+// proposal that is taken chooses their videos.
+func TestACreatorIsCompleted(t *testing.T) {
+	needBrowser(t)
+	base, opens := serveSample(t)
+	b := launch(t).tab(t, base)
+	b.open(opens)
+	b.sees("New outliers")
+	proposed := `[...(` + field("Creator") + `?.list?.options ?? [])].map((e) => e.value)`
+	for _, page := range []string{"outliers", "library"} {
+		t.Run(page, func(t *testing.T) {
+			b.t = t
+			b.open("/console/" + page)
+			b.until(`document.querySelector('main .byline a[href*="/creators/"]') && ` + field("Creator"))
+			listed := eval[[]string](b, `[...document.querySelectorAll('main .byline a[href*="/creators/"]')].map((e) => e.innerText)`)
+			if eval[bool](b, `!(`+field("Creator")+`).offsetParent`) {
+				b.press("More filters")
+			}
+			if got := eval[int](b, proposed+`.length`); got != 0 {
+				t.Errorf("got %d names before anyone types, want none asked for", got)
+			}
+			eval[bool](b, field("Creator")+`.focus(), true`)
+			b.until(proposed + `.length > 1`)
+			names := eval[[]string](b, proposed)
+			seen := map[string]bool{}
+			for _, name := range names {
+				if folded := strings.ToLower(name); seen[folded] || name == "" || strings.HasPrefix(name, "@") {
+					t.Errorf("got %q among %q, want each name once, without @", name, names)
+				} else {
+					seen[folded] = true
+				}
+			}
+			for _, name := range listed {
+				if !seen[strings.ToLower(strings.TrimPrefix(name, "@"))] {
+					t.Errorf("got %q, want %s of the list among them", names, name)
+				}
+			}
+			if !eval[bool](b, `document.activeElement === `+field("Creator")) {
+				t.Error("the field lost the focus when the names came, want it to keep it")
+			}
+			b.check("creator-completed-" + page)
+			name := strings.TrimPrefix(listed[0], "@")
+			eval[bool](b, field("Creator")+`.focus(), true`)
+			b.do("take a proposal", chromedp.KeyEvent(name))
+			b.until(`new URLSearchParams(location.search).get('creator') === ` + quoted(name) +
+				` && !document.querySelector('main .loading') && [...document.querySelectorAll('main .byline a[href*="/creators/"]')].every((e) => e.innerText === ` + quoted(listed[0]) + `)`)
+		})
+	}
+}

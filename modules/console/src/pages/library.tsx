@@ -6,6 +6,7 @@ import { usePages } from "../api/query";
 import { date, number } from "../i18n/format";
 import { t } from "../i18n/t";
 import { to } from "../shell/router";
+import { CreatorFilter } from "../ui/creator";
 import { CheckFilter, ChoiceFilter, Filters, InputFilter, dayFilter, filter, kinds, numberFilter, platforms } from "../ui/filters";
 import { Grid, ViewSwitch, asGrid } from "../ui/card";
 import { Badge, Button, Card, Link, PageHead } from "../ui/parts";
@@ -88,7 +89,7 @@ function Overview() {
       <PageHead title={t("nav.library")} lead={t("library.lead")} />
       <Filters names={names}>
         <InputFilter name="q" label={t("filter.search")} />
-        <InputFilter name="creator" label={t("table.creator")} />
+        <CreatorFilter />
         <ChoiceFilter name="platform" label={t("filter.platform")} values={platforms} prefix="platform" />
         <ChoiceFilter name="kind" label={t("filter.kind")} values={kinds} prefix="kind" />
         <InputFilter name="tag" label={t("filter.hashtag")} maxLength={100} />

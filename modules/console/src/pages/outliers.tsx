@@ -7,6 +7,7 @@ import { number } from "../i18n/format";
 import { t, word } from "../i18n/t";
 import { announce } from "../shell/announce";
 import { to } from "../shell/router";
+import { CreatorFilter } from "../ui/creator";
 import { CheckFilter, ChoiceFilter, Filters, InputFilter, Order, dayFilter, filter, kinds, numberFilter, platforms } from "../ui/filters";
 import { Grid, ViewSwitch, asGrid } from "../ui/card";
 import { Button, Card, Link, PageHead } from "../ui/parts";
@@ -58,7 +59,7 @@ function Overview() {
         <InputFilter name="q" label={t("filter.search")} />
         <ChoiceFilter name="platform" label={t("filter.platform")} values={platforms} prefix="platform" />
         <ChoiceFilter name="kind" label={t("filter.kind")} values={kinds} prefix="kind" />
-        <InputFilter name="creator" label={t("table.creator")} />
+        <CreatorFilter />
         <InputFilter name="min" label={t("filter.minScore")} type="number" />
         <InputFilter name="from" label={t("filter.from")} type="date" />
         <InputFilter name="until" label={t("filter.until")} type="date" />

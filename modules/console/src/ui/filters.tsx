@@ -53,10 +53,10 @@ export function Filters({ names, children }: { names: string[]; children: Compon
   );
 }
 
-type InputProps = { name: string; label: string; type?: "search" | "number" | "date"; maxLength?: number };
+type InputProps = { name: string; label: string; type?: "search" | "number" | "date"; maxLength?: number; names?: string[]; onFocus?: () => void };
 
-/** Takes effect a moment after the last key. */
-export function InputFilter({ name, label, type = "search", maxLength = 200 }: InputProps) {
+/** Takes effect a moment after the last key. `names` are proposed as one types. */
+export function InputFilter({ name, label, type = "search", maxLength = 200, names, onFocus }: InputProps) {
   const kept = filter(name) ?? "";
   const [text, setText] = useState(kept);
   // What this field put into the address: only what others put there replaces its text.
@@ -76,7 +76,12 @@ export function InputFilter({ name, label, type = "search", maxLength = 200 }: I
   }, [kept]);
   return (
     <Field label={label}>
-      {(ids) => <Input type={type} value={text} onText={setText} maxLength={maxLength} min={type === "number" ? 0 : undefined} step={type === "number" ? "any" : undefined} {...ids} />}
+      {(ids) => (
+        <>
+          <Input type={type} value={text} onText={setText} maxLength={maxLength} min={type === "number" ? 0 : undefined} step={type === "number" ? "any" : undefined} list={names && `${ids.id}-names`} onFocus={onFocus} {...ids} />
+          {names && <datalist id={`${ids.id}-names`}>{names.map((one) => <option key={one} value={one} />)}</datalist>}
+        </>
+      )}
     </Field>
   );
 }

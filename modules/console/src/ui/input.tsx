@@ -16,7 +16,7 @@ type Common = {
   "aria-invalid"?: boolean | undefined;
 };
 
-type InputProps = Common & { type?: "text" | "search" | "number" | "date" | "password"; inputMode?: "url"; min?: number | undefined; step?: string | undefined };
+type InputProps = Common & { type?: "text" | "search" | "number" | "date" | "password"; inputMode?: "url"; min?: number | undefined; step?: string | undefined; list?: string | undefined; onFocus?: (() => void) | undefined };
 type AreaProps = Common & { rows: number };
 
 function useOwn<E extends HTMLInputElement | HTMLTextAreaElement>(value: string): { ref: RefObject<E | null>; onBlur: () => void } {
