@@ -5,12 +5,20 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 const (
 	// openingLength is enough to distinguish sentences, and short enough that two cuts
 	// of one recording agree.
 	openingLength = 20
+	// openingTail is how much more a word at the end of an opening may have: what is longer
+	// is a sentence without spaces.
+	openingTail = 15
+	// openingBytes bounds an opening as it is shown.
+	openingBytes = 200
 	// spokenLength bounds a spoken text without times, in code points: about five
 	// seconds of fast speech.
 	spokenLength = 280
@@ -36,6 +44,63 @@ func Opening(spoken, onScreenText string) string {
 		}
 	}
 	return ""
+}
+
+// OpeningText is an opening as a person reads it: the words of a text that have its letters
+// and digits, on one line, and an ellipsis if the text goes on. In a script without spaces it
+// ends at the last of them. Empty if there are too few, or if they are far apart.
+func OpeningText(text string) string {
+	text = norm.NFC.String(text)
+	start, end, count := -1, 0, 0
+	for i, r := range text {
+		if count >= openingLength {
+			switch {
+			case unicode.IsMark(r) && end == i:
+				end += utf8.RuneLen(r)
+			case unicode.IsSpace(r):
+				return shownOpening(text, start, i)
+			case count == openingLength+openingTail:
+				return shownOpening(text, start, end)
+			default:
+				count++
+			}
+			continue
+		}
+		letters := lettersOf(r)
+		if letters == 0 {
+			continue
+		}
+		if start < 0 {
+			start = i
+		}
+		end, count = i+utf8.RuneLen(r), min(count+letters, openingLength)
+	}
+	if count < openingLength {
+		return ""
+	}
+	return shownOpening(text, start, len(text))
+}
+
+// lettersOf is how many letters and digits a rune has after Fold.
+func lettersOf(r rune) (count int) {
+	for _, r := range Fold(string(r)) {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			count++
+		}
+	}
+	return count
+}
+
+func shownOpening(text string, start, end int) string {
+	if end-start > openingBytes {
+		return ""
+	}
+	isWord := func(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.M) }
+	shown := strings.Join(strings.Fields(strings.TrimRightFunc(text[start:end], func(r rune) bool { return !isWord(r) })), " ")
+	if strings.ContainsFunc(text[end:], isWord) {
+		shown += "…"
+	}
+	return shown
 }
 
 // CutSpoken cuts a spoken text that came without times to at most 280 code points: at the

@@ -27,6 +27,33 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
+func TestOpeningsAreShownAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, text, want string }{
+		{"whole words", "Three mistakes that ruin your espresso", "Three mistakes that ruin…"},
+		{"a sentence of its own", "Stop!  Buying\nthese 3 \tthings.", "Stop! Buying these 3 things"},
+		{"the word that has the last letter", "Stop buying these 3 don't-buy things", "Stop buying these 3 don't-buy…"},
+		{"signs at its beginning and end", "„Das geht ja wirklich gar nicht“, sagt er", "Das geht ja wirklich gar…"},
+		{"letters of more than one", "Straßenfest in Berlin heute", "Straßenfest in Berlin…"},
+		{"one that ends in two letters", "abcdefghijklmnopqrsß and more", "abcdefghijklmnopqrsß…"},
+		{"a script without spaces", "今天我要教你怎么做一杯特别好喝的咖啡其实很简单首先我们需要准备好新鲜的豆子", "今天我要教你怎么做一杯特别好喝的咖啡其实…"},
+		{"marks of its last letter", strings.Repeat("か\u3099", 40), strings.Repeat("が", 20) + "…"},
+		{"parts of a syllable are one letter", strings.Repeat("\u1112\u1161\u11ab", 20), strings.Repeat("한", 20)},
+		{"too few", "nineteen letters ab", ""},
+		{"far apart", "a" + strings.Repeat(" ☕☕☕ b", 50), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := OpeningText(test.text)
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if got != "" && !strings.HasPrefix(Opening(got, ""), Opening(test.text, "")) {
+				t.Errorf("%q has the opening %q, want that of its text, %q", got, Opening(got, ""), Opening(test.text, ""))
+			}
+		})
+	}
+}
+
 func TestSpokenTextIsCutAtAWord(t *testing.T) {
 	t.Parallel()
 	letters := func(n int) string { return strings.Repeat("é", n) }

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,8 +42,10 @@ func Patterns(texts ...string) (keys []Key) {
 	return keys
 }
 
-// OpeningKey is the trend key of an opening; the label is the opening itself.
-func OpeningKey(opening string) Key { return Key{"opening:" + opening, opening} }
+// OpeningKey is the trend key of the opening of a text; the label is what a person reads.
+func OpeningKey(opening, text string) Key {
+	return Key{"opening:" + opening, cmp.Or(OpeningText(text), opening)}
+}
 
 // firstSentence is up to the first sign that ends a sentence, with it and signs that
 // follow it, and what comes after. A full stop ends one only before white space or the

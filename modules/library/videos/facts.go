@@ -147,7 +147,7 @@ func (h *Hook) keys() (keys []stage.Key) {
 		keys = append(keys, stage.Key(key))
 	}
 	if opening := h.opening(); opening != "" {
-		keys = append(keys, stage.Key(score.OpeningKey(opening)))
+		keys = append(keys, stage.Key(score.OpeningKey(opening, opens(h.Spoken, h.OnScreenText))))
 	}
 	return keys
 }
@@ -161,24 +161,25 @@ func (h *Hook) opening() string {
 	return *h.known
 }
 
-func openingOf(spoken, onScreenText *string) string {
-	text := func(s *string) string {
-		if s == nil {
-			return ""
+// opens is the text that has the opening: what is said, else what the screen shows.
+func opens(spoken, onScreenText *string) string {
+	for _, text := range []*string{spoken, onScreenText} {
+		if text != nil && strings.TrimSpace(*text) != "" {
+			return *text
 		}
-		return *s
 	}
-	start := text(spoken)
-	if strings.TrimSpace(start) == "" {
-		start = text(onScreenText)
-	}
+	return ""
+}
+
+func openingOf(spoken, onScreenText *string) string {
+	start := opens(spoken, onScreenText)
 	// The first words mostly have all of it, and nothing of a word depends on those behind it.
 	if end := strings.LastIndexByte(start[:min(len(start), openingBytes)], ' '); end > 0 {
 		if opening := score.Opening(start[:end], ""); opening != "" {
 			return opening
 		}
 	}
-	return score.Opening(text(spoken), text(onScreenText))
+	return score.Opening(start, "")
 }
 
 // openingBytes are enough words for most openings.

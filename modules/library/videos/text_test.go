@@ -190,11 +190,13 @@ func TestRenderAsReflected(t *testing.T) {
 	}
 }
 
-// TestOpeningOfTheFirstWords compares openings with those of whole texts.
+// TestOpeningOfTheFirstWords compares openings with those of whole texts, and with what their
+// labels have.
 func TestOpeningOfTheFirstWords(t *testing.T) {
 	t.Parallel()
 	parts := []string{" ", " ", "Stop", "scrolling", "é", "e\u0301", "\u0301", "ﬁx", "日本語", "💡", "1", "\u00a0", "\n", "ẞ", "…", "\xff", strings.Repeat("x", 30), strings.Repeat("!", 30)}
 	random := rand.New(rand.NewPCG(9, 10))
+	words := 0
 	for range 20_000 {
 		var texts [2]string
 		for i := range texts {
@@ -202,8 +204,24 @@ func TestOpeningOfTheFirstWords(t *testing.T) {
 				texts[i] += parts[random.IntN(len(parts))]
 			}
 		}
-		if got, want := openingOf(&texts[0], &texts[1]), score.Opening(texts[0], texts[1]); got != want {
+		want := score.Opening(texts[0], texts[1])
+		if got := openingOf(&texts[0], &texts[1]); got != want {
 			t.Fatalf("%q: got %q, want %q", texts, got, want)
 		}
+		hook := Hook{Spoken: &texts[0], OnScreenText: &texts[1]}
+		for _, key := range hook.keys() {
+			if !strings.HasPrefix(key.Key, "opening:") {
+				continue
+			}
+			if score.Opening(key.Label, "") != want {
+				t.Fatalf("%q: got the label %q, want one whose opening is %q", texts, key.Label, want)
+			}
+			if strings.Contains(key.Label, " ") {
+				words++
+			}
+		}
+	}
+	if words == 0 {
+		t.Error("got no label of several words, want some")
 	}
 }

@@ -8,7 +8,7 @@ export function labelOf({ key, label }: { key: string; label?: string }): string
   switch (sort) {
     case "hook": return word("pattern", rest) === rest ? (label || rest) : word("pattern", rest);
     case "sound": return `♪ ${label || rest}`;
-    case "opening": return `${label || rest}…`; // all that is kept of one are its first letters and digits
+    case "opening": return label || `${rest}…`; // a key has its first letters and digits alone
     case "hashtag": return label || `#${rest}`;
     default: return label || rest;
   }
