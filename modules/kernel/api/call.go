@@ -87,15 +87,16 @@ type call struct {
 	raw       map[string]json.RawMessage
 	faults    *rest.Issues // found so far, while a Check runs
 	recorded  bool
-	overRate  bool        // refused for its rate
-	preflight bool        // a browser asks what it may ask
-	joined    Joined      // nil if the event goes with no write
-	code      string      // of the answer: `ok` or an error code
-	cause     error       // for the log only
-	notes     []slog.Attr // further members of the log line
-	asked     string      // what an agent asked for that is no operation
-	quiet     bool        // the calls that it carried have lines of their own
-	sent      int         // HTTP status of the answer; 0: not sent yet
+	overRate  bool          // refused for its rate
+	preflight bool          // a browser asks what it may ask
+	joined    Joined        // nil if the event goes with no write
+	code      string        // of the answer: `ok` or an error code
+	cause     error         // for the log only
+	refused   *apierr.Error // what the caller was told; nil for a failure
+	notes     []slog.Attr   // further members of the log line
+	asked     string        // what an agent asked for that is no operation
+	quiet     bool          // the calls that it carried have lines of their own
+	sent      int           // HTTP status of the answer; 0: not sent yet
 	// values holds the header values that the kernel itself sets.
 	values [8]string
 	used   int

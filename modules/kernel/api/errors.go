@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"connectrpc.com/connect"
@@ -62,6 +63,7 @@ type refusal struct {
 // without a kind becomes operation_error, without its text.
 func (c *call) refuse(err error) refusal {
 	f := apierr.As(err)
+	c.refused = f
 	if f == nil {
 		f = &apierr.Error{
 			Kind:    apierr.OperationError,
@@ -155,4 +157,34 @@ func (r refusal) connectError() error {
 // wholeSeconds rounds a wait up to at least 1 second.
 func wholeSeconds(wait time.Duration) int64 {
 	return max(1, int64(math.Ceil(wait.Seconds())))
+}
+
+// How much of a refusal the log has.
+const (
+	loggedIssues = 5
+	loggedBytes  = 200
+)
+
+// reason is what the log says of a refusal: the message, or the faults of the input. What
+// a message quotes or has behind a colon may be the caller's own text, and a property that
+// the operation does not have may be a secret in the wrong place: the log has neither.
+func (c *call) reason() string {
+	if len(c.refused.Issues) == 0 {
+		message, _, _ := strings.Cut(c.refused.Message, `"`)
+		return message[:min(len(message), loggedBytes)]
+	}
+	var faults []string
+	for _, issue := range c.refused.Issues[:min(len(c.refused.Issues), loggedIssues)] {
+		name, _, _ := strings.Cut(issue.Path, "[")
+		name, _, _ = strings.Cut(name, ".")
+		message := issue.Message
+		if at := strings.IndexAny(message, `":`); at >= 0 {
+			message = message[:at]
+		}
+		if c.op != nil && c.op.desc.Input().Fields().ByJSONName(name) != nil {
+			message = name + " " + message
+		}
+		faults = append(faults, message[:min(len(message), loggedBytes)])
+	}
+	return strings.Join(faults, "; ")
 }

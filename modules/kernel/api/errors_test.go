@@ -2,8 +2,10 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +122,50 @@ func TestRequestID(t *testing.T) {
 			got := b.call(t, "GET", "/v1/health", "", "", "X-Request-Id", sent).header.Get("X-Request-Id")
 			check(t, "the id is kept", kept, got == sent)
 			check(t, "the id is empty", false, got == "")
+		})
+	}
+}
+
+// TestRefusalsAreLogged: the line of a refused call says why and what to do, and nothing that
+// the caller wrote; a failure is an error.
+func TestRefusalsAreLogged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, c := range []struct {
+		name, call, body string
+		err              error // of the module
+		level, refused   string
+	}{
+		{"a fault", "GET /v1/hooks?limit=0", "", nil, "INFO", "limit must be from 1 to 25"},
+		{"several", "POST /v1/library/archive", `{"scope":"scr_live_x","archived":1}`, nil, "INFO", "archived must be true or false"},
+		{"an unknown name", "GET /v1/hooks?scr_live_x=1", "", nil, "INFO", "is not known"},
+		{"a text behind a colon", "PUT /v1/rules", `{"text":"x"}`, apierr.Invalid("text", "could not be read: scr_live_x"), "INFO", "text could not be read"},
+		{"a text in quotes", "PUT /v1/rules", `{"text":"x"}`, apierr.New(apierr.NotFound, "There is no rule %q.", "scr_live_x"), "INFO", "There is no rule "},
+		{"what the caller can mend", "PUT /v1/rules", `{"text":"x"}`, apierr.New(apierr.OperationError, "There are too many. Delete one first."), "INFO", "Delete one first."},
+		{"what failed, in words", "PUT /v1/rules", `{"text":"x"}`, &apierr.Error{Kind: apierr.OperationError, Message: "It is off.", Cause: errors.New("disk on fire")}, "ERROR", ""},
+		{"what failed", "PUT /v1/rules", `{"text":"x"}`, errors.New("disk on fire"), "ERROR", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b.fake.do = func(context.Context, proto.Message) (proto.Message, error) { return nil, c.err }
+			method, path, _ := strings.Cut(c.call, " ")
+			text := b.log.keep(func() {
+				request := httptest.NewRequest(method, path, strings.NewReader(c.body))
+				request.Header.Set("Authorization", "Bearer good")
+				request.Header.Set("Content-Type", "application/json")
+				b.mux.Handler().ServeHTTP(httptest.NewRecorder(), request)
+			})
+			var line struct{ Msg, Level, Refused, Error string }
+			if err := json.Unmarshal([]byte(text), &line); err != nil {
+				t.Fatalf("got %s, want one line of JSON: %v", text, err)
+			}
+			check(t, "level", c.level, line.Level)
+			if !strings.Contains(line.Refused, c.refused) || (c.refused == "") != (line.Refused == "") {
+				t.Errorf("got refused %q, want %q in it", line.Refused, c.refused)
+			}
+			if strings.Contains(text, "scr_live_x") {
+				t.Errorf("got %s, want nothing that the caller wrote", text)
+			}
+			check(t, "an error", c.level == "ERROR", line.Error != "")
 		})
 	}
 }

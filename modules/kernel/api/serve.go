@@ -180,7 +180,7 @@ func (c *call) report(ctx context.Context) {
 	switch {
 	case c.overRate, c.preflight: // any number of them comes: metrics and sums count them
 		level = slog.LevelDebug
-	case c.code == string(apierr.OperationError) && ctx.Err() == nil:
+	case c.code == string(apierr.OperationError) && (c.refused == nil || c.cause != nil) && ctx.Err() == nil:
 		level = slog.LevelError
 	case c.cause != nil || len(c.notes) > 0:
 		level = slog.LevelWarn
@@ -203,6 +203,8 @@ func (c *call) report(ctx context.Context) {
 	}
 	if c.cause != nil {
 		attrs = append(attrs, slog.Any("error", c.cause))
+	} else if c.refused != nil {
+		attrs = append(attrs, slog.String("refused", c.reason()))
 	}
 	attrs = append(attrs, c.notes...)
 	c.mux.log.LogAttrs(ctx, level, "request", attrs...)

@@ -31,6 +31,36 @@ type bundle struct {
 	callers map[string]*api.Caller
 	revoked *sync.Map // secrets that end while a test runs
 	fake    *fakeModule
+	log     *written
+}
+
+// written is a log that a test may keep.
+type written struct {
+	mu   sync.Mutex
+	text *strings.Builder // nil: drop it
+}
+
+func (l *written) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.text != nil {
+		l.text.Write(line)
+	}
+	return len(line), nil
+}
+
+// keep runs do and returns the log of it.
+func (l *written) keep(do func()) string {
+	set := func(text *strings.Builder) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.text = text
+	}
+	var text strings.Builder
+	set(&text)
+	do()
+	set(nil)
+	return text.String()
 }
 
 // events is a Recorder in memory.
@@ -170,7 +200,7 @@ func setup(t testing.TB, change ...func(*api.Config)) *bundle {
 	for _, c := range change {
 		c(&cfg)
 	}
-	b := &bundle{events: &events{}, revoked: &sync.Map{}, fake: &fakeModule{}, callers: map[string]*api.Caller{
+	b := &bundle{log: &written{}, events: &events{}, revoked: &sync.Map{}, fake: &fakeModule{}, callers: map[string]*api.Caller{
 		"good":    {Viewer: &viewer.Viewer{AccountID: 1, KeyID: 11, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}},
 		"session": {Viewer: &viewer.Viewer{AccountID: 1, KeyID: 21, Session: true, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}},
 		"pro":     {Viewer: &viewer.Viewer{AccountID: 5, KeyID: 15, Scopes: viewer.AllScopes(), Plan: "pro", Status: "active"}},
@@ -178,7 +208,7 @@ func setup(t testing.TB, change ...func(*api.Config)) *bundle {
 		"reader":  {Viewer: &viewer.Viewer{AccountID: 3, KeyID: 13, Scopes: []string{"library:read"}, Plan: "standard", Status: "active"}},
 		"drained": {Viewer: &viewer.Viewer{AccountID: 4, KeyID: 14, Scopes: viewer.AllScopes(), Plan: "standard", Status: "active"}, BudgetWait: 90 * time.Second},
 	}}
-	mux, err := api.New(cfg, b, b.events, slog.New(slog.NewJSONHandler(io.Discard, nil)))
+	mux, err := api.New(cfg, b, b.events, slog.New(slog.NewJSONHandler(b.log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
