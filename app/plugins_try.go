@@ -75,12 +75,10 @@ func checkConnection(ctx context.Context, cfg Config, quotas *operatorQuotas, id
 		return Checked{}, err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
-	plugin, ok := h.Find(id)
+	plugin, err := readyPlugin(h, id)
 	switch {
-	case !ok:
-		return Checked{}, fmt.Errorf("there is no plugin %q; see `scrollery plugins list`", id)
-	case plugin.State != host.Ready:
-		return Checked{}, fmt.Errorf("%s is %s: %s", id, plugin.State, plugin.Reason)
+	case err != nil:
+		return Checked{}, err
 	case !plugin.Checks && plugin.Kind == stage.SourceKind:
 		return Checked{}, fmt.Errorf("%s cannot check its connection: ask it for something by --seed, a handle such as @name or a term", id)
 	case !plugin.Checks:

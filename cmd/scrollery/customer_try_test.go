@@ -199,10 +199,22 @@ func TestPluginsTry(t *testing.T) {
 		report.Fields["metrics.views"] != 10 || report.Fields["metrics.likes"] != 9 || report.Fields["metrics.comments"] != 0 || report.Fields["metadata.caption"] != 10 {
 		t.Errorf("got %+v, want 10 videos with views, 9 with likes", report)
 	}
+	seeds := filepath.Join(t.TempDir(), "seeds.jsonl")
+	if err := os.WriteFile(seeds, []byte(`{"kind":"competitor","handle":"ada","limit":10}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := try("youtube-feed", "--verb", "collect", "--input", seeds); got.code != 0 || strings.Count(got.stdout, "record ") != 10 || !strings.Contains(got.stdout, "10 answers") {
+		t.Errorf("exit %d: %s%s; want the 10 videos", got.code, got.stdout, got.stderr)
+	}
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
+		"a verb without input":      {[]string{"youtube-feed", "--verb", "refresh"}, "a verb needs --input"},
+		"a seed of another verb":    {[]string{"youtube-feed", "--verb", "refresh", "--seed", "@ada"}, "--seed is for the verb collect"},
+		"a seed beside input":       {[]string{"youtube-feed", "--input", seeds, "--seed", "@ada"}, "--seed is for the verb collect"},
+		"no check":                  {[]string{"youtube-feed", "--verb", "check"}, "cannot check its connection"},
+		"a verb that it lacks":      {[]string{"youtube-feed", "--verb", "media", "--input", seeds}, "no such verb"},
 		"a handle that no one has":  {[]string{"youtube-feed", "--seed", "@nobody"}, "not_found"},
 		"no such source":            {[]string{"nowhere", "--seed", "@ada"}, "there is no source"},
 		"a source that is not set":  {[]string{"youtube", "--seed", "@ada"}, "SCROLLERY_YOUTUBE"},

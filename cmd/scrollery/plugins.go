@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -83,22 +84,11 @@ func pluginsCheck() *cobra.Command {
 			if len(settings)+len(secrets) == 0 && input+run == "" {
 				return checked
 			}
-			if input != "" {
-				file, err := os.Open(input)
-				if err != nil {
-					return err
-				}
-				defer file.Close()
-				call.Input = file
+			done, err := openInput(&call, input, run)
+			if err != nil {
+				return err
 			}
-			if run != "" {
-				file, err := os.Open(run)
-				if err != nil {
-					return err
-				}
-				defer file.Close()
-				call.Run = file
-			}
+			defer done()
 			return errors.Join(checked, app.RehearsePlugin(cmd.Context(), args[0], call, os.Stdout))
 		},
 	}
@@ -107,9 +97,34 @@ func pluginsCheck() *cobra.Command {
 	flags.StringArrayVar(&secrets, "secret", nil, "`NAME=VALUE` of a secret, or NAME=@FILE")
 	flags.StringVar(&input, "input", "", "a `FILE` with a JSON object in each line")
 	flags.StringVar(&run, "run", "", "a `FILE` with a JSON object: the brief, rules, prompt and pages of the call")
-	flags.StringVar(&call.Verb, "verb", "", "`NAME` of another verb of a source: refresh or media")
+	flags.StringVar(&call.Verb, "verb", "", "`NAME` of another verb of a source: refresh or media, or check")
 	flags.DurationVar(&call.Within, "within", 0, "how long the call may take (default: what the plugin asks for, or 1m)")
 	return command
+}
+
+// openInput opens the files of a call, where there are any; done closes them.
+func openInput(call *conformance.Rehearsal, input, run string) (done func(), err error) {
+	var files []*os.File
+	done = func() {
+		for _, file := range files {
+			_ = file.Close()
+		}
+	}
+	for _, one := range []struct {
+		path string
+		to   *io.Reader
+	}{{input, &call.Input}, {run, &call.Run}} {
+		if one.path == "" {
+			continue
+		}
+		file, err := os.Open(one.path)
+		if err != nil {
+			done()
+			return nil, err
+		}
+		files, *one.to = append(files, file), file
+	}
+	return done, nil
 }
 
 // pairs are values by name; a value @FILE is that of a file, where files are allowed.

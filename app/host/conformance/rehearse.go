@@ -20,7 +20,7 @@ import (
 // Rehearsal is a call of a plugin with settings, secrets and input of its author.
 type Rehearsal struct {
 	Settings, Secrets map[string]string
-	// Verb is refresh or media, of a source; empty is the verb of the plugin's kind.
+	// Verb is a verb that the plugin has, as [Verb] takes it; empty is that of its kind.
 	Verb string
 	// Input has a JSON object in each line: seeds of a source or a plan stage, refs of refresh and
 	// media, facts of a brief, records of the others. A seed of a source may have a text `state`.
@@ -53,12 +53,10 @@ func Rehearse(ctx context.Context, path string, r Rehearsal, out io.Writer) erro
 		return err
 	}
 	call := host.Conversation{Stall: cmp.Or(min(c.Limits.Stall, server.Limits().Stall), server.Limits().Stall)}
-	verbs := map[string]bool{"": true, "refresh": c.Refreshes, "media": c.FetchesMedia}
-	if has, known := verbs[r.Verb]; !known || !has {
-		return fmt.Errorf("verb %q: the plugin has no such verb; it may be refresh or media, of a source", r.Verb)
+	if call.Verb, err = Verb(r.Verb, c.Description); err != nil {
+		return err
 	}
-	call.Verb = map[string]string{"refresh": "Refresh", "media": "Media"}[r.Verb]
-	if err := r.read(&call, trial.Kind); err != nil {
+	if err := r.Read(&call, trial.Kind); err != nil {
 		return err
 	}
 	within := cmp.Or(r.Within, min(c.Limits.Call, server.Limits().Call), usualCall)
@@ -67,6 +65,9 @@ func Rehearse(ctx context.Context, path string, r Rehearsal, out io.Writer) erro
 	var unconnected error
 	if trial.Checks {
 		unconnected = r.check(ctx, trial, out)
+	}
+	if call.Verb == "Check" {
+		return unconnected
 	}
 	attempt, err := trial.StartWith(ctx, r.Settings, r.Secrets)
 	if err != nil {
@@ -121,8 +122,8 @@ func (r Rehearsal) check(ctx context.Context, trial *host.Trial, out io.Writer) 
 	return nil
 }
 
-// read reads the input for a kind.
-func (r Rehearsal) read(call *host.Conversation, kind stage.Kind) error {
+// Read reads the run and the input of a call of a plugin of a kind.
+func (r Rehearsal) Read(call *host.Conversation, kind stage.Kind) error {
 	if r.Run != nil {
 		run := json.NewDecoder(r.Run)
 		run.DisallowUnknownFields()
@@ -252,14 +253,17 @@ func shown[M, T any](p *printer, what string, messages []M, decode func(M) T, cl
 	}
 }
 
-func (p *printer) line(what string, value any) {
+func (p *printer) line(what string, value any) { Line(p.out, what, value) }
+
+// Line prints one answer of a plugin, as JSON.
+func Line(out io.Writer, what string, value any) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
 		fmt.Fprintf(&text, "%+v", value) // free-form JSON that is none
 	}
-	fmt.Fprintf(p.out, "%-8s %s\n", what, host.Printable(strings.TrimSpace(text.String())))
+	fmt.Fprintf(out, "%-8s %s\n", what, host.Printable(strings.TrimSpace(text.String())))
 }
 
 func (p *printer) fail(what string, err error) {
