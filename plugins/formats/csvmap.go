@@ -215,6 +215,13 @@ func cell(o *object, path string) []byte {
 	if !ok {
 		value = o.at(path)
 	}
+	if last := strings.LastIndexByte(path, '.'); value == nil && last > 0 {
+		for _, count := range o.namedCounts(o.at(path[:last])) {
+			if count.name == path[last+1:] {
+				value = count.value
+			}
+		}
+	}
 	switch value.Kind() {
 	case 0, 'n':
 		return nil

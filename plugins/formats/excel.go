@@ -54,7 +54,7 @@ func (r *tables) excel(at io.ReaderAt, size int64, name string) (err error) {
 		if best == "" {
 			best = sheet
 		}
-		if m != nil || header.valid() == nil && len(r.understand(header.names, sample).doubts) == 0 {
+		if m != nil || header.valid() == nil && (r.long(header.names, sample) != nil || len(r.understand(header.names, sample).doubts) == 0) {
 			best = sheet // the first that can be read, after a summary
 			break
 		}
@@ -84,6 +84,16 @@ func (r *tables) excel(at io.ReaderAt, size int64, name string) (err error) {
 	}
 	if err := header.valid(); err != nil {
 		return err
+	}
+	if long := r.long(header.names, sample); long != nil && m == nil && !r.options.check {
+		rows.skipTo(header.line)
+		rows.width = len(header.names)
+		for _, sheet := range sheets[:min(len(sheets), maxSheets)] {
+			if sheet != best {
+				r.out.report.form("its sheet %.40q was not read: one with a row for each count was", sheet)
+			}
+		}
+		return r.longRows(long, rows)
 	}
 	t, err := r.lay(m, header.names, sample)
 	if err != nil || r.options.check {

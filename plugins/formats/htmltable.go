@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,7 +148,7 @@ func (r *tables) namesVideos(t pageTable) bool {
 		for _, value := range row {
 			cells = append(cells, quote(nil, value))
 		}
-		if r.rowOfNames(cells) != nil {
+		if r.rowOfNames(cells) != nil || slices.ContainsFunc(row, func(name string) bool { return metricWords[foldName(name)] }) {
 			return true
 		}
 	}

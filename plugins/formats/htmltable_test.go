@@ -26,6 +26,7 @@ func TestTablesOfWebPages(t *testing.T) {
 			"",
 		},
 		{"a table within a cell", "a.html", "<html><table><tr><th>Video URL<th>Views<th>Caption</tr><tr><td>" + tiktok + "0001<td>1,205<td><table><tr><td>pour</td></tr></table></td></tr></table>", both[:1], ""},
+		{"a row for each count", "a.html", "<html><table><tr><th>Link<th>Metric<th>Value</tr><tr><td>" + tiktok + "0001<td>Views<td>1,205</tr><tr><td>" + tiktok + "0002<td>Views<td>12,006</table>", both, ""},
 		{"no table of videos", "a.html", "<html>" + summary + "</html>", nil, "without a table of videos"},
 	})
 	t.Run("a table that is too large", func(t *testing.T) {

@@ -144,6 +144,31 @@ func (o *object) sub(name string) *object {
 	return o.inner[name]
 }
 
+// maxNamed is how many counts a list may name.
+const maxNamed = 60
+
+// namedCounts are the counts in a list of objects that each name one, as [{"name": "views", "value": 5}]; nil if the
+// list is none of them.
+func (o *object) namedCounts(list jsontext.Value) (counts []member) {
+	if list.Kind() != '[' {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, one := range (&object{parser: o.parser, members: map[string]jsontext.Value{"": list}}).objects("") {
+		name, value := one.first("name key metric label title type"), jsontext.Value(nil)
+		for _, member := range []string{"value", "val", "count", "total"} {
+			if kind := one.kind(member); value == nil && (kind == '0' || kind == '"') {
+				value = one.members[member]
+			}
+		}
+		if name == "" || value == nil || seen[name] || len(seen) == maxNamed {
+			return nil
+		}
+		seen[name], counts = true, append(counts, member{name: name, value: value})
+	}
+	return counts
+}
+
 func (o *object) at(path string) jsontext.Value {
 	for {
 		name, rest, more := strings.Cut(path, ".")

@@ -17,6 +17,8 @@ func TestObjectsThatHoldTables(t *testing.T) {
 		{"other videos in one", "a.json", `[{"url":"https://youtu.be/AAAAAAAAS01","views":5,"related":[{"id":"AAAAAAAAS08","views":99}],"duet_from":{"url":"https://youtu.be/AAAAAAAAS09","views":9000}}]`, []string{"AAAAAAAAS01 5 - - -"}, ""},
 		{"a video beside others", "a.json", `{"video":{"url":"https://youtu.be/AAAAAAAAS01","views":5},"related":[{"url":"https://youtu.be/AAAAAAAAS08","views":99}]}`, []string{"AAAAAAAAS01 5 - - -"}, ""},
 		{"videos of an account with views", "a.json", `{"url":"https://www.youtube.com/@a.example","views":99999,"videos":[{"url":"https://youtu.be/AAAAAAAAS01","views":5}]}`, []string{"AAAAAAAAS01 5 - - -"}, ""},
+		{"counts that a list names", "a.json", `[{"link":"https://youtu.be/AAAAAAAAS01","stats":[{"key":"views","val":"1.2K"},{"key":"likes","val":34}]},{"link":"https://youtu.be/AAAAAAAAS02","stats":[{"key":"views","val":6}]}]`, []string{"AAAAAAAAS01 1200 34 - -", "AAAAAAAAS02 6 - - -"}, ""},
+		{"a list that names a count twice", "a.json", `[{"link":"https://youtu.be/AAAAAAAAS01","likes":3,"stats":[{"name":"views","value":5},{"name":"views","value":6}]}]`, []string{"AAAAAAAAS01 - 3 - -"}, ""},
 		{"a platform beside the list", "a.json", `{"platform":"youtube","items":[{"id":"AAAAAAAAS01","viewCount":5},{"id":"AAAAAAAAS02","viewCount":6}]}`, []string{"AAAAAAAAS01 5 - - -", "AAAAAAAAS02 6 - - -"}, ""},
 		{"numbers of Python that are none", "a.json", `[{"video_id":"` + first + `","views":5,"likes":NaN,"title":"NaN \" NaN"},{"video_id":"` + second + `","views":6,"likes":-Infinity}]`, both, ""},
 	})

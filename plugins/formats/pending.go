@@ -115,6 +115,9 @@ func flatten(o *object, prefix string, depth int, take func(path, value string))
 		value := o.members[name]
 		if value.Kind() != '{' {
 			take(prefix+name, string(cell(o, name)))
+			for _, count := range o.namedCounts(value) {
+				take(prefix+name+"."+count.name, string(textOf(count.value)))
+			}
 			continue
 		}
 		if depth < 3 {

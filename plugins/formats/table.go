@@ -95,6 +95,11 @@ func (r *tables) csv(in *bufio.Reader, name string) error {
 	if r.options.check && m == nil {
 		return nil
 	}
+	if m == nil {
+		if long := r.long(header.names, ofWidth(sample, len(header.names))); long != nil {
+			return r.longRows(long, rows)
+		}
+	}
 	t, err := r.lay(m, header.names, ofWidth(sample, len(header.names)))
 	if err != nil || r.options.check {
 		return err
@@ -559,7 +564,11 @@ func (r *tables) knownNames(names []string, m *Map) (score int) {
 		return score
 	}
 	for _, name := range names {
-		if name == "" || len(name) > 100 {
+		if name == "" || len(name) > 100 || readLink(name).kind != noLink {
+			continue
+		}
+		if metricWords[foldName(name)] {
+			score += 20
 			continue
 		}
 		switch meaning, ok := r.words().of(name); {
