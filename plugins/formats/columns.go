@@ -359,17 +359,19 @@ func (u *understanding) takeIDs() {
 	if u.has("externalId") || u.has("sourceUrl") || !u.has("views") {
 		return
 	}
-	random := func(s string) bool {
-		form := idForm(s)
-		return form == "tiktok" || form != "" && form != "other" && (strings.ContainsAny(s, "0123456789_-") || mixedCase(s))
-	}
 	for i := range u.columns {
 		c := &u.columns[i]
-		if c.Field == "" && !c.known && len(c.values) > 0 && c.share(random) == len(c.values) && !u.recurs(i) {
+		if c.Field == "" && (!c.known || studioWords[foldName(c.Name)]) && len(c.values) > 0 && c.share(randomID) == len(c.values) && !u.recurs(i) {
 			u.take("externalId", i, "all of its values have the form of ids")
 			return
 		}
 	}
+}
+
+// randomID reports a text in the form of an id that looks like no word.
+func randomID(s string) bool {
+	form := idForm(s)
+	return form == "tiktok" || form != "" && form != "other" && (strings.ContainsAny(s, "0123456789_-") || mixedCase(s))
 }
 
 // mixedCase reports capitals behind small letters.
@@ -500,7 +502,7 @@ func (u *understanding) suits(field string, c *sampleColumn) bool {
 	case "caption", "title":
 		return !c.mostly(c.share(func(s string) bool {
 			return readLink(s).kind == videoLink && !strings.Contains(s, " ") || yesOrNo(s) != 0 && len(s) > 1
-		}))
+		})) && !(studioWords[foldName(c.Name)] && c.share(randomID) == len(c.values))
 	case meansVideo, meansPhoto:
 		return c.mostly(c.share(func(s string) bool { return yesOrNo(s) != 0 }))
 	}
@@ -642,13 +644,16 @@ func (u *understanding) takeViews() {
 		u.doubt("the views may be in %q or in %q", u.columns[views].Name, u.columns[plays].Name)
 	}
 	for i := range u.columns {
-		if c := &u.columns[i]; i != views && c.Field == "" && c.known && c.meaning.field == u.columns[views].meaning.field && counts(c) && u.rival(c, &u.columns[views]) {
+		if c := &u.columns[i]; i != views && c.Field == "" && c.known && c.meaning.field == u.columns[views].meaning.field && counts(c) && !(shownWords[foldName(c.Name)] && !shownWords[foldName(u.columns[views].Name)]) && u.rival(c, &u.columns[views]) {
 			u.doubt("the views may be in %q or in %q", u.columns[views].Name, c.Name)
 			break
 		}
 	}
 	u.take("views", views, fmt.Sprintf("named %q", u.columns[views].Name))
 }
+
+// shownWords name views, but where another column is named for these they are how often a picture of the video was shown.
+var shownWords = wordSet("tayangan zobrazení zobrazenia wyświetlenia näytöt показвания")
 
 // leaveFavorites leaves a count of favorites on YouTube, where it is always 0.
 func (u *understanding) leaveFavorites() {

@@ -45,7 +45,7 @@ var units = map[string][]unit{
 	"k": {{1e3, ""}}, "tsd": {{1e3, ""}}, "tausend": {{1e3, ""}}, "tys": {{1e3, ""}}, "тыс": {{1e3, ""}}, "тис": {{1e3, ""}}, "tis": {{1e3, ""}}, "rb": {{1e3, ""}}, "ribu": {{1e3, ""}},
 	"bin": {{1e3, ""}}, "mila": {{1e3, ""}}, "mille": {{1e3, ""}}, "miles": {{1e3, ""}}, "nghin": {{1e3, ""}}, "ngan": {{1e3, ""}}, "n": {{1e3, "vi"}}, "thousand": {{1e3, ""}}, "dzd": {{1e3, ""}},
 	"tn": {{1e3, "sv"}}, "mii": {{1e3, ""}}, "hazar": {{1e3, ""}}, "ألف": {{1e3, ""}}, "الف": {{1e3, ""}}, "آلاف": {{1e3, ""}}, "千": {{1e3, ""}}, "천": {{1e3, ""}}, "हजार": {{1e3, ""}}, "พัน": {{1e3, ""}},
-	"w": {{1e4, "zh"}}, "mil": {{1e3, "es pt"}, {1e6, "cs ro"}},
+	"w": {{1e4, "zh"}}, "mil": {{1e3, "es pt"}, {1e6, "cs ro hr sk bg"}},
 	"万": {{1e4, ""}}, "萬": {{1e4, ""}}, "만": {{1e4, ""}}, "หมื่น": {{1e4, ""}}, "แสน": {{1e5, ""}}, "lakh": {{1e5, ""}}, "lakhs": {{1e5, ""}}, "lac": {{1e5, ""}}, "lacs": {{1e5, ""}}, "लाख": {{1e5, ""}},
 	"m": {{1e9, "id"}, {1e6, ""}}, "mio": {{1e6, ""}}, "mln": {{1e6, ""}}, "mi": {{1e6, ""}}, "mill": {{1e6, ""}}, "milj": {{1e6, ""}}, "mn": {{1e6, ""}}, "million": {{1e6, ""}}, "millions": {{1e6, ""}},
 	"millionen": {{1e6, ""}}, "millones": {{1e6, ""}}, "millon": {{1e6, ""}}, "milhoes": {{1e6, ""}}, "milhao": {{1e6, ""}}, "milioni": {{1e6, ""}}, "milione": {{1e6, ""}}, "miljoen": {{1e6, ""}},
@@ -53,6 +53,10 @@ var units = map[string][]unit{
 	"crore": {{1e7, ""}}, "crores": {{1e7, ""}}, "cr": {{1e7, ""}}, "करोड": {{1e7, ""}}, "千万": {{1e7, ""}}, "億": {{1e8, ""}}, "亿": {{1e8, ""}}, "억": {{1e8, ""}},
 	"b": {{1e3, "tr"}, {1e9, ""}}, "bn": {{1e9, ""}}, "bi": {{1e9, ""}}, "mrd": {{1e9, ""}}, "mld": {{1e9, ""}}, "md": {{1e9, ""}}, "mia": {{1e9, ""}}, "млрд": {{1e9, ""}}, "miliar": {{1e9, ""}}, "milyar": {{1e9, ""}},
 	"mr": {{1e9, "tr"}}, "ty": {{1e9, "vi"}}, "billion": {{1e9, ""}}, "billions": {{1e9, ""}}, "milliarden": {{1e9, ""}}, "miliardy": {{1e9, ""}}, "مليار": {{1e9, ""}}, "tỷ": {{1e9, ""}},
+	"e": {{1e3, "hu"}}, "ezer": {{1e3, ""}}, "χιλ": {{1e3, ""}}, "χιλιαδες": {{1e3, ""}}, "εκ": {{1e6, ""}}, "εκατ": {{1e6, ""}}, "εκατομμυρια": {{1e6, ""}}, "δισ": {{1e9, ""}},
+	"אלף": {{1e3, ""}}, "אלפים": {{1e3, ""}}, "מיליון": {{1e6, ""}}, "מיליארד": {{1e9, ""}}, "هزار": {{1e3, ""}}, "میلیون": {{1e6, ""}}, "میلیارد": {{1e9, ""}},
+	"хил": {{1e3, ""}}, "хиљ": {{1e3, ""}}, "tukst": {{1e3, ""}}, "tuh": {{1e3, ""}}, "hilj": {{1e3, ""}}, "milliers": {{1e3, ""}}, "milhares": {{1e3, ""}}, "migliaia": {{1e3, ""}}, "milers": {{1e3, ""}}, "duizend": {{1e3, ""}}, "mlrd": {{1e9, ""}}, "अरब": {{1e9, ""}}, "ہزار": {{1e3, ""}}, "لاکھ": {{1e5, ""}}, "کروڑ": {{1e7, ""}},
+	"হাজার": {{1e3, ""}}, "লাখ": {{1e5, ""}}, "কোটি": {{1e7, ""}},
 	"l": {{1e5, "hi"}}, "t": {{1e3, "da fi"}, {1e9, "vi"}},
 }
 
@@ -148,7 +152,9 @@ func wholeNumber(n int64) number {
 
 // amount reads numbers and the units behind them: `1.2M`, `1億2000万`, `45K views`.
 func (s *numberStyle) amount(text string) (sum float64, rounded, ok bool) {
-	text = strings.TrimLeft(text, "~≈ ")
+	if text = strings.TrimLeft(text, "~≈ "); strings.HasPrefix(text, "(") && strings.HasSuffix(text, ")") {
+		return 0, false, false // below zero, as accountants write it
+	}
 	if plus := strings.TrimSuffix(text, "+"); plus != text {
 		text, rounded = plus, true
 	}
@@ -213,6 +219,9 @@ func (s *numberStyle) unitAt(text string) (length int, factor float64) {
 	word := leadingLetters(text)
 	if word == "" {
 		return 0, 0
+	}
+	if word == "m" && s.languages["ca"] { // a thousand there, and M a million
+		return len(word), 1e3
 	}
 	if factor, ok := s.unit(foldName(word)); ok {
 		return len(word), factor

@@ -153,8 +153,11 @@ type date struct {
 	count   int
 	// month is that of a name, else 0.
 	month int
-	// named is that name, folded.
+	// named is that name, folded, and lead says that it stands before all numbers.
 	named string
+	lead  bool
+	// said is the order of the numbers where words beside them say it; empty without such.
+	said string
 	// dotted and slashed say that points or slashes divide the numbers.
 	dotted, slashed      bool
 	hour, minute, second int
@@ -168,10 +171,28 @@ type date struct {
 // clockSigns are the times of day of East Asia: 15時05分09秒.
 var clockSigns = lazy.Pattern(`(\d{1,2})\s*[時时點시]\s*(\d{1,2})\s*[分분](?:\s*(\d{1,2})\s*[秒초])?`)
 
+// clockWord is a time of day in French with blanks: 14 h 05.
+var clockWord = lazy.Pattern(`(\d{1,2}) h (\d{2})\b`)
+
+// thaiMonth are the short names of months in Thai, and thaiMonths the English ones.
+var (
+	thaiMonth  = lazy.Pattern(`(?:ม|มี|พ|ก|ส|ต|ธ)\.ค\.|(?:เม|มิ|ก|พ)\.ย\.|ก\.พ\.`)
+	thaiMonths = map[string]string{
+		"ม.ค.": "jan", "ก.พ.": "feb", "มี.ค.": "mar", "เม.ย.": "apr", "พ.ค.": "may", "มิ.ย.": "jun",
+		"ก.ค.": "jul", "ส.ค.": "aug", "ก.ย.": "sep", "ต.ค.": "oct", "พ.ย.": "nov", "ธ.ค.": "dec",
+	}
+)
+
 // readDate takes a date apart; not ok if it is none.
 func readDate(s string) (d date, ok bool) {
 	if s = plainDigits(s); strings.ContainsAny(s, "時时點시") {
 		s = clockSigns().ReplaceAllString(s, "$1:$2:$3 ")
+	}
+	if strings.Contains(s, ".ค.") || strings.Contains(s, ".ย.") || strings.Contains(s, ".พ.") {
+		s = thaiMonth().ReplaceAllStringFunc(s, func(name string) string { return thaiMonths[name] })
+	}
+	if strings.Contains(s, " h ") {
+		s = clockWord().ReplaceAllString(s, "$1:$2")
 	}
 	if len(s) > 80 {
 		return d, false
@@ -308,6 +329,20 @@ var monthNames = map[string]int{
 	"mar": 3, "marr": 11, "maa": 3, "mrt": 3, "marz": 3, "maer": 3, "мар": 3, "bre": 3, "apr": 4, "abr": 4, "avr": 4, "kwi": 4, "nis": 4, "апр": 4, "dub": 4,
 	"may": 5, "mai": 5, "mag": 5, "mei": 5, "maj": 5, "мая": 5, "маи": 5, "kve": 5, "jun": 6, "juin": 6, "giu": 6, "haz": 6, "cze": 6, "июн": 6, "jul": 7, "juil": 7, "lug": 7, "tem": 7, "lip": 7, "июл": 7,
 	"aug": 8, "ago": 8, "aou": 8, "agu": 8, "sie": 8, "agt": 8, "авг": 8, "srp": 8, "sep": 9, "set": 9, "eyl": 9, "wrz": 9, "сен": 9, "zar": 9,
+	// Romanian, Finnish, Hungarian, Croatian, Czech in full, Malay and Filipino.
+	"ian": 1, "iun": 6, "iul": 7, "noi": 11, "tam": 1, "hel": 2, "huh": 4, "tou": 5, "kes": 6, "hei": 7, "elo": 8, "syy": 9, "lok": 10, "jou": 12, "szep": 9,
+	"sij": 1, "velj": 2, "ozu": 3, "trav": 4, "svi": 5, "kol": 8, "ruj": 9, "stu": 11, "cerven": 6, "cervna": 6, "cervenec": 7, "cervence": 7, "cvn": 6, "cvc": 7, "avg": 8,
+	"mac": 3, "ag": 8, "ogos": 8, "dis": 12, "peb": 2, "hun": 6, "hul": 7, "nob": 11,
+	// Ukrainian, Bulgarian, Serbian, Greek.
+	"січ": 1, "лют": 2, "бер": 3, "кві": 4, "тра": 5, "чер": 6, "лип": 7, "сер": 8, "вер": 9, "жов": 10, "лис": 11, "гру": 12, "яну": 1, "юни": 6, "юли": 7, "сеп": 9, "ное": 11,
+	"јан": 1, "феб": 2, "мај": 5, "јун": 6, "јул": 7, "нов": 11, "дец": 12,
+	"ιαν": 1, "φεβ": 2, "μαρ": 3, "απρ": 4, "μαι": 5, "ιουν": 6, "ιουλ": 7, "αυγ": 8, "σεπ": 9, "οκτ": 10, "νοε": 11, "δεκ": 12,
+	// Arabic, also of Syria and of the Maghreb, Hebrew, Hindi as it is left without its marks.
+	"يناي": 1, "فبرا": 2, "مارس": 3, "ابري": 4, "مايو": 5, "يوني": 6, "يولي": 7, "اغسط": 8, "سبتم": 9, "اكتو": 10, "نوفم": 11, "ديسم": 12,
+	"شباط": 2, "اذار": 3, "نيسا": 4, "ايار": 5, "حزير": 6, "تموز": 7, "ايلو": 9, "جانف": 1, "فيفر": 2, "افري": 4, "ماي": 5, "جوان": 6, "جويل": 7, "اوت": 8,
+	"ינו": 1, "פבר": 2, "מרץ": 3, "מרס": 3, "אפר": 4, "מאי": 5, "יונ": 6, "יול": 7, "אוג": 8, "ספט": 9, "אוק": 10, "נוב": 11, "דצמ": 12,
+	"जनव": 1, "फरव": 2, "मारच": 3, "अपर": 4, "मई": 5, "जून": 6, "जला": 7, "अगस": 8, "सित": 9, "अकट": 10, "अकत": 10, "नवब": 11, "दिस": 12,
+	"มกรา": 1, "กมภา": 2, "มนาค": 3, "เมษา": 4, "พฤษภ": 5, "มถนา": 6, "กรกฎ": 7, "สงหา": 8, "กนยา": 9, "ตลาค": 10, "พฤศจ": 11, "ธนวา": 12,
 	"oct": 10, "okt": 10, "out": 10, "ott": 10, "eki": 10, "paz": 10, "окт": 10, "rij": 10, "nov": 11, "kas": 11, "lis": 11, "ноя": 11, "nop": 11, "dec": 12, "dez": 12, "dic": 12, "des": 12, "ara": 12, "gru": 12, "дек": 12, "pro": 12,
 }
 
@@ -316,13 +351,21 @@ func (d *date) word(word string) bool {
 	name := foldName(word)
 	runes := []rune(name)
 	switch {
-	case name == "am" || name == "a" && d.timed || name == "上午" || name == "午前" || name == "오전":
+	case (name == "m" || name == "μ") && (d.am || d.pm): // p.m., μ.μ.
+		return true
+	case forenoon[name] || d.timed && forenoonBehind[name]:
 		d.am = true
 		return true
-	case name == "pm" || name == "p" && d.timed || name == "下午" || name == "午後" || name == "오후":
+	case afternoon[name] || d.timed && afternoonBehind[name]:
 		d.pm = true
 		return true
-	case name == "m" && (d.am || d.pm), name == "t", name == "年", name == "月", name == "日", name == "년", name == "월", name == "일", name == "時", name == "分":
+	case d.count == 1 && (name == "thang" || name == "thg"):
+		d.said = "dmy"
+		return true
+	case d.count == 1 && (name == "年" || name == "년"):
+		d.said = "ymd"
+		return true
+	case name == "t", name == "年", name == "月", name == "日", name == "년", name == "월", name == "일", name == "時", name == "分":
 		return true
 	}
 	if hours, ok := zoneNames[name]; ok && d.timed {
@@ -332,18 +375,44 @@ func (d *date) word(word string) bool {
 		d.zoned = d.zoned || name == "z"
 		return true
 	}
-	if smallDateWords[name] || dayOfWeek().MatchString(name) {
+	if smallDateWords[name] || weekdays[name] || dayOfWeek().MatchString(name) {
 		return true
 	}
-	for n := min(4, len(runes)); n >= 3; n-- {
-		if month, ok := monthNames[string(runes[:n])]; ok && d.month == 0 && !weekdays[string(runes[:3])] {
-			d.month, d.named = month, name
-			return true
-		}
+	if month := monthOf(word, runes); month > 0 && (d.month == 0 || d.named == "mar" && d.lead) { // mar. 3 déc.: a Tuesday
+		d.month, d.named, d.lead = month, name, d.count == 0
+		return true
 	}
 	// A day of the week stands first.
 	return d.count == 0 && d.month == 0 && len(runes) >= 2
 }
+
+// monthOf is the month of a word and its folded letters; 0 if it names none.
+func monthOf(word string, folded []rune) int {
+	for _, whole := range []string{word, string(folded)} {
+		if month, ok := monthNames[whole]; ok {
+			return month
+		}
+	}
+	if len(folded) > 3 && folded[0] == 'ב' { // in, in Hebrew
+		if month := monthOf("", folded[1:]); month > 0 {
+			return month
+		}
+	}
+	for n := min(4, len(folded)); n >= 3; n-- {
+		if month, ok := monthNames[string(folded[:n])]; ok && !weekdays[string(folded[:3])] {
+			return month
+		}
+	}
+	return 0
+}
+
+// Words for the halves of a day, and those that are such only behind a time of day.
+var (
+	forenoon        = wordSet("am 上午 午前 오전 早上 凌晨 清晨")
+	afternoon       = wordSet("pm 下午 午後 오후 傍晚")
+	forenoonBehind  = wordSet("a ص π sa öö")
+	afternoonBehind = wordSet("p م μ ch ös")
+)
 
 // croatianMonths are the starts of names that Polish and Czech have for the month after, folded.
 var croatianMonths = map[string]int{"lip": 6, "srp": 7, "lis": 10}
@@ -368,11 +437,17 @@ func (d *date) settle(languages map[string]bool) (ok bool) {
 // dayOfWeek are days of the week that may stand behind a date.
 var dayOfWeek = lazy.Pattern(`^((sun|mon|tues|wednes|thurs|fri|satur)day|(星期|周|週|礼拜|禮拜).|[日月火水木金土月日]曜日?|[일월화수목금토](요일)?|[火水木金土])$`)
 
-var weekdays = map[string]bool{"mon": true, "tue": true, "wed": true, "thu": true, "fri": true, "sat": true, "sun": true}
+// weekdays are days of the week: their starts in English, and whole names in which the start may be that of a month.
+var weekdays = wordSet("mon tue wed thu fri sat sun " +
+	"montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag lunes martes miércoles jueves viernes sábado domingo " +
+	"lundi mardi mercredi jeudi vendredi samedi dimanche lunedì martedì mercoledì giovedì venerdì sabato domenica segunda terça quarta quinta sexta feira " +
+	"maandag dinsdag woensdag donderdag vrijdag zaterdag zondag poniedziałek wtorek środa czwartek piątek sobota niedziela pazartesi salı çarşamba perşembe cuma cumartesi pazar pzt sal çar per cum cmt " +
+	"senin selasa rabu kamis jumat sabtu minggu понедельник вторник среда четверг пятница суббота воскресенье пн вт ср чт пт сб вс нд")
 
 var smallDateWords = map[string]bool{
 	"de": true, "del": true, "of": true, "at": true, "a": true, "as": true, "um": true, "uhr": true, "kl": true, "st": true, "nd": true, "rd": true, "th": true, "г": true, "в": true, "h": true, "om": true,
 	"the": true, "on": true, "las": true, "ore": true, "alle": true, "o": true, "godz": true, "dan": true, "pukul": true, "den": true, "er": true, "le": true, "el": true,
+	"р": true, "ч": true, "r": true, "klo": true, "ngay": true, "nam": true, "น": true, "d": true, "la": true, "ora": true, "kello": true,
 }
 
 // orders are the orders of day, month and year that a date may have.
@@ -385,6 +460,8 @@ func (d *date) orders() (orders []string) {
 	}
 	candidates := []string{"dmy", "mdy", "ymd"}
 	switch {
+	case d.said != "":
+		candidates = []string{d.said}
 	case d.width[0] == 4:
 		candidates = []string{"ymd"}
 	case d.width[2] == 4 && d.dotted:
@@ -424,8 +501,11 @@ func (d *date) parts(order string) (year, month, day, width int) {
 	default:
 		year, month, day, width = n[0], n[1], n[2], d.width[0]
 	}
+	const buddhist = 543 // of the calendar of Thailand, in which no video was posted before 2543
 	if width <= 2 {
 		year += 2000
+	} else if year >= 2000+buddhist && year < 2100+buddhist {
+		year -= buddhist
 	}
 	return year, month, day, width
 }

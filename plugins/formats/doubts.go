@@ -88,7 +88,7 @@ func leaveZeros(u *understanding, style numberStyle) {
 var remarkWords = wordSet("comments kommentare commentaires comentarios comentários commenti reacties")
 
 // studioWords name the column of ids in what YouTube Studio exports.
-var studioWords = wordSet("content inhalt inhalte contenido conteudo contenu contenuto contenuti inhoud treść konten içerik innehåll indhold obsah контент вміст コンテンツ 콘텐츠 内容 內容")
+var studioWords = wordSet("content inhalt inhalte contenido conteudo contenu contenuto contenuti inhoud treść konten içerik innehåll indhold obsah контент вміст コンテンツ 콘텐츠 内容 內容 konten tartalom conținut sisältö περιεχόμενο المحتوى เนื้อหา nộidung")
 
 // dated reports a column of plain times beside that of the posts.
 func (cs sampleColumns) dated(posted int) bool {

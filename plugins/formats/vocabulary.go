@@ -278,7 +278,7 @@ var (
 	sumOf      = lazy.Pattern(`(?i)^(?:(?:sum|max|maximum) of|(?:summe|maximum) von|(?:suma|soma|somme|máx\.?) de|somma di|[总總総총]) ?(\pL.*)$`)
 	pivotCount = lazy.Pattern(`(?i)^(?:count[au]? of|anzahl von|cuenta de|contagem de|nombre de|conteggio di) `)
 	zoneEnd    = lazy.Pattern(`^(.+?)[ _(\[]+([A-Z]{3,4})[)\]]?$`)
-	unitEnd    = lazy.Pattern(`^(.+?)\s*(?:[(\[](?:in )?([^)\]]+)[)\]]|[ _]in[ _](\pL+))$`)
+	unitEnd    = lazy.Pattern(`^(.+?)\s*(?:[(\[（【](?:in |en |em |[单單単단]位?위? ?[:：]? ?)?([^)\]）】]+)[)\]）】]|[ _]in[ _](\pL+)\.?|, ?(\pL+)\.?|[ _](thousands?|millions?)|[/／]([万萬億亿千만억]))$`)
 	// numberedName has the number of a variable before it, as codebooks and forms count them: V4_views, Q2. Likes,
 	// 3) Likes. A number alone before a blank or a dash may be one of seconds: 3-sec views.
 	numberedName = lazy.Pattern(`(?i)^(?:(?:v|q|var|x)_?\d{1,3}[a-z]?[_.:) -]+|\d{1,2}[.:)][_ -]*)(\pL.*)$`)
@@ -321,13 +321,17 @@ func nameUnit(name string) (rest string, factor float64) {
 	if parts == nil {
 		return name, 0
 	}
-	switch word := foldName(parts[2] + parts[3]); word {
+	switch word := foldName(strings.Join(parts[2:], "")); word {
 	case "000", "000s", "thousands", "ks", "1000", "1000s":
 		return parts[1], 1e3
 	case "ms", "mil": // milliseconds, and a thousand or a million
 		return name, 0
 	default:
-		if factor, ok := new(numberStyle).unit(word); ok {
+		style := new(numberStyle)
+		if factor, ok := style.unit(word); ok {
+			return parts[1], factor
+		}
+		if length, factor := style.unitAt(word); factor > 0 && smallWords[word[length:]] { // 万回
 			return parts[1], factor
 		}
 	}
