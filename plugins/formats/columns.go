@@ -45,6 +45,8 @@ type understanding struct {
 	tool         *tool
 	// named says that the creators are named by their display names.
 	named bool
+	// tree says that the rows are the nodes of a collector's tree.
+	tree bool
 	// doubts say what cannot be decided here. A table with doubts is not read.
 	doubts []string
 }
@@ -114,7 +116,7 @@ func newUnderstanding(header []string, rows [][]string) *understanding {
 // understand takes each column for what its name and its values say.
 func (r *tables) understand(header []string, rows [][]string) *understanding {
 	v := r.words()
-	u := newUnderstanding(header, v.noTotals(header, rows))
+	u := newUnderstanding(header, fetched(header, v.noTotals(header, rows)))
 	u.words = v.count
 	votes := map[string]int{}
 	coded := codebook(header)
@@ -135,6 +137,7 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 		c.look()
 	}
 	unwrap(u, v)
+	takeTree(u)
 	if len(header) > 0 && pivotLabels[foldName(header[0])] {
 		for i := range u.columns {
 			if c := &u.columns[i]; pivotCount().MatchString(c.Name) {
@@ -149,7 +152,9 @@ func (r *tables) understand(header []string, rows [][]string) *understanding {
 	for language, n := range votes {
 		u.languages[language] = n == most
 	}
-	u.tool = toolOf(r.tools(), header)
+	if !u.tree {
+		u.tool = toolOf(r.tools(), header)
+	}
 	u.takeTool()
 	u.takeLinks()
 	u.leaveSharers()

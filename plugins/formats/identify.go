@@ -232,7 +232,7 @@ func (t *rowTable) kindTexts(yield func(string) bool) {
 // notVideoWords are kinds of posts that are no videos; liveWords are running streams.
 var (
 	notVideoWords = wordSet("photo photos image images picture carousel carouselalbum album sidecar graphsidecar graphimage xdtgraphimage xdtgraphsidecar story stories slideshow igimage igphoto " +
-		"igcarousel igstory igalbum text link links status article poll imagepost photopost foto fotos fotografia bild bilder imagen imagenes imagem imagens immagine immagini afbeelding channel playlist profile account user hashtag comment " +
+		"igcarousel igstory igalbum text link links status article poll seed offcut headers unpacked imagepost photopost foto fotos fotografia bild bilder imagen imagenes imagem imagens immagine immagini afbeelding channel playlist profile account user hashtag comment " +
 		"carosello karussell carrusel carrossel karuzela карусель カルーセル 캐러셀 diaporama storia historia historie история сторис ストーリーズ 스토리 快拍 " +
 		"imagecarousel static staticpost singleimage singlephoto 写真 画像 图片 图文 圖片 이미지 사진 фото фотография resim gorsel zdjecie صورة صور")
 	liveWords     = wordSet("live islive livestream")
