@@ -553,7 +553,9 @@ func ownIDs(platform string) bool {
 // idForm is the form of an id: that of a platform, "code" for what may be Instagram's or
 // YouTube's, "other" for any other, or empty for what is no id.
 func idForm(s string) string {
-	s = strings.TrimSuffix(plainID(s), ".0")
+	if s = plainID(s); strings.ContainsAny(s, ".,") && zeroDecimal().MatchString(s) {
+		s = s[:strings.IndexAny(s, ".,")]
+	}
 	switch {
 	case strings.ContainsAny(s, " \t{[") || s == "" || len(s) > 200:
 		return ""

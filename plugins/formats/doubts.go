@@ -221,7 +221,7 @@ func (c *sampleColumn) anyID() bool {
 }
 
 // checkParts asks about views that are divided: rows of a video with other views that differ in a column
-// whose values come again with other videos, such as countries or ages.
+// of words, or one whose values come again with other videos, such as countries or ages.
 func (u *understanding) checkParts() {
 	views, ok := u.at["views"]
 	if !ok || u.has("observedAt") || u.tool != nil {
@@ -243,7 +243,8 @@ func (u *understanding) checkParts() {
 		for _, value := range c.values {
 			values[value] = true
 		}
-		if rows, other := u.again(i, nil); other == rows && len(values) < len(c.values) {
+		words := c.share(func(s string) bool { return u.isCount(s) || timeLike(s, nil) || readLink(s).kind != noLink }) == 0
+		if rows, other := u.again(i, nil); other == rows && (words || len(values) < len(c.values)) {
 			u.doubt("a video recurs with other views and another %q: each row may be a part of them", c.Name)
 			return
 		}

@@ -85,6 +85,10 @@ func (r *tables) excel(at io.ReaderAt, size int64, name string) (err error) {
 	if err := header.valid(); err != nil {
 		return err
 	}
+	if len(sample) == 0 && !r.options.check {
+		r.out.skip(Empty, 0, "a header without rows: there are no videos in it")
+		return nil
+	}
 	if long := r.long(header.names, sample); long != nil && m == nil && !r.options.check {
 		rows.skipTo(header.line)
 		rows.width = len(header.names)

@@ -24,7 +24,7 @@ func TestTablesWithARowForEachCount(t *testing.T) {
 		{"a total", "a.csv", "Link,Metric,Value\n" + a + ",Views,5\nTotal,Views,5\n", []string{"AAAAAAAAS03 5 - - -"}, "a row of totals"},
 		{"other names", "a.csv", "Link,What,How many\n" + a + ",Views,5\n" + a + ",Comments,2\n", []string{"AAAAAAAAS03 5 - - -"}, ""},
 		{"a row that is damaged", "a.csv", "Link,Metric,Value\n" + a + ",Views,5,6\n" + a + ",Likes,2\n" + b + ",Views,7\n", []string{"AAAAAAAAS03 - 2 - -", "AAAAAAAAS04 7 - - -"}, "4 fields under 3 columns"},
-		{"countries", "a.csv", "video_id,country,metric,value\n7521900000000000036,DE,views,5\n7521900000000000036,FR,views,3\n", nil, "may be parts of it"},
+		{"countries", "a.csv", "video_id,country,metric,value\n7521900000000000036,DE,views,5\n7521900000000000036,FR,views,3\n", nil, `another "country"`},
 		{"countries of a day", "a.csv", "date,url,country,metric,value\n2025-07-01," + a + ",DE,views,5\n2025-07-01," + a + ",FR,views,3\n2025-07-02," + a + ",DE,views,6\n", nil, "may be parts of it"},
 		{"two numbers for one count", "a.csv", "Link,Metric,Value\n" + a + ",Views,5\n" + a + ",Views,6\n", nil, "two rows with other numbers"},
 		{"single days", "a.csv", "date,url,metric,value\n2025-07-01," + a + ",views,90\n2025-07-02," + a + ",views,30\n2025-07-03," + a + ",views,50\n2025-07-04," + a + ",views,20\n", nil, "often fall"},
@@ -70,5 +70,21 @@ func TestLongSheets(t *testing.T) {
 	}
 	if want := `its sheet "Sheet1" was not read`; !slices.ContainsFunc(report.Form, func(said string) bool { return strings.Contains(said, want) }) {
 		t.Errorf("got %q, want %q", report.Form, want)
+	}
+}
+
+// TestSheetsWithoutRows says that a spreadsheet has nothing but a header.
+func TestSheetsWithoutRows(t *testing.T) {
+	t.Parallel()
+	book := excelize.NewFile()
+	if err := book.SetSheetRow("Sheet1", "A1", &[]any{"url", "views"}); err != nil {
+		t.Fatal(err)
+	}
+	path := t.TempDir() + "/a.xlsx"
+	if err := book.SaveAs(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, report := readPath(t, path, Options{}); !strings.Contains(report.Skips[Empty].Detail, "a header without rows") {
+		t.Errorf("got %+v, want a header without rows", report.Skips)
 	}
 }

@@ -17,7 +17,12 @@ func fitsYouTubePage(o *object) bool {
 	box := func(key string) bool { return o.kind(key) == '{' || o.kind(key) == '[' }
 	return o.has("videoId") && (box("title") || box("headline")) && slices.ContainsFunc(pageKeys, box) ||
 		o.has("entityId", "overlayMetadata") || o.has("contentId", "contentType") && o.kind("metadata") == '{' ||
-		o.has("videoId", "viewCount", "lengthSeconds", "shortDescription")
+		o.has("videoId", "viewCount", "lengthSeconds", "shortDescription") || playerAnswer(o)
+}
+
+// playerAnswer reports the whole answer of the player: its details, and the time of the post and the likes beside them.
+func playerAnswer(o *object) bool {
+	return o.has("videoDetails", "microformat") && o.sub("videoDetails").has("videoId", "shortDescription")
 }
 
 func readYouTubePage(d *draft, o *object) error {
@@ -26,7 +31,7 @@ func readYouTubePage(d *draft, o *object) error {
 		return readLockup(d, o)
 	case o.has("entityId"):
 		return readShortsLockup(d, o)
-	case o.has("shortDescription"):
+	case o.has("shortDescription"), playerAnswer(o):
 		return readPlayer(d, o)
 	}
 	if err := d.ref("youtube", o.text("videoId")); err != nil {
@@ -94,10 +99,18 @@ func readLockup(d *draft, o *object) error {
 
 // readPlayer reads the details that a page of one video has.
 func readPlayer(d *draft, o *object) error {
+	more := o.sub("microformat").sub("playerMicroformatRenderer")
+	if o.has("videoDetails") {
+		o = o.sub("videoDetails")
+	}
 	if err := d.ref("youtube", o.text("videoId")); err != nil {
 		return err
 	}
 	d.fill(o, layout{handle: "author", creator: "channelId", views: "viewCount", caption: "title", duration: "lengthSeconds"})
+	if id := more.text("externalVideoId"); id == "" || id == o.text("videoId") {
+		d.posted(more.text("publishDate"), more.text("uploadDate"))
+		d.rec.Metrics.Likes = d.shown(more, "likeCount", false)
+	}
 	if o.flag("isLive") || o.flag("isUpcoming") {
 		d.rec.Metrics.Views, d.left = nil, true
 	}
