@@ -651,7 +651,7 @@ func (u *understanding) takeViews() {
 		u.doubt("the views may be in %q or in %q", u.columns[views].Name, u.columns[plays].Name)
 	}
 	for i := range u.columns {
-		if c := &u.columns[i]; i != views && c.Field == "" && c.known && c.meaning.field == u.columns[views].meaning.field && counts(c) && !(shownWords[foldName(c.Name)] && !shownWords[foldName(u.columns[views].Name)]) && u.rival(c, &u.columns[views]) {
+		if c := &u.columns[i]; i != views && c.Field == "" && c.known && c.meaning.field == u.columns[views].meaning.field && counts(c) && !lesser(c.Name, u.columns[views].Name) && u.rival(c, &u.columns[views]) {
 			u.doubt("the views may be in %q or in %q", u.columns[views].Name, c.Name)
 			break
 		}
@@ -661,6 +661,14 @@ func (u *understanding) takeViews() {
 
 // shownWords name views, but where another column is named for these they are how often a picture of the video was shown.
 var shownWords = wordSet("tayangan zobrazení zobrazenia wyświetlenia näytöt показвания")
+
+// lesser reports the name of a column that is none of the views beside another one: how often something was shown, or
+// the same in thousands.
+func lesser(name, than string) bool {
+	_, factor := nameUnit(name)
+	_, other := nameUnit(than)
+	return shownWords[foldName(name)] && !shownWords[foldName(than)] || factor > 0 && other == 0
+}
 
 // leaveFavorites leaves a count of favorites on YouTube, where it is always 0.
 func (u *understanding) leaveFavorites() {

@@ -94,6 +94,10 @@ func (r *reading) guess(pending []pendingObject) *objectTable {
 			sample[i][j] = row[path]
 		}
 	}
+	if r.tables.long(paths, sample) != nil {
+		r.doubt = "each object is one count: write them as a table, or make an object of each video"
+		return nil
+	}
 	u := r.tables.understand(paths, sample)
 	if !u.has("externalId") && !u.has("sourceUrl") || !u.has("views") && !slices.ContainsFunc(pending, func(p pendingObject) bool { return !p.viewed }) {
 		return nil

@@ -126,6 +126,8 @@ func TestTablesThatPeopleHave(t *testing.T) {
 		{"a preamble and a total", "a.csv", "Report: top\n\nRank,Video URL,Plays,Hearts\n1," + tiktok + "0014,\"53,300\",900\n2," + tiktok + "0015,\"5,300\",90\nTotal,,\"58,600\",990\n", []string{"7521900000000000014 53300 900 - -", "7521900000000000015 5300 90 - -"}, "a row of totals"},
 		{"hidden counts", "a.csv", "url,views,likes\n" + tiktok + "0029,N/A,5\n" + tiktok + "0030,-1,6\n" + tiktok + "0031,7,--\n", []string{"7521900000000000029 - 5 - -", "7521900000000000030 - 6 - -", "7521900000000000031 7 - - -"}, ""},
 		{"counts of single days", "a.csv", "date,video_id,views\n2025-07-01,7521900000000000018,100\n2025-07-02,7521900000000000018,40\n2025-07-03,7521900000000000018,60\n2025-07-04,7521900000000000018,20\n", nil, "often fall where a video recurs"},
+		{"the views in thousands, and in full", "a.csv", "video_id,Views (K),Views\n7521900000000000036,12,12345\n7521900000000000037,0.9,987\n", []string{"7521900000000000036 12345 - - -", "7521900000000000037 987 - - -"}, ""},
+		{"a zone in the name of a column", "a.csv", "link,views,Posted (UTC+9)\nhttps://youtu.be/AAAAAAAAS03,5,2025-07-01 08:00\n", []string{"AAAAAAAAS03 5 - - 20269"}, ""},
 		{"devices of one video", "a.csv", "video_id,device,views\nAAAAAAAAS03,mobile,40\nAAAAAAAAS03,tv,60\n", nil, `another "device"`},
 		{"decimals behind ids", "a.csv", "video_id,views\n7521900000000000036.00,5\n7521900000000000037.00,6\n", []string{"7521900000000000036 5 - - -", "7521900000000000037 6 - - -"}, ""},
 		{"comments", "a.csv", "video_id,comment_id,comment_text,likes\n7521900000000000019,1,nice,5\n7521900000000000019,2,good,7\n", nil, "a column of comments"},

@@ -249,6 +249,7 @@ func (v *vocabulary) ofWhole(name string) (meaning, bool) {
 	}
 	if rest, factor := nameUnit(name); factor > 0 {
 		if m, ok := v.of(rest); ok && (m.field == meansPlays || slices.Contains(countFields, m.field)) {
+			m.rank++ // after a column of the same count in full
 			return m, true
 		}
 	}
@@ -277,7 +278,7 @@ var (
 	// pivotCount is how a pivot table names a column of how many values there are.
 	sumOf      = lazy.Pattern(`(?i)^(?:(?:sum|max|maximum) of|(?:summe|maximum) von|(?:suma|soma|somme|máx\.?) de|somma di|[总總総총]) ?(\pL.*)$`)
 	pivotCount = lazy.Pattern(`(?i)^(?:count[au]? of|anzahl von|cuenta de|contagem de|nombre de|conteggio di) `)
-	zoneEnd    = lazy.Pattern(`^(.+?)[ _(\[]+([A-Z]{3,4})[)\]]?$`)
+	zoneEnd    = lazy.Pattern(`^(.+?)[ _(\[]+([A-Z]{3,4}|(?:UTC|GMT) ?[+-]\d{1,2}(?::?[0-5]\d)?)[)\]]?$`)
 	unitEnd    = lazy.Pattern(`^(.+?)\s*(?:[(\[（【](?:in |en |em |[单單単단]位?위? ?[:：]? ?)?([^)\]）】]+)[)\]）】]|[ _]in[ _](\pL+)\.?|, ?(\pL+)\.?|[ _](thousands?|millions?)|[/／]([万萬億亿千만억]))$`)
 	// numberedName has the number of a variable before it, as codebooks and forms count them: V4_views, Q2. Likes,
 	// 3) Likes. A number alone before a blank or a dash may be one of seconds: 3-sec views.
@@ -307,6 +308,11 @@ func nameZone(name string) (rest string, zone *time.Location) {
 	parts := zoneEnd().FindStringSubmatch(strings.TrimSpace(name))
 	if parts == nil {
 		return name, nil
+	}
+	if at := strings.IndexAny(parts[2], "+-"); at > 0 {
+		if _, seconds, ok := zoneOffset(parts[2][at:]); ok {
+			return parts[1], time.FixedZone(parts[2], seconds)
+		}
 	}
 	hours, ok := zoneNames[strings.ToLower(parts[2])]
 	if !ok {
