@@ -29,6 +29,7 @@ func TestTablesWithARowForEachCount(t *testing.T) {
 		{"two numbers for one count", "a.csv", "Link,Metric,Value\n" + a + ",Views,5\n" + a + ",Views,6\n", nil, "two rows with other numbers"},
 		{"single days", "a.csv", "date,url,metric,value\n2025-07-01," + a + ",views,90\n2025-07-02," + a + ",views,30\n2025-07-03," + a + ",views,50\n2025-07-04," + a + ",views,20\n", nil, "often fall"},
 		{"counts that are none of a video", "a.csv", "Link,Metric,Value\n" + a + ",foo,5\n" + a + ",bar,6\n", nil, "no column is known to have the views"},
+		{"a column of its own beside others", "a.csv", "Link,KPI,Value,Views\n" + a + ",views,9,5\n" + b + ",likes,8,6\n", []string{"AAAAAAAAS03 5 - - -", "AAAAAAAAS04 6 - - -"}, ""},
 		{"objects", "a.json", `[{"video_id":"AAAAAAAAS03","metric":"views","value":5},{"video_id":"AAAAAAAAS03","metric":"likes","value":2}]`, nil, "each object is one count"},
 		{"a column of its own for the views", "a.csv", "Link,Sort by,Views\n" + a + ",views,5\n" + b + ",likes,6\n", []string{"AAAAAAAAS03 5 - - -", "AAAAAAAAS04 6 - - -"}, ""},
 	})
