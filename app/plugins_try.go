@@ -94,14 +94,11 @@ func checkConnection(ctx context.Context, cfg Config, quotas *operatorQuotas, id
 // ledger, if there is one. The error says why nothing could be asked; a check that fails is in Failure,
 // and the seed is not asked for.
 func TryPlugin(ctx context.Context, cfg Config, id string, seed stage.Seed, log *slog.Logger) (tried Tried, err error) {
-	quotas, done := commandQuotas(cfg, log)
-	defer func() { err = errors.Join(err, done()) }()
-	cfg.Plugins.Quotas, cfg.Plugins.Tokens = quotas, newStageTokens(cfg)
-	h, err := host.New(cfg.Plugins, log)
+	h, quotas, done, err := commandHost(cfg, log)
 	if err != nil {
 		return Tried{}, err
 	}
-	defer func() { err = errors.Join(err, h.Close()) }()
+	defer func() { err = errors.Join(err, done()) }()
 	plugin, ok := h.Find(id)
 	switch {
 	case !ok:

@@ -18,14 +18,11 @@ import (
 // secrets, after its check, and prints a line for each answer. What it takes of a quota is in the
 // ledger, if there is one, and media are deleted at its end.
 func TryVerb(ctx context.Context, cfg Config, id string, r conformance.Rehearsal, out io.Writer, log *slog.Logger) (err error) {
-	quotas, done := commandQuotas(cfg, log)
-	defer func() { err = errors.Join(err, done()) }()
-	cfg.Plugins.Quotas, cfg.Plugins.Tokens = quotas, newStageTokens(cfg)
-	h, err := host.New(cfg.Plugins, log)
+	h, _, done, err := commandHost(cfg, log)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, h.Close()) }()
+	defer func() { err = errors.Join(err, done()) }()
 	plugin, err := readyPlugin(h, id)
 	if err != nil {
 		return err
@@ -55,6 +52,17 @@ func TryVerb(ctx context.Context, cfg Config, id string, r conformance.Rehearsal
 		err = errors.New("nothing came")
 	}
 	return err
+}
+
+// commandHost is the host of a command: what it takes of a quota is in the server's ledger, if
+// there is one. done closes it.
+func commandHost(cfg Config, log *slog.Logger) (h *host.Host, quotas *operatorQuotas, done func() error, err error) {
+	quotas, settle := commandQuotas(cfg, log)
+	cfg.Plugins.Quotas, cfg.Plugins.Tokens = quotas, newStageTokens(cfg)
+	if h, err = host.New(cfg.Plugins, log); err != nil {
+		return nil, nil, nil, errors.Join(err, settle())
+	}
+	return h, quotas, func() error { return errors.Join(h.Close(), settle()) }, nil
 }
 
 // readyPlugin finds a plugin that can be called.
