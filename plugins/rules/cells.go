@@ -111,6 +111,12 @@ func (s *celler) step() {
 		s.emit(one, n)
 		return
 	}
+	if s.compounds(t) {
+		s.begin, s.run = s.at, []token{t}
+		s.at++
+		s.end = s.at
+		return
+	}
 	if class, n := s.phrase(); class == 's' && len(s.run) > 0 {
 		s.held, s.heldCells = append(s.held, t), append(s.heldCells, cell{class: class, tokens: s.tokens[s.at : s.at+n]})
 		s.at += n
@@ -152,8 +158,8 @@ func (s *celler) sized() bool {
 // phrase is the letter of the longest phrase of the grammar here.
 func (s *celler) phrase() (class byte, n int) {
 	key, n := s.find("cell", s.tokens, s.at)
-	if tail, _ := s.find("cell", s.tokens, s.at+1); (tail == "T" || tail == "z") && key == "F" {
-		return 'i', 1 // "are not allowed" is no "are not"
+	if tail, _ := s.find("cell", s.tokens, s.at+1); (tail == "T" && s.behind(1).text == "not" || tail == "z") && key == "F" {
+		return 'i', 1 // "are not allowed" is no "are not", but "isn't banned" is
 	}
 	if n == 0 {
 		return 0, 0
@@ -227,10 +233,23 @@ func (s *celler) name(t token) (cell, int) {
 		return one('I', Kind, value, n)
 	case class == "P" && !adjective:
 		return one('P', Platform, value, n)
-	case class == "L" && (not || !adjective || s.in("language-before", s.before()) || s.in("language-after", s.behind(1).text)):
+	case class == "L" && (not || s.languageOf(t, s.behind(n)) || !adjective || s.in("language-before", s.before()) || s.in("language-after", s.behind(1).text)):
 		return one('L', Language, value, n)
 	}
 	return cell{}, 0
+}
+
+// languageOf reports a language before what videos are about: "English skincare videos", "French ads".
+func (s *celler) languageOf(t, next token) bool {
+	return s.says(next) && (s.adverts[stems(next.text)] || s.in("language-alone", t.text) && s.topical([]token{next}) && !s.in("language-thing", next.text))
+}
+
+// compounds reports a word that says nothing but where another follows: "no video games".
+func (s *celler) compounds(t token) bool {
+	all := letters(s.cells)
+	_, words := s.phrase()
+	return len(s.run) == 0 && words < 2 && s.in("compounding", t.text) && s.says(s.behind(1)) && !s.in("stop", s.behind(1).text) && !s.in("advert", s.behind(1).text) &&
+		(strings.HasSuffix(all, "a") || strings.IndexByte(all, 'r') < 0 && (all == "" || strings.IndexByte("NKAME,&|", all[len(all)-1]) >= 0))
 }
 
 // told reports that videos are about the name that follows, not on it or in it: "no mention
@@ -283,6 +302,9 @@ func (s *celler) worded(run []token) cell {
 		before := s.tokens[s.begin-1].text
 		odd = odd || s.in("owner", before) || s.skipped == s.begin-1 && s.in("place", before)
 		c.hard = c.hard || strings.HasPrefix(s.key("cell", before), "p")
+		if strings.HasPrefix(s.key("name", before), "P ") && (!known || slices.ContainsFunc(run, func(t token) bool { return s.in("compound", t.text) })) {
+			c.class = 'z' // "no Facebook ads tutorials": about Facebook, or on it?
+		}
 	}
 	of := "" // what the words are of: people, or "foul language"
 	if s.end < len(s.tokens) && s.tokens[s.end].kind == word {

@@ -29,6 +29,8 @@ func (r *reading) clause(name string, group func(int) []node) (checks []Check, l
 		return r.refuse(r.context(never), group(1), false)
 	case "both": // "if it has under 1k views and is over 60s, skip it"
 		return r.refuse(r.context(never), group(1), true)
+	case "together": // "drop it if it's in French and has under 1k views"
+		return r.together(group(1))
 	case "unless":
 		return r.except(r.refuse(r.context(never), group(1), false))(group(2))
 	case "but": // "except for @foo, skip YouTube"
@@ -149,7 +151,7 @@ func (r *reading) refuse(x *listed, list []node, all bool) (checks []Check, lost
 		if joined := func(p part) bool { return p.or || p.and }; i > 0 && parts[i-1].numbers() && len(one.found) > 0 && !one.noun && !(one.worded() && len(parts) > 2) && !slices.ContainsFunc(parts[i:], joined) {
 			lost = append(lost, "both") // "not more than a week old, in English": is the latter wanted?
 		}
-		if one.both && !one.relative && (one.numbers() || one.worded()) {
+		if !all && one.both && !one.relative && (one.numbers() || one.worded()) {
 			lost = append(lost, "both") // of a video that has both, or of each that has one?
 		}
 		if one.or {
@@ -170,6 +172,18 @@ func (r *reading) refuse(x *listed, list []node, all bool) (checks []Check, lost
 		checks = []Check{{Effect: Drop, Conditions: together}}
 	}
 	return simplify(checks), lost
+}
+
+// together makes the checks of "drop it if it's in French and has under 1k views"; of
+// "… if it mentions coffee and tea" it is not said whether both must be there.
+func (r *reading) together(list []node) (checks []Check, lost []string) {
+	parts := r.context(never).parts(list)
+	for i, p := range parts {
+		if i > 0 && p.noun || i > 0 && len(p.found)*len(parts[i-1].found) > 0 && sameWords(p.found[0].Field, parts[i-1].last.Field) {
+			return nil, []string{"both"}
+		}
+	}
+	return r.refuse(r.context(never), list, true)
 }
 
 // sharing gives a part what those before it are about, where it is their kind of thing:
@@ -221,6 +235,7 @@ func (r *reading) not(list, turned []node) (checks []Check, lost []string) {
 		before, lost = append(before, p.found...), append(lost, p.lost...)
 	}
 	x := r.context(never)
+	_, x.in, _ = r.subject(list)
 	x.strict = true
 	parts := x.parts(turned)
 	wanted, missed := merge(parts)
@@ -386,7 +401,7 @@ func merge(parts []part) (conditions []Condition, lost []string) {
 	all := slices.ContainsFunc(parts, func(p part) bool { return p.both })
 	for i, one := range parts {
 		lost = append(lost, one.lost...)
-		others := 0
+		others, own := 0, len(conditions)
 		for _, condition := range one.found {
 			at := slices.IndexFunc(conditions, func(had Condition) bool {
 				return !condition.numeric() && !had.numeric() && had.Not == condition.Not && sameWords(had.Field, condition.Field)
@@ -398,6 +413,9 @@ func merge(parts []part) (conditions []Condition, lost []string) {
 			}
 			if condition.Field == Language && one.named && slices.ContainsFunc(parts[:i], func(p part) bool { return p.named }) {
 				lost = append(lost, "two languages") // "speech in English, captions in German"
+			}
+			if at >= own {
+				lost = append(lost, "which of which") // `only "cold brew" recipes`: must both be there?
 			}
 			had := &conditions[at]
 			values := condition.Values

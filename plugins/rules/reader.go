@@ -154,13 +154,13 @@ func nodes(cells []cell) (all []node) {
 	for from := 0; from < len(cells); {
 		class := cells[from].class
 		first := len(all) == 0 || strings.IndexByte(",.c:?-", all[len(all)-1].class) >= 0
-		if strings.IndexByte(verbs+",&|.c:?-()", class) >= 0 || class == 'C' && first {
+		if strings.IndexByte(verbs+",&|.c:?-()d", class) >= 0 || class == 'C' && first {
 			all = append(all, node{class, cells[from : from+1]})
 			from++
 			continue
 		}
 		to := from + 1
-		for to < len(cells) && strings.IndexByte(verbs+",&|.c:?-()", cells[to].class) < 0 {
+		for to < len(cells) && strings.IndexByte(verbs+",&|.c:?-()d", cells[to].class) < 0 {
 			to++
 		}
 		if n := parted(cells[from:to]); n.class != 0 {
