@@ -206,7 +206,7 @@ func (s *celler) name(t token) (cell, int) {
 		return one('@', Text, "@"+t.text, 1)
 	case t.kind == handle:
 		return one('@', Creator, t.text, 1)
-	case t.kind == hashtag, s.before() == "hashtag" && s.says(t):
+	case t.kind == hashtag, s.before() == "hashtag" && s.says(t) && !s.in("compound", t.text) && !strings.HasSuffix(t.text, "ing"):
 		return one('#', Hashtag, t.text, 1)
 	}
 	key, n := s.find("name", s.tokens, s.at)
@@ -225,6 +225,8 @@ func (s *celler) name(t token) (cell, int) {
 		return cell{class: 'H', part: Part(strings.ReplaceAll(value, "_", " "))}, n
 	case class == "Q":
 		return cell{class: 'Q', found: []Condition{{Field: Question}}}, n
+	case class == "P" && !s.in("format", t.text) && !strings.HasSuffix(t.text, "s") && len(s.run) > 0 && len(s.held) == 0 && s.says(s.run[len(s.run)-1]) && !s.in("size", s.run[len(s.run)-1].text): // "robots reading Reddit"
+		return cell{class: 'z'}, n
 	case class == "P" && !s.in("format", t.text):
 		return one('P', Platform, value, n)
 	case class == "I" && value == "competitor" && (s.spoken() || s.in("owner", s.before()) && s.says(s.behind(n)) && !s.topical([]token{s.behind(n)})): // it is mentioned: which?
@@ -248,7 +250,11 @@ func (s *celler) languageOf(t, next token) bool {
 func (s *celler) compounds(t token) bool {
 	all := letters(s.cells)
 	_, words := s.phrase()
-	return len(s.run) == 0 && words < 2 && s.in("compounding", t.text) && s.says(s.behind(1)) && !s.in("stop", s.behind(1).text) && !s.in("advert", s.behind(1).text) &&
+	_, bounds := s.find("piece", s.tokens, s.at+1)
+	if last := len(s.cells) - 1; s.key("compounding", t.text) == "verb" && last >= 0 && s.cells[last].class == 'K' && (len(s.cells[last].tokens) > 1 || s.in("noun-less", s.cells[last].text())) {
+		return false // "never show crypto"
+	}
+	return len(s.run) == 0 && words < 2 && bounds == 0 && s.in("compounding", t.text) && s.says(s.behind(1)) && !s.in("stop", s.behind(1).text) && !s.in("advert", s.behind(1).text) &&
 		(strings.HasSuffix(all, "a") || strings.IndexByte(all, 'r') < 0 && (all == "" || strings.IndexByte("NKAME,&|", all[len(all)-1]) >= 0))
 }
 
