@@ -3,6 +3,9 @@ package rules
 import (
 	"slices"
 	"strings"
+
+	"github.com/scrollery/scrollery/plugins/internal/language"
+	"github.com/scrollery/scrollery/plugins/internal/words"
 )
 
 // cell is a piece of a sentence: a word of the grammar by its letter, or what a condition
@@ -243,7 +246,7 @@ func (s *celler) name(t token) (cell, int) {
 
 // languageOf reports a language before what videos are about: "English skincare videos", "French ads".
 func (s *celler) languageOf(t, next token) bool {
-	return s.says(next) && (s.adverts[stems(next.text)] || s.in("language-alone", t.text) && s.topical([]token{next}) && !s.in("language-thing", next.text))
+	return s.says(next) && (s.adverts[words.Stems(next.text)] || s.in("language-alone", t.text) && s.topical([]token{next}) && !s.in("language-thing", next.text))
 }
 
 // compounds reports a word that says nothing but where another follows: "no video games".
@@ -277,12 +280,12 @@ func (s *celler) spoken() bool {
 // topical reports words that are known to name what videos are about: quoted ones, those
 // of the lexicon and those of the brief.
 func (c *compiler) topical(tokens []token) bool {
-	if c.meanings[stems(strings.Join(wordsOf(tokens), " "))] != nil {
+	if c.meanings[words.Stems(strings.Join(wordsOf(tokens), " "))] != nil {
 		return true
 	}
 	return !slices.ContainsFunc(tokens, func(t token) bool {
 		known := t.kind == word && (c.in("noise", t.text) || c.in("stop", t.text) || c.in("topic", t.text) || c.in("topic", strings.TrimSuffix(t.text, "s")) ||
-			c.adverts[stems(t.text)] || c.known(stem(t.text)) || c.meanings[stems(t.text)] != nil)
+			c.adverts[words.Stems(t.text)] || c.known(words.Stem(t.text)) || c.meanings[words.Stems(t.text)] != nil)
 		return !known && t.kind != quoted
 	})
 }
@@ -299,7 +302,7 @@ func (s *celler) worded(run []token) cell {
 		key, _ := s.find("piece", run, i)
 		compares := strings.HasPrefix(key, "c ") && (i == 0 && (key == "c >" || key == "c <") || i+1 < len(run) && run[i+1].kind == number)
 		c.hard = c.hard || compares || s.near(t.text) != "" || s.in("unbound", t.text) || t.text == "than" || s.key("piece", t.text+" than") != "" || factor(strings.TrimPrefix(strings.Split(s.key("piece", t.text), ";")[0], "n ")) > 2 || t.kind == number && len(run) == 1 || t.kind == length
-		other := s.key("common", t.text) // of another language
+		other := language.Of(t.text) // of another language
 		if s.in("judgement", t.text) || s.in("degree", t.text) || s.in("size", t.text) || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.knows(t.text) {
 			c.class = 'z'
 		}

@@ -95,3 +95,12 @@ type compiler struct {
 	// known reports stems of the brief's words.
 	known func(stem string) bool
 }
+
+// mapped are the items with what was done to each.
+func mapped[T any](items []T, do func(T) T) []T {
+	out := slices.Clone(items)
+	for i := range out {
+		out[i] = do(out[i])
+	}
+	return out
+}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/scrollery/scrollery/plugins/internal/words"
 )
 
 // Field is what a condition looks at.
@@ -59,7 +61,7 @@ type Condition struct {
 	// the unit is an m that may mean millions.
 	scale float64
 	// forms are how texts say the values.
-	forms map[string][]phrase
+	forms map[string][]words.Phrase
 }
 
 // Part is a part of what a video says.

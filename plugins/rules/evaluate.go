@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/words"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -99,11 +100,22 @@ func (c Condition) said(f *facts, value string) string {
 		forms = formsOf(value)
 	}
 	for _, form := range forms {
-		if f.mentions(form) {
-			return form.said
+		if f.Mentions(form) {
+			return form.Said
 		}
 	}
 	return ""
+}
+
+// formsOf are a value of a Text condition and what else its subject is called.
+func formsOf(value string) []words.Phrase {
+	all := []words.Phrase{words.PhraseOf(value)}
+	for _, other := range english().meanings[words.Stems(value)] {
+		if other != value {
+			all = append(all, words.Literal(other))
+		}
+	}
+	return all
 }
 
 // prepared is the condition with the forms of its values worked out.
@@ -111,7 +123,7 @@ func (c Condition) prepared() Condition {
 	if c.Field != Text {
 		return c
 	}
-	c.forms = make(map[string][]phrase, len(c.Values))
+	c.forms = make(map[string][]words.Phrase, len(c.Values))
 	for _, value := range c.Values {
 		if !strings.HasPrefix(value, "#") {
 			c.forms[value] = formsOf(value)

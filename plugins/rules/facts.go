@@ -7,6 +7,7 @@ import (
 	jsonx "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/scrollery/scrollery/plugins/internal/words"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -23,23 +24,13 @@ type facts struct {
 	// known is false if nothing at all is known of the video's words.
 	known bool
 	// text is what the caption, the title and the first seconds say.
-	text string
-	tags map[string]bool
-	// tagStems are the tags as phrases are compared with them.
-	tagStems map[string]bool
-	// tagText are the tags without digits at their end, a space around each.
-	tagText  string
+	text     string
+	tags     map[string]bool
 	declared string
 	// languages are worked out when they are first asked for.
 	languages []string
-	// stems are the stemmed words of the text, with a space around each.
-	stems string
-	// plain are the same words as they are written, in lower case.
-	plain string
-	// words are the stems of the text and of the tags.
-	words []string
-	// lower is the text in lower case.
-	lower string
+	// Text is the text with its tags, to search it.
+	words.Text
 	// parts are the texts of which it is known where they are.
 	parts map[Part]string
 }
@@ -102,7 +93,7 @@ func look(rec stage.Record, now time.Time) *facts {
 	f.sound = strings.ToLower(strings.TrimSpace(string(m.SoundTitle) + " " + string(m.SoundID)))
 	f.declared = strings.ToLower(string(m.Language))
 	f.duration = seconds(m.Duration)
-	f.split()
+	f.Text = words.In(f.text, f.tags)
 	return f
 }
 
@@ -135,46 +126,12 @@ func (f *facts) tag(list jsontext.Value, keys []stage.Key) {
 		}
 		rest = rest[at+1:]
 		tag := rest
-		if end := strings.IndexFunc(rest, func(r rune) bool { return !wordRune(r) }); end >= 0 {
+		if end := strings.IndexFunc(rest, func(r rune) bool { return !words.Rune(r) }); end >= 0 {
 			tag = rest[:end]
 		}
 		f.tags[strings.ToLower(tag)] = true
 	}
 	delete(f.tags, "")
-}
-
-// split makes the stemmed words of the text.
-func (f *facts) split() {
-	f.lower = strings.ToLower(f.text)
-	var out, plain strings.Builder
-	out.Grow(len(f.lower) + 2)
-	plain.Grow(len(f.lower) + 2)
-	out.WriteByte(' ')
-	plain.WriteByte(' ')
-	const usualWord = 6 // with the space after it
-	f.words = make([]string, 0, len(f.lower)/usualWord+len(f.tags))
-	for w := range strings.FieldsFuncSeq(f.lower, apart) {
-		w = unelided(w)
-		plain.WriteString(w)
-		plain.WriteByte(' ')
-		w = stemLower(w)
-		f.words = append(f.words, w)
-		out.WriteString(w)
-		out.WriteByte(' ')
-	}
-	var tags strings.Builder
-	f.tagStems = make(map[string]bool, 2*len(f.tags))
-	for tag := range f.tags {
-		whole := stem(tag)
-		f.words = append(f.words, whole)
-		f.tagStems[whole] = true
-		if strings.Contains(tag, "_") {
-			f.tagStems[stem(strings.ReplaceAll(tag, "_", ""))] = true
-		}
-		tags.WriteString(" " + strings.ReplaceAll(strings.TrimRight(tag, "0123456789"), "_", "") + " ")
-	}
-	f.tagText = tags.String()
-	f.stems, f.plain = out.String(), plain.String()
 }
 
 // rate is likes, or all reactions, by views.
@@ -192,65 +149,4 @@ func (f *facts) rate(likesOnly bool) (float64, bool) {
 		}
 	}
 	return sum / float64(*m.Views), true
-}
-
-// unelided is a word without what French and Italian run into it: "l’iphone", "d'apple".
-func unelided(w string) string {
-	head, rest, found := strings.Cut(w, "’")
-	if !found {
-		head, rest, found = strings.Cut(w, "'")
-	}
-	if found && len(rest) > 2 && strings.Contains(elided, " "+head+" ") {
-		return rest
-	}
-	return w
-}
-
-const elided = " l d j m n s t c qu dell all nell sull dall un "
-
-// stem takes off the commonest English endings, so that "giveaways" is found by
-// "giveaway" and "political" by "politics". It is rough on purpose: both sides of
-// a comparison go through it.
-func stem(w string) string { return stemLower(strings.ToLower(w)) }
-
-// stemLower is stem of a word in lower case.
-func stemLower(w string) string {
-	if w == "" {
-		return w
-	}
-	if first, last := w[0], w[len(w)-1]; first == '\'' || first == '_' || first >= 0x80 || last == '\'' || last == '_' || last >= 0x80 {
-		w = strings.Trim(w, "'’_")
-	}
-	w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
-	if len(w) < 4 {
-		return w
-	}
-	switch {
-	case strings.HasSuffix(w, "ies") && len(w) > 4:
-		w = w[:len(w)-3] + "y"
-	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"):
-		w = w[:len(w)-2]
-	case strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is"):
-		w = w[:len(w)-1]
-	}
-	switch {
-	case strings.HasSuffix(w, "ing") && len(w) > 5:
-		w = double(w[:len(w)-3])
-	case strings.HasSuffix(w, "ed") && len(w) > 4:
-		w = double(w[:len(w)-2])
-	case strings.HasSuffix(w, "ical"):
-		w = w[:len(w)-2]
-	}
-	if len(w) > 4 && strings.HasSuffix(w, "e") {
-		w = w[:len(w)-1]
-	}
-	return w
-}
-
-// double takes "unboxx" and "planned" endings back to one letter.
-func double(w string) string {
-	if n := len(w); n > 3 && w[n-1] == w[n-2] && !strings.ContainsRune("aeiouls", rune(w[n-1])) {
-		return w[:n-1]
-	}
-	return w
 }

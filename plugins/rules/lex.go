@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollery/scrollery/plugins/internal/lazy"
+	"github.com/scrollery/scrollery/plugins/internal/words"
 )
 
 // tokenKind is what a token of a rule is.
@@ -70,7 +71,7 @@ func lex(text string) (tokens []token) {
 		case r == '\n' && len(tokens) > 0:
 			tokens = append(tokens, token{kind: mark, text: ".", from: at, to: at + 1})
 			at++
-		case unicode.IsSpace(r), r == '-' && wordRune(before) && len(text) > at+1 && !strings.ContainsRune(" 0123456789>", rune(text[at+1])):
+		case unicode.IsSpace(r), r == '-' && words.Rune(before) && len(text) > at+1 && !strings.ContainsRune(" 0123456789>", rune(text[at+1])):
 			at += size // a hyphen within a word is a space
 		default:
 			t := shaped(text[at:])
@@ -82,10 +83,6 @@ func lex(text string) (tokens []token) {
 		}
 	}
 	return tokens
-}
-
-func wordRune(r rune) bool {
-	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 // shaped reads the token at the start of s.

@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/scrollery/scrollery/plugins/internal/tables"
+	"github.com/scrollery/scrollery/plugins/internal/words"
 )
 
 //go:embed english.txt
@@ -32,11 +35,7 @@ type lexicon struct {
 	spellings map[string]bool
 	// meanings are what a subject, in stems, is also called.
 	meanings map[string][]string
-	// letters give the languages that some letters are of, scripts those of a script,
-	// narrow those of letters within one; tongues are the languages with known words.
-	letters, scripts, narrow []entry
-	tongues                  []string
-	rewrites                 []rewrite
+	rewrites []rewrite
 	// bounds and clauses are the rows of the grammar, the first that fits is taken.
 	bounds, cuts, heads, clauses []row
 }
@@ -53,37 +52,14 @@ type row struct {
 	re   *regexp.Regexp
 }
 
-// entry is one line of the lexicon behind the name of its section.
-type entry struct{ key, text string }
-
-// sections reads the lexicon's text.
-func sections(text string) map[string][]entry {
-	all := map[string][]entry{}
-	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\n\t", " "), "\n") {
-		if head, words, ok := strings.Cut(line, ": "); ok && !strings.HasPrefix(line, "#") {
-			section, key, _ := strings.Cut(head, " ")
-			all[section] = append(all[section], entry{key, words})
-		}
-	}
-	return all
-}
-
-// split takes words apart, or phrases with commas between them.
-func split(text string) []string {
-	if !strings.Contains(text, ",") {
-		return strings.Fields(text)
-	}
-	return mapped(strings.Split(strings.TrimSuffix(text, ","), ", "), strings.TrimSpace)
-}
-
 func newLexicon(text string) *lexicon {
-	all := sections(text)
-	l := &lexicon{keys: map[string]map[string]string{"subject": {}}, longest: map[string]int{}, known: map[string]bool{}, spellings: map[string]bool{}, adverts: map[string]bool{}, meanings: map[string][]string{}, letters: all["letters"], narrow: all["narrow"]}
+	all := tables.Sections(text)
+	l := &lexicon{keys: map[string]map[string]string{"subject": {}}, longest: map[string]int{}, known: map[string]bool{}, spellings: map[string]bool{}, adverts: map[string]bool{}, meanings: map[string][]string{}}
 	for _, e := range all["verb-lead"] {
 		for _, verbs := range all["verb"] {
-			for _, lead := range split(e.text) {
-				if e.key == verbs.key {
-					all["cell"] = append(all["cell"], entry{e.key[:1], lead + " " + strings.ReplaceAll(verbs.text, ", ", ", "+lead+" ")})
+			for _, lead := range e.Phrases() {
+				if e.Key == verbs.Key {
+					all["cell"] = append(all["cell"], tables.Entry{Key: e.Key[:1], Text: lead + " " + strings.ReplaceAll(verbs.Text, ", ", ", "+lead+" ")})
 				}
 			}
 		}
@@ -91,38 +67,30 @@ func newLexicon(text string) *lexicon {
 	for section, entries := range all {
 		l.keys[section] = map[string]string{}
 		for _, e := range entries {
-			for _, phrase := range split(e.text) {
+			for _, phrase := range e.Phrases() {
 				if phrase[0] >= 'a' {
 					phrase = strings.ReplaceAll(phrase, "-", " ")
 				}
-				l.keys[section][phrase] = strings.TrimPrefix(l.keys[section][phrase]+";"+e.key, ";")
+				l.keys[section][phrase] = strings.TrimPrefix(l.keys[section][phrase]+";"+e.Key, ";")
 				l.longest[section] = max(l.longest[section], len(strings.Fields(phrase)))
 				for w := range strings.FieldsSeq(phrase) {
-					l.known[w] = l.known[w] || !strings.Contains(tables, section)
+					l.known[w] = l.known[w] || !strings.Contains(patterns, section)
 				}
 			}
 		}
 	}
 	l.keys["cell"][","] = ","
-	for _, phrase := range split(all["advert"][0].text) {
-		l.adverts[stems(phrase)] = true
+	for _, phrase := range all["advert"][0].Phrases() {
+		l.adverts[words.Stems(phrase)] = true
 	}
 	for _, e := range all["meaning"] {
-		for _, name := range strings.Split(e.key, ", ") {
-			l.meanings[stems(name)] = split(e.text)
+		for _, name := range strings.Split(e.Key, ", ") {
+			l.meanings[words.Stems(name)] = e.Phrases()
 			l.keys["subject"][name], l.known[name] = "", true
 		}
 	}
-	for _, e := range all["common"] {
-		l.tongues = append(l.tongues, e.key)
-	}
-	for _, e := range append(all["script"], entry{"zh", "Han"}) {
-		for name := range strings.FieldsSeq(e.text) {
-			l.scripts = append(l.scripts, entry{e.key, name})
-		}
-	}
 	for _, e := range all["rewrite"] {
-		from, to, _ := strings.Cut(e.text, " => ")
+		from, to, _ := strings.Cut(e.Text, " => ")
 		l.rewrites = append(l.rewrites, rewrite{regexp.MustCompile("(?i)" + from), strings.ReplaceAll(to, "@", " ")})
 	}
 	l.bounds, l.clauses = rows("^", all["bound"], all["macro"]), rows("^", all["clause"], all["macro"])
@@ -140,19 +108,19 @@ func newLexicon(text string) *lexicon {
 }
 
 // rows are the patterns of a table, with their macros written out.
-func rows(start string, table, macros []entry) (out []row) {
+func rows(start string, table, macros []tables.Entry) (out []row) {
 	for _, e := range table {
-		pattern := e.text
+		pattern := e.Text
 		for _, macro := range slices.Backward(macros) { // a macro has those before it
-			pattern = strings.ReplaceAll(pattern, "<"+macro.key+">", macro.text)
+			pattern = strings.ReplaceAll(pattern, "<"+macro.Key+">", macro.Text)
 		}
-		out = append(out, row{e.key, regexp.MustCompile(start + pattern)})
+		out = append(out, row{e.Key, regexp.MustCompile(start + pattern)})
 	}
 	return out
 }
 
-// tables are the sections of other languages' words, and of patterns.
-const tables = "common meaning letters script narrow rewrite macro bound cut scope clause"
+// patterns are the sections of them, and of other languages' words.
+const patterns = "meaning rewrite macro bound cut scope clause"
 
 // in reports whether a word or phrase is in a section.
 func (l *lexicon) in(section, phrase string) bool {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/scrollery/scrollery/plugins/internal/words"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -47,7 +48,7 @@ func (f *facts) part(of Part) *facts {
 	}
 	one := &facts{now: f.now, known: true, text: text, tags: map[string]bool{}}
 	one.tag(nil, nil)
-	one.split()
+	one.Text = words.In(text, one.tags)
 	return one
 }
 

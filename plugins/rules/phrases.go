@@ -3,6 +3,8 @@ package rules
 import (
 	"slices"
 	"strings"
+
+	"github.com/scrollery/scrollery/plugins/internal/words"
 )
 
 // mode is how a clause is meant.
@@ -192,18 +194,18 @@ func (x *listed) phrase(c cell, in Part, exact bool, out *part) {
 	case in == Hook && asks:
 		out.found = append(out.found, Condition{Field: Question})
 	case soften && !c.hard:
-		words := Condition{Field: Text}
+		found := Condition{Field: Text}
 		for _, t := range c.tokens {
 			if t.kind == quoted || !x.lexicon.in("noise", t.text) && !x.lexicon.in("stop", t.text) && !x.lexicon.in("judgement", t.text) && !x.lexicon.in("idle", t.text) {
-				words.Values = append(words.Values, t.text)
+				found.Values = append(found.Values, t.text)
 			}
 		}
-		if len(words.Values) > 0 {
-			out.take(words)
+		if len(found.Values) > 0 {
+			out.take(found)
 		}
 	case c.class == 'z' || asks || !quote && (c.content > most || guess):
 		out.lost = append(out.lost, c.text())
-	case x.adverts[stems(c.text())] && !quote: // what advertising calls itself
+	case x.adverts[words.Stems(c.text())] && !quote: // what advertising calls itself
 		out.found = append(out.found, Condition{Field: Text, Values: []string{"#ad", "#ads", "#sponsored", "sponsored", "paid partnership", "advertisement"}})
 	default:
 		out.found = append(out.found, Condition{Field: Text, Values: []string{c.text()}})

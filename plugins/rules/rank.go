@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/internal/words"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -25,8 +26,8 @@ func (c *compiler) terms(run stage.Run) []term {
 	var all []term
 	at := map[string]int{}
 	add := func(text string, weight float64) {
-		for _, w := range strings.FieldsFunc(strings.ToLower(text), apart) {
-			s := stem(w)
+		for _, w := range strings.FieldsFunc(strings.ToLower(text), words.Apart) {
+			s := words.Stem(w)
 			if len([]rune(w)) < 3 || c.in("stop", w) || c.in("noise", w) || c.in("judgement", w) || c.in("stop", s) || strings.Trim(w, "0123456789") == "" {
 				continue
 			}
@@ -153,7 +154,7 @@ func (p *Program) relevance(f *facts) (score float64, found []string) {
 		return 0, nil
 	}
 	have := make([]bool, len(p.query))
-	for _, w := range f.words {
+	for _, w := range f.Words {
 		if i, asked := p.inQuery[w]; asked {
 			have[i] = true
 		}

@@ -74,16 +74,3 @@ func TestNegationsReachNounsAndNoBounds(t *testing.T) {
 		})
 	}
 }
-
-// TestStemsOfQuotedWords has words in quotes and marks, as captions have them.
-func TestStemsOfQuotedWords(t *testing.T) {
-	t.Parallel()
-	for word, want := range map[string]string{
-		"'Giveaways'": "giveaway", "’giveaways’": "giveaway", "giveaways’": "giveaway", "_GIVEAWAYS": "giveaway",
-		"giveaway_": "giveaway", "Maker’s": "maker", "maker's": "maker", "café": "café", "’": "", "": "",
-	} {
-		if got := stem(word); got != want {
-			t.Errorf("the stem of %q: got %q, want %q", word, got, want)
-		}
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/plugins/internal/lazy"
+	"github.com/scrollery/scrollery/plugins/internal/tables"
 	"github.com/scrollery/scrollery/plugins/stage/platforms"
 )
 
@@ -22,9 +23,9 @@ var languages = []string{"en", "de"}
 // sentences are the templates of sentences.txt, by section and key.
 var sentences = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
-	for section, entries := range sections(sentencesText) {
+	for section, entries := range tables.Sections(sentencesText) {
 		for _, e := range entries {
-			all[section+" "+e.key] = strings.Split(e.text, " => ")
+			all[section+" "+e.Key] = strings.Split(e.Text, " => ")
 		}
 	}
 	return all
