@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/model"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -23,6 +24,8 @@ const (
 	// any more. Only what no text can bring about is counted: else some videos could
 	// have the model shut off for the others.
 	patience = 5
+	// signOfLife is how often a wait is reported.
+	signOfLife = 5 * time.Second
 )
 
 // limits are what the operator allows one scroll to spend on the model.
@@ -33,27 +36,21 @@ type limits struct {
 }
 
 func limitsOf(call *stage.Call) (limits, error) {
-	var l limits
-	var minutes int64
-	for _, one := range []struct {
-		name       string
-		least, max int64
-		set        func(int64)
-	}{
-		{batchSetting, 1, 20, func(n int64) { l.batch = int(n) }},
-		{parallelSetting, 1, 32, func(n int64) { l.parallel = int(n) }},
-		{requestsSetting, 1, 1e6, func(n int64) { l.requests = n }},
-		{tokensSetting, 1, 1e10, func(n int64) { l.tokens = n }},
-		{minutesSetting, 1, 25, func(n int64) { minutes = n }},
-	} {
-		n, err := strconv.ParseInt(call.Settings[one.name], 10, 64)
-		if err != nil || n < one.least || n > one.max {
-			return l, fmt.Errorf("%s: want a number from %d to %d", one.name, one.least, one.max)
+	said := map[string]int64{}
+	for _, setting := range limited {
+		n, err := strconv.ParseInt(call.Settings[setting.Name], 10, 64)
+		if err == nil {
+			err = setting.Check(call.Settings[setting.Name])
 		}
-		one.set(n)
+		if err != nil {
+			return limits{}, fmt.Errorf("%s: want a number from %s to %s", setting.Name, setting.Min, setting.Max)
+		}
+		said[setting.Name] = n
 	}
-	l.time = time.Duration(minutes) * time.Minute
-	return l, nil
+	return limits{
+		batch: int(said[batchSetting]), parallel: int(said[parallelSetting]), requests: said[requestsSetting],
+		tokens: said[tokensSetting], time: time.Duration(said[minutesSetting]) * time.Minute,
+	}, nil
 }
 
 // panel judges: by the compiled rules alone, or together with a model.
@@ -64,7 +61,7 @@ func limitsOf(call *stage.Call) (limits, error) {
 // answer that fits, the compiled rules decide these too.
 type panel struct {
 	program *Program
-	model   *endpoint
+	model   *model.Metered
 	limits  limits
 	// longest is how long one question may take; longestAsk but in tests.
 	longest time.Duration
@@ -87,16 +84,16 @@ func newPanel(call *stage.Call, program *Program) *panel {
 	if len(program.Open) == 0 {
 		return p
 	}
-	model, err := newEndpoint(call)
-	if err == nil && model != nil {
+	endpoint, err := model.Metering(call)
+	if err == nil && endpoint != nil {
 		p.limits, err = limitsOf(call)
 	}
 	if err != nil {
 		p.notes = append(p.notes, "The model is not set up rightly ("+err.Error()+"): the compiled rules decided.")
 		return p
 	}
-	if model != nil {
-		p.model, p.until = model, time.Now().Add(p.limits.time)
+	if endpoint != nil {
+		p.model, p.until = endpoint, time.Now().Add(p.limits.time)
 	}
 	return p
 }
@@ -130,8 +127,7 @@ func (p *panel) consult(ctx context.Context, about []*facts, said []opinion) err
 		}
 	}
 	p.judged += len(open)
-	stop := p.alive()
-	defer stop()
+	defer model.Waiting(p.sign, "asking the model", signOfLife)()
 	var all sync.WaitGroup
 	free := make(chan struct{}, p.limits.parallel)
 	for part := range slices.Chunk(open, p.limits.batch) {
@@ -151,24 +147,6 @@ func (p *panel) consult(ctx context.Context, about []*facts, said []opinion) err
 	return ctx.Err()
 }
 
-// alive reports to the host that the stage is working, until it is stopped.
-func (p *panel) alive() (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		tick := time.NewTicker(5 * time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				p.sign("asking the model")
-			}
-		}
-	}()
-	return func() { close(done) }
-}
-
 // ask gives an opinion a record, nil if there is none that fits.
 func (p *panel) ask(ctx context.Context, about []*facts) []opinion {
 	if why := p.refuses(); why != "" {
@@ -177,8 +155,8 @@ func (p *panel) ask(ctx context.Context, about []*facts) []opinion {
 	ctx, cancel := context.WithTimeout(ctx, p.longest)
 	defer cancel()
 	q := newQuestion(p.program.Open, about)
-	answer, tokens, err := p.model.ask(ctx, q)
-	why := errMisfit.Error()
+	answer, tokens, err := q.put(ctx, p.model)
+	why := model.ErrMisfit.Error()
 	opinions := make([]opinion, len(about))
 	if err != nil {
 		why = err.Error()
@@ -187,7 +165,7 @@ func (p *panel) ask(ctx context.Context, about []*facts) []opinion {
 	}
 	p.mu.Lock()
 	p.tokens += tokens
-	if p.failed++; err == nil || !out(err) {
+	if p.failed++; err == nil || !model.Out(err) {
 		p.failed = 0
 	}
 	p.mu.Unlock()

@@ -20,31 +20,31 @@ import (
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
-// The settings and the secret of the model.
+// The settings of what one scroll may spend on the model.
 const (
-	endpointSetting = model.EndpointSetting
-	modelSetting    = model.ModelSetting
 	batchSetting    = "batch"
 	parallelSetting = "parallel"
 	requestsSetting = "requests"
 	tokensSetting   = "tokens"
 	minutesSetting  = "minutes"
-	keySecret       = model.KeySecret
 )
+
+// limited are these settings.
+var limited = []stage.Setting{
+	{Name: batchSetting, Default: "1", Type: stage.Number, Min: "1", Max: "20", Help: "Videos a request. Above 1 is cheaper, but a text may then sway the verdicts of those asked about with it."},
+	{Name: parallelSetting, Default: "8", Type: stage.Number, Min: "1", Max: "32", Help: "Requests at a time."},
+	{Name: requestsSetting, Default: "5000", Type: stage.Number, Min: "1", Max: "1000000", Help: "Requests a scroll."},
+	{Name: tokensSetting, Default: "2000000", Type: stage.Number, Min: "1", Max: "10000000000", Help: "Tokens a scroll."},
+	{Name: minutesSetting, Default: "10", Type: stage.Number, Min: "1", Max: "25", Help: "Minutes a scroll; fewer than the deadline of the stage screen."},
+}
 
 // Spec is the rules stage.
 func Spec() stage.Spec {
 	return model.Chat(stage.Spec{
 		ID: "rules", Version: "1.1.0", Kind: stage.ScreenKind,
-		Summary: "Drops what the ruleset does not want and ranks the rest by relevance.",
-		Settings: []stage.Setting{
-			{Name: batchSetting, Default: "1", Type: stage.Number, Min: "1", Max: "20", Help: "Videos a request. Above 1 is cheaper, but a text may then sway the verdicts of those asked about with it."},
-			{Name: parallelSetting, Default: "8", Type: stage.Number, Min: "1", Max: "32", Help: "Requests at a time."},
-			{Name: requestsSetting, Default: "5000", Type: stage.Number, Min: "1", Max: "1000000", Help: "Requests a scroll."},
-			{Name: tokensSetting, Default: "2000000", Type: stage.Number, Min: "1", Max: "10000000000", Help: "Tokens a scroll."},
-			{Name: minutesSetting, Default: "10", Type: stage.Number, Min: "1", Max: "25", Help: "Minutes a scroll; fewer than the deadline of the stage screen."},
-		},
-		Screen: screen,
+		Summary:  "Drops what the ruleset does not want and ranks the rest by relevance.",
+		Settings: limited,
+		Screen:   screen,
 	})
 }
 

@@ -133,15 +133,8 @@ func (e *Endpoint) Ask(ctx context.Context, q Question, answer any) error {
 	if err := e.budget.Take(ctx, len(rule)+len(q.Instructions)+len(data), q.Tokens, len(q.JPEGs)); err != nil {
 		return err
 	}
-	defer e.waiting()()
-	said, err := e.chat.New(ctx, openai.ChatCompletionNewParams{
-		Model:               e.model,
-		Messages:            []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(rule + q.Instructions), openai.UserMessage(parts)},
-		MaxCompletionTokens: openai.Int(q.Tokens),
-		ResponseFormat: openai.ChatCompletionNewParamsResponseFormatUnion{OfJSONSchema: &shared.ResponseFormatJSONSchemaParam{
-			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: q.Name, Strict: openai.Bool(true), Schema: q.Schema},
-		}},
-	})
+	defer Waiting(e.progress, "waiting for the endpoint", signOfLife)()
+	said, err := e.chat.New(ctx, q.params(e.model, rule+q.Instructions, openai.UserMessage(parts)))
 	if err != nil {
 		return e.fault(ctx, err)
 	}
@@ -156,14 +149,26 @@ func (e *Endpoint) Ask(ctx context.Context, q Question, answer any) error {
 	return nil
 }
 
-// waiting reports to the host that the stage is working, until it is stopped.
-func (e *Endpoint) waiting() (stop func()) {
-	ticker, done := time.NewTicker(signOfLife), make(chan struct{})
+// params are the question as an endpoint takes it.
+func (q Question) params(model, instructions string, data openai.ChatCompletionMessageParamUnion) openai.ChatCompletionNewParams {
+	return openai.ChatCompletionNewParams{
+		Model:               model,
+		Messages:            []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(instructions), data},
+		MaxCompletionTokens: openai.Int(q.Tokens),
+		ResponseFormat: openai.ChatCompletionNewParamsResponseFormatUnion{OfJSONSchema: &shared.ResponseFormatJSONSchemaParam{
+			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: q.Name, Strict: openai.Bool(true), Schema: q.Schema},
+		}},
+	}
+}
+
+// Waiting reports to the host that the stage is working, until it is stopped.
+func Waiting(progress func(note string), note string, every time.Duration) (stop func()) {
+	ticker, done := time.NewTicker(every), make(chan struct{})
 	go func() {
 		for {
 			select {
 			case <-ticker.C:
-				e.progress("waiting for the endpoint")
+				progress(note)
 			case <-done:
 				return
 			}

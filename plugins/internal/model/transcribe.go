@@ -30,7 +30,7 @@ type Transcript struct {
 // Transcribe has the endpoint write down what a WAV file says, with its times. None
 // at all is an answer; a text without times is ErrAnswer.
 func (e *Endpoint) Transcribe(ctx context.Context, wav []byte) (said Transcript, err error) {
-	defer e.waiting()()
+	defer Waiting(e.progress, "waiting for the endpoint", signOfLife)()
 	answered, err := e.audio.New(ctx, openai.AudioTranscriptionNewParams{
 		File: openai.File(bytes.NewReader(wav), "sound.wav", "audio/wav"), Model: e.model,
 		ResponseFormat: openai.AudioResponseFormatVerboseJSON,
