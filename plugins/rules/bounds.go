@@ -16,21 +16,18 @@ type piece struct {
 	next int
 }
 
+// tokenClasses are those of tokens that are no words.
+var tokenClasses = [...]byte{number: 'n', length: 'l', date: 'd', mark: '.'}
+
 // pieces gives the tokens their classes, and a class a piece.
-func (l *lexicon) pieces(tokens []token) (all []piece, classes string) {
+func (l *lexicon) pieces(tokens []token) (all []piece, of string) {
 	out := []byte{'.'}
 	for i := 0; i < len(tokens); {
-		p := piece{class: '.', token: tokens[i], next: i + 1}
+		p := piece{class: max('.', tokenClasses[tokens[i].kind]), token: tokens[i], next: i + 1}
 		counted := strings.IndexByte("nyq", out[len(out)-1]) >= 0
 		switch {
-		case p.kind == number && isYear(p.token):
+		case isYear(p.token):
 			p.class = 'y'
-		case p.kind == number:
-			p.class = 'n'
-		case p.kind == length:
-			p.class = 'l'
-		case p.kind == date:
-			p.class = 'd'
 		case p.kind == mark && p.text == ",":
 			p.class = ','
 		case p.kind == word || p.kind == mark:

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/internal/language"
 	"github.com/scrollery/scrollery/plugins/internal/words"
 )
@@ -15,7 +16,7 @@ import (
 type cell struct {
 	class byte
 	found []Condition
-	part  Part
+	part  facts.Part
 	// tokens are its words, content how many of them say something.
 	tokens  []token
 	content int
@@ -26,13 +27,7 @@ type cell struct {
 // text is what the cell searches for.
 func (c cell) text() string { return strings.Join(wordsOf(c.tokens), " ") }
 
-func wordsOf(tokens []token) []string {
-	out := make([]string, len(tokens))
-	for i, t := range tokens {
-		out[i] = t.text
-	}
-	return out
-}
+func wordsOf(tokens []token) []string { return mapped(tokens, func(t token) string { return t.text }) }
 
 // celler makes the cells of the tokens of a rule.
 type celler struct {
@@ -225,7 +220,7 @@ func (s *celler) name(t token) (cell, int) {
 	case n == 0 || t.kind != word || strings.IndexByte("PL", class[0]) >= 0 && s.told():
 		return cell{}, 0
 	case class == "H":
-		return cell{class: 'H', part: Part(strings.ReplaceAll(value, "_", " "))}, n
+		return cell{class: 'H', part: facts.Part(strings.ReplaceAll(value, "_", " "))}, n
 	case class == "Q":
 		return cell{class: 'Q', found: []Condition{{Field: Question}}}, n
 	case class == "P" && !s.in("format", t.text) && !strings.HasSuffix(t.text, "s") && len(s.run) > 0 && len(s.held) == 0 && s.says(s.run[len(s.run)-1]) && !s.in("size", s.run[len(s.run)-1].text): // "robots reading Reddit"
@@ -303,7 +298,7 @@ func (s *celler) worded(run []token) cell {
 		compares := strings.HasPrefix(key, "c ") && (i == 0 && (key == "c >" || key == "c <") || i+1 < len(run) && run[i+1].kind == number)
 		c.hard = c.hard || compares || s.near(t.text) != "" || s.in("unbound", t.text) || t.text == "than" || s.key("piece", t.text+" than") != "" || factor(strings.TrimPrefix(strings.Split(s.key("piece", t.text), ";")[0], "n ")) > 2 || t.kind == number && len(run) == 1 || t.kind == length
 		other := language.Of(t.text) // of another language
-		if s.in("judgement", t.text) || s.in("degree", t.text) || s.in("size", t.text) || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.knows(t.text) {
+		if s.in("judgement", t.text) || s.in("degree", t.text) || s.in("size", t.text) || s.in("stop", t.text) && s.in("vague", t.text) || other != "" && !strings.Contains(other, "en") && !s.lexicon.known[t.text] {
 			c.class = 'z'
 		}
 	}

@@ -96,11 +96,10 @@ type compiler struct {
 	known func(stem string) bool
 }
 
-// mapped are the items with what was done to each.
-func mapped[T any](items []T, do func(T) T) []T {
-	out := slices.Clone(items)
-	for i := range out {
-		out[i] = do(out[i])
+// mapped is what is made of each item.
+func mapped[T, U any](items []T, do func(T) U) (out []U) {
+	for _, item := range items {
+		out = append(out, do(item))
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/internal/lazy"
 )
 
@@ -65,12 +66,8 @@ func (r *reading) clause(name string, group func(int) []node) (checks []Check, l
 		return r.require(group(1), group(2))
 	case "mustnot":
 		return r.mustNot(group(1), group(2))
-	case "want":
-		return r.wish(want, group(1))
-	case "soft":
-		return r.wish(soft, group(1))
 	}
-	return r.wish(plain, group(1))
+	return r.wish(map[string]mode{"plain": plain, "want": want, "soft": soft}[name], group(1))
 }
 
 // mostChoices is how many checks an exception of several things may make of one.
@@ -265,7 +262,7 @@ func lacking(subject, wanted []Condition) (checks []Check) {
 }
 
 // subject reads what is before "must": conditions, or the part of the text that is meant.
-func (r *reading) subject(list []node) (found []Condition, in Part, lost []string) {
+func (r *reading) subject(list []node) (found []Condition, in facts.Part, lost []string) {
 	parts := r.context(must).parts(list)
 	if found, lost = merge(parts); len(parts) > 1 && len(found) > 1 {
 		lost = append(lost, "both") // "recipes and German videos must …"

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/internal/words"
 )
 
@@ -53,7 +54,7 @@ type Condition struct {
 	// At is of Posted.
 	At time.Time
 	// In narrows Text, Words and Characters to a part of what a video says; empty is all.
-	In Part
+	In facts.Part
 	// Not turns the condition round.
 	Not bool
 
@@ -63,17 +64,6 @@ type Condition struct {
 	// forms are how texts say the values.
 	forms map[string][]words.Phrase
 }
-
-// Part is a part of what a video says.
-type Part string
-
-// The parts. Speech and on-screen text are known once an evidence stage has read them.
-const (
-	Speech   Part = "speech"
-	OnScreen Part = "on-screen text"
-	Caption  Part = "caption"
-	Hook     Part = "hook"
-)
 
 func (c Condition) numeric() bool { return len(c.Values) == 0 && c.Field != Question }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
 
@@ -359,10 +360,10 @@ func videosOfTheData(t *testing.T) (all []seenVideo) {
 func TestDropsOfPlainRules(t *testing.T) {
 	t.Parallel()
 	all := videosOfTheData(t)
-	seen := make([]*facts, len(all)) // once, and not for each rule
+	seen := make([]*facts.Facts, len(all)) // once, and not for each rule
 	for i, v := range all {
 		all[i].language = tongue(v)
-		seen[i] = look(v.record(), read)
+		seen[i] = facts.Of(v.record(), read)
 	}
 	var sum, other tallied
 	var precision, recall float64

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/internal/words"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -26,7 +28,7 @@ func truth(b bool) answer {
 }
 
 // holds looks a condition up.
-func (c Condition) holds(f *facts) answer {
+func (c Condition) holds(f *facts.Facts) answer {
 	a := c.ask(f)
 	if c.Not && a != unknown {
 		return yes + no - a
@@ -34,53 +36,56 @@ func (c Condition) holds(f *facts) answer {
 	return a
 }
 
-func (c Condition) ask(f *facts) answer {
+func (c Condition) ask(f *facts.Facts) answer {
+	name := ""
 	switch c.Field {
 	case Platform:
-		return truth(slices.Contains(c.Values, f.platform))
+		name = f.Platform
 	case Creator:
-		if f.creator == "" {
-			return unknown
-		}
-		return truth(slices.Contains(c.Values, f.creator))
+		name = f.Creator
 	case Kind:
-		if f.kind == "" {
-			return unknown
-		}
-		return truth(slices.Contains(c.Values, f.kind))
+		name = f.Kind
 	case Language:
-		return spoken(f.languagesOf(), c.Values)
+		return spoken(f.Languages(), c.Values)
 	case Text, Hashtag, Sound:
 		return c.words(f)
 	case Question:
-		return f.asks()
+		if asks, known := f.Asks(); known {
+			return truth(asks)
+		}
+		return unknown
+	default:
+		return c.number(f)
 	}
-	return c.number(f)
+	if name == "" {
+		return unknown
+	}
+	return truth(slices.Contains(c.Values, name))
 }
 
-func (c Condition) words(f *facts) answer {
+func (c Condition) words(f *facts.Facts) answer {
 	if c.In != "" {
-		f = f.part(c.In)
+		f = f.Part(c.In)
 	}
-	if f == nil || !f.known {
+	if f == nil || !f.Known {
 		return unknown
 	}
 	found := 0
 	for _, value := range c.Values {
 		switch {
 		case c.Field == Sound:
-			if f.sound == "" {
+			if f.Sound == "" {
 				return unknown
 			}
-			if strings.Contains(f.sound, value) {
+			if strings.Contains(f.Sound, value) {
 				found++
 			}
 		case c.Field == Hashtag:
-			if f.tags[value] {
+			if f.Tags[value] {
 				found++
 			}
 		case strings.HasPrefix(value, "#"):
-			if f.tags[value[1:]] {
+			if f.Tags[value[1:]] {
 				found++
 			}
 		case c.said(f, value) != "":
@@ -94,7 +99,7 @@ func (c Condition) words(f *facts) answer {
 }
 
 // said is how the text has a value, or what the value is about; empty if it has not.
-func (c Condition) said(f *facts, value string) string {
+func (c Condition) said(f *facts.Facts, value string) string {
 	forms := c.forms[value]
 	if forms == nil {
 		forms = formsOf(value)
@@ -139,19 +144,19 @@ var counts = map[Field]func(m *stage.Metrics) *int64{
 	Saves: func(m *stage.Metrics) *int64 { return m.Saves }, Followers: func(m *stage.Metrics) *int64 { return m.Followers },
 }
 
-func (c Condition) number(f *facts) answer {
+func (c Condition) number(f *facts.Facts) answer {
 	value, known := 0.0, false
 	switch count := counts[c.Field]; {
 	case count != nil:
-		if n := count(&f.metrics); n != nil {
+		if n := count(&f.Metrics); n != nil {
 			value, known = float64(*n), true
 		}
 	case c.Field == Words || c.Field == Characters:
-		value, known = f.size(c.Field, c.In)
+		value, known = c.size(f)
 	case c.Field == Duration:
-		value, known = f.duration, f.duration > 0
+		value, known = f.Duration, f.Duration > 0
 	case c.Field == Engagement || c.Field == LikeRate:
-		value, known = f.rate(c.Field == LikeRate)
+		value, known = f.Rate(c.Field == LikeRate)
 	case c.Field == Age || c.Field == Posted:
 		return c.when(f)
 	}
@@ -161,17 +166,27 @@ func (c Condition) number(f *facts) answer {
 	return truth(compared(value, c.Op, c.Number))
 }
 
+// size counts the words of a part, of the hook if none is named, or its characters, of the
+// caption if none is named.
+func (c Condition) size(f *facts.Facts) (n float64, known bool) {
+	text, known := f.Parts[c.part()]
+	if c.Field == Words {
+		return float64(len(strings.Fields(text))), known
+	}
+	return float64(utf8.RuneCountInString(text)), known
+}
+
 // when compares times: an age is the time of the run less so many units.
-func (c Condition) when(f *facts) answer {
-	if f.posted == nil {
+func (c Condition) when(f *facts.Facts) answer {
+	if f.Posted == nil {
 		return unknown
 	}
-	at := time.UnixMilli(*f.posted).UTC()
+	at := time.UnixMilli(*f.Posted).UTC()
 	if c.Field == Posted {
 		return truth(compared(float64(at.Sub(c.At)), c.Op, 0))
 	}
 	// Older means posted before the limit: the comparison turns round.
-	return truth(compared(float64(c.limit(f.now).Sub(at)), c.Op, 0))
+	return truth(compared(float64(c.limit(f.Now).Sub(at)), c.Op, 0))
 }
 
 // limit is the time at which a video of just this age was posted.
@@ -200,9 +215,7 @@ func compared(value float64, op string, bound float64) bool {
 }
 
 // group is a set of checks of which one is enough: allowances of the same field.
-type group struct {
-	checks []Check
-}
+type group []Check
 
 // grouped puts allowances of the same field together.
 func grouped(checks []Check) []group {
@@ -212,21 +225,21 @@ func grouped(checks []Check) []group {
 		if check.Effect == Require && !check.Any && !check.Conditions[0].numeric() {
 			field := check.Conditions[0].Field
 			if i, ok := at[field]; ok {
-				groups[i].checks = append(groups[i].checks, check)
+				groups[i] = append(groups[i], check)
 				continue
 			}
 			at[field] = len(groups)
 		}
-		groups = append(groups, group{[]Check{check}})
+		groups = append(groups, group{check})
 	}
 	return groups
 }
 
 // drops gives the check that drops the record, if one does. What a model said of
 // an item replaces its checks that are not exact.
-func (g group) drops(f *facts, said opinion) *Check {
-	for i := range g.checks {
-		check := &g.checks[i]
+func (g group) drops(f *facts.Facts, said opinion) *Check {
+	for i := range g {
+		check := &g[i]
 		broken, judged := said[check.Item]
 		if !judged || check.exact() {
 			broken = check.drops(f)
@@ -235,17 +248,17 @@ func (g group) drops(f *facts, said opinion) *Check {
 			return nil
 		}
 	}
-	return &g.checks[0]
+	return &g[0]
 }
 
 // settled reports records that exact checks drop, so that the model is not asked.
-func (p *Program) settled(f *facts) bool {
+func (p *Program) settled(f *facts.Facts) bool {
 	return slices.ContainsFunc(p.groups, func(g group) bool {
-		return !slices.ContainsFunc(g.checks, func(c Check) bool { return !c.exact() }) && g.drops(f, nil) != nil
+		return !slices.ContainsFunc(g, func(c Check) bool { return !c.exact() }) && g.drops(f, nil) != nil
 	})
 }
 
-func (c *Check) drops(f *facts) bool {
+func (c *Check) drops(f *facts.Facts) bool {
 	switch c.Effect {
 	case Require:
 		if slices.ContainsFunc(c.Conditions, func(c Condition) bool { return c.holds(f) != no }) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )
@@ -28,7 +29,7 @@ func video(change func(*stage.Record)) stage.Record {
 
 // Judge returns the verdict of the compiled rules on one record.
 func (p *Program) Judge(rec stage.Record, now time.Time) stage.Verdict {
-	return p.judge(rec.Ref, look(rec, now), nil)
+	return p.judge(rec.Ref, facts.Of(rec, now), nil)
 }
 
 func TestRulesDrop(t *testing.T) {

@@ -7,19 +7,6 @@ import (
 	"github.com/scrollery/scrollery/plugins/internal/language"
 )
 
-// languagesOf are the language that the source declares, else those that the text
-// may be in; none where it is unclear.
-func (f *facts) languagesOf() []string {
-	if f.languages == nil {
-		if declared := language.Code(f.declared); declared != "" {
-			f.languages = []string{declared}
-		} else {
-			f.languages = append([]string{}, language.Guess(f.text)...)
-		}
-	}
-	return f.languages
-}
-
 // spoken compares what a text may be in with what is asked for: Danish or
 // Norwegian is surely not English, and surely one of Danish, Norwegian and Swedish.
 func spoken(possible, wanted []string) answer {
@@ -49,14 +36,9 @@ func (l *lexicon) foreign(tokens []token) bool {
 		switch languages := language.Of(t.text); {
 		case languages == "en":
 			english++
-		case languages != "" && !strings.Contains(languages, "en") && !l.knows(t.text):
+		case languages != "" && !strings.Contains(languages, "en") && !l.known[t.text]:
 			foreign++
 		}
 	}
 	return foreign > 0 && foreign >= english
-}
-
-// knows reports a word that some section of the lexicon has, beside the commonest and names in other languages.
-func (l *lexicon) knows(text string) bool {
-	return l.known[text]
 }

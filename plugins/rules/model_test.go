@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/stage"
 	"github.com/scrollery/scrollery/plugins/stage/stagetest"
 )
@@ -496,7 +497,7 @@ func FuzzAnswers(f *testing.F) {
 		f.Add(answer)
 	}
 	p := Compile(stage.Run{Now: noon.UnixMilli(), Rules: modelRules})
-	q := newQuestion(p.Open, []*facts{look(judged[0], noon), look(judged[1], noon)})
+	q := newQuestion(p.Open, []*facts.Facts{facts.Of(judged[0], noon), facts.Of(judged[1], noon)})
 	f.Fuzz(func(t *testing.T, answer string) {
 		opinions := q.read(answer)
 		if len(opinions) != 2 {

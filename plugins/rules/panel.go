@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/internal/model"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -100,9 +101,9 @@ func newPanel(call *stage.Call, program *Program) *panel {
 
 // judge gives the verdicts on some records, in their order.
 func (p *panel) judge(ctx context.Context, records []stage.Record) ([]stage.Verdict, error) {
-	about := make([]*facts, len(records))
+	about := make([]*facts.Facts, len(records))
 	for i, rec := range records {
-		about[i] = look(rec, p.now)
+		about[i] = facts.Of(rec, p.now)
 	}
 	said := make([]opinion, len(records))
 	if p.model != nil {
@@ -119,10 +120,10 @@ func (p *panel) judge(ctx context.Context, records []stage.Record) ([]stage.Verd
 
 // consult asks the model about the records that no exact check drops. Of one whose
 // words are not known there is nothing to ask: a model would make something up.
-func (p *panel) consult(ctx context.Context, about []*facts, said []opinion) error {
+func (p *panel) consult(ctx context.Context, about []*facts.Facts, said []opinion) error {
 	var open []int
 	for i, f := range about {
-		if f.known && !p.program.settled(f) {
+		if f.Known && !p.program.settled(f) {
 			open = append(open, i)
 		}
 	}
@@ -134,7 +135,7 @@ func (p *panel) consult(ctx context.Context, about []*facts, said []opinion) err
 		free <- struct{}{}
 		all.Go(func() {
 			defer func() { <-free }()
-			some := make([]*facts, len(part))
+			some := make([]*facts.Facts, len(part))
 			for n, i := range part {
 				some[n] = about[i]
 			}
@@ -148,9 +149,9 @@ func (p *panel) consult(ctx context.Context, about []*facts, said []opinion) err
 }
 
 // ask gives an opinion a record, nil if there is none that fits.
-func (p *panel) ask(ctx context.Context, about []*facts) []opinion {
+func (p *panel) ask(ctx context.Context, about []*facts.Facts) []opinion {
 	if why := p.refuses(); why != "" {
-		return p.lack(about, make([]opinion, len(about)), why)
+		return p.lack(make([]opinion, len(about)), why)
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.longest)
 	defer cancel()
@@ -169,7 +170,7 @@ func (p *panel) ask(ctx context.Context, about []*facts) []opinion {
 		p.failed = 0
 	}
 	p.mu.Unlock()
-	return p.lack(about, opinions, why)
+	return p.lack(opinions, why)
 }
 
 // refuses says why no more is asked; empty if it may be, and then it is counted.
@@ -187,11 +188,11 @@ func (p *panel) refuses() string {
 }
 
 // lack counts the videos without an opinion.
-func (p *panel) lack(about []*facts, opinions []opinion, why string) []opinion {
+func (p *panel) lack(opinions []opinion, why string) []opinion {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range about {
-		if opinions[i] == nil {
+	for _, said := range opinions {
+		if said == nil {
 			p.without[why]++
 		}
 	}

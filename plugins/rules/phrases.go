@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/internal/words"
 )
 
@@ -40,7 +41,7 @@ type listed struct {
 	// saying: what follows is what a video says, and strict: it must.
 	saying, strict bool
 	// in is the part of the text that the clause is about.
-	in Part
+	in facts.Part
 }
 
 // parts makes conditions of the parts of a list.
@@ -181,7 +182,7 @@ func (o *part) take(c Condition) {
 
 // phrase makes words what a text mentions, if they may be its subject. exact says that the
 // part has a bound or a creator.
-func (x *listed) phrase(c cell, in Part, exact bool, out *part) {
+func (x *listed) phrase(c cell, in facts.Part, exact bool, out *part) {
 	quote := c.tokens[0].kind == quoted
 	most := 2
 	if x.mode == plain || x.saying && x.mode == never && !x.strict {
@@ -191,7 +192,7 @@ func (x *listed) phrase(c cell, in Part, exact bool, out *part) {
 	soften := x.mode == want || x.mode == soft
 	guess := (x.mode != never || x.strict || exact) && !x.saying && c.class != 't'
 	switch {
-	case in == Hook && asks:
+	case in == facts.Hook && asks:
 		out.found = append(out.found, Condition{Field: Question})
 	case soften && !c.hard:
 		found := Condition{Field: Text}

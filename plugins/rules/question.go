@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/internal/model"
+	"github.com/scrollery/scrollery/plugins/internal/words"
 )
 
 // instructions are the same for every request: nothing of a tenant or a creator
@@ -60,21 +62,21 @@ type untrusted struct {
 	Seconds  float64  `json:"seconds,omitempty"`
 }
 
-func newQuestion(items []openItem, about []*facts) *question {
+func newQuestion(items []openItem, about []*facts.Facts) *question {
 	q := &question{items: items}
 	for i, item := range items {
 		q.Rules = append(q.Rules, askedRule{ID: "r" + strconv.Itoa(i+1), Text: item.Text, Undecided: item.undecided})
 	}
 	for i, f := range about {
-		tags := make([]string, 0, min(len(f.tags), mostListed))
-		for tag := range f.tags {
-			tags = append(tags, clip(tag, mostLabel))
+		tags := make([]string, 0, min(len(f.Tags), mostListed))
+		for tag := range f.Tags {
+			tags = append(tags, words.Clip(tag, mostLabel))
 		}
 		slices.Sort(tags)
 		q.Videos = append(q.Videos, askedVideo{Ref: "v" + strconv.Itoa(i+1), Untrusted: untrusted{
-			Platform: f.platform, Creator: clip(f.creator, mostLabel), Text: clip(f.text, mostCaption),
-			Hashtags: tags[:min(len(tags), mostListed)], Sound: clip(f.sound, mostLabel),
-			Language: clip(f.declared, mostLabel), Seconds: f.duration,
+			Platform: f.Platform, Creator: words.Clip(f.Creator, mostLabel), Text: words.Clip(f.Written, mostCaption),
+			Hashtags: tags[:min(len(tags), mostListed)], Sound: words.Clip(f.Sound, mostLabel),
+			Language: words.Clip(f.Declared, mostLabel), Seconds: f.Duration,
 		}})
 	}
 	return q

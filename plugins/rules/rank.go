@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/internal/words"
 	"github.com/scrollery/scrollery/plugins/stage"
 )
@@ -52,7 +53,7 @@ func (c *compiler) terms(run stage.Run) []term {
 // asked about, whether the record breaks it. Nil if it said nothing.
 type opinion map[string]bool
 
-func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
+func (p *Program) judge(ref stage.Ref, f *facts.Facts, said opinion) stage.Verdict {
 	verdict := stage.Verdict{Ref: ref}
 	for _, group := range p.groups {
 		check := group.drops(f, said)
@@ -63,7 +64,7 @@ func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
 		if _, judged := said[check.Item]; judged && !check.exact() {
 			verdict.Reason = p.speaker.say("by model")
 		} else {
-			verdict.Reason = clip(p.speaker.with("dropped", p.speaker.sentence(*check))+p.speaker.otherwise(check, f), 500)
+			verdict.Reason = words.Clip(p.speaker.with("dropped", p.speaker.sentence(*check))+p.speaker.otherwise(check, f), 500)
 		}
 		return verdict
 	}
@@ -86,13 +87,13 @@ func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
 		}
 		if share := check.met(f); share > 0 {
 			verdict.Rank += 0.5 * share
-			reason += "; preferred: videos " + clip(speaker{}.phrases(check.Conditions, "and"), 120)
+			reason += "; preferred: videos " + words.Clip(speaker{}.phrases(check.Conditions, "and"), 120)
 		}
 	}
 	if said != nil {
 		reason = "the model sees no rule broken; " + reason
 	}
-	verdict.Reason = clip(reason, 500)
+	verdict.Reason = words.Clip(reason, 500)
 	return verdict
 }
 
@@ -100,7 +101,7 @@ func (p *Program) judge(ref stage.Ref, f *facts, said opinion) stage.Verdict {
 // no reason to drop what another of its group allows.
 func (p *Program) decidedInGroups(item openItem) bool {
 	for _, group := range p.groups {
-		if len(group.checks) > 1 && slices.ContainsFunc(group.checks, func(c Check) bool { return c.Item == item.Text && !c.exact() }) {
+		if len(group) > 1 && slices.ContainsFunc(group, func(c Check) bool { return c.Item == item.Text && !c.exact() }) {
 			return true
 		}
 	}
@@ -108,7 +109,7 @@ func (p *Program) decidedInGroups(item openItem) bool {
 }
 
 // otherwise is what the record says where it does not use the rule's own words.
-func (s speaker) otherwise(c *Check, f *facts) string {
+func (s speaker) otherwise(c *Check, f *facts.Facts) string {
 	var words []string
 	for _, condition := range c.Conditions {
 		if c.Effect != Drop || condition.Field != Text || condition.Not {
@@ -128,7 +129,7 @@ func (s speaker) otherwise(c *Check, f *facts) string {
 
 // met is which share of a preference a record meets: of several words, the words
 // that it has.
-func (c *Check) met(f *facts) float64 {
+func (c *Check) met(f *facts.Facts) float64 {
 	for _, condition := range c.Conditions {
 		if condition.holds(f) != yes {
 			return 0
@@ -149,7 +150,7 @@ func (c *Check) met(f *facts) float64 {
 // relevance is from 0 to 1: which weight of the query's words the record has,
 // where the three heaviest words together are all that is expected. A word in a
 // hashtag or the opening counts like one in the caption, a repeated one once.
-func (p *Program) relevance(f *facts) (score float64, found []string) {
+func (p *Program) relevance(f *facts.Facts) (score float64, found []string) {
 	if len(p.query) == 0 {
 		return 0, nil
 	}
@@ -179,11 +180,11 @@ func (p *Program) relevance(f *facts) (score float64, found []string) {
 }
 
 // inTag finds a word in a tag that runs words together: #homeespresso.
-func (p *Program) inTag(stem string, f *facts) bool {
+func (p *Program) inTag(stem string, f *facts.Facts) bool {
 	if len(stem) < 5 {
 		return false
 	}
-	for tag := range f.tags {
+	for tag := range f.Tags {
 		if len(tag) > len(stem) && strings.Contains(tag, stem) {
 			return true
 		}
@@ -192,20 +193,9 @@ func (p *Program) inTag(stem string, f *facts) bool {
 }
 
 // popularity is below 0.05, so that it only decides between equally relevant videos.
-func popularity(f *facts) float64 {
-	if f.metrics.Views == nil || *f.metrics.Views <= 0 {
+func popularity(f *facts.Facts) float64 {
+	if f.Metrics.Views == nil || *f.Metrics.Views <= 0 {
 		return 0
 	}
-	return 0.05 * math.Min(1, math.Log10(float64(*f.metrics.Views)+1)/11)
-}
-
-// clip shortens a text for people at a character's end.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && s[most]&0xC0 == 0x80 {
-		most--
-	}
-	return s[:most] + "…"
+	return 0.05 * math.Min(1, math.Log10(float64(*f.Metrics.Views)+1)/11)
 }

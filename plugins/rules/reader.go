@@ -70,13 +70,7 @@ func contradict(checks []Check) bool {
 	return false
 }
 
-func letters(cells []cell) string {
-	var out strings.Builder
-	for _, c := range cells {
-		out.WriteByte(c.class)
-	}
-	return out.String()
-}
+func letters(cells []cell) string { return string(mapped(cells, func(c cell) byte { return c.class })) }
 
 // cut leaves out comments and reasons, or gives cells the letter of the row.
 func (c *compiler) cut(cells []cell) []cell {
@@ -171,33 +165,32 @@ func nodes(cells []cell) (all []node) {
 	return all
 }
 
+// kindsOfParts are the classes of parts that have one of some letters and one of others.
+var kindsOfParts = []struct {
+	class        byte
+	some, others string
+}{
+	{'z', "z", "z"},
+	{'q', "@#PLIZQtw", "r"},
+	{'m', "@#PLIZQtw", "o"},
+	{'n', "@#PLIZQtw", "@#PLIZQtw"},
+	{'V', "BG", "opr"},
+	{'G', "G", "G"},
+	{'B', "B", "B"},
+	{'h', "H", "H"},
+	{'o', "op", "op"},
+}
+
 // parted is the node of a part; its class is 0 if the part says nothing.
 func parted(cells []cell) node {
 	all := letters(cells)
-	has := func(classes string) bool { return strings.ContainsAny(all, classes) }
-	bounds, names := has("BG"), has("@#PLIZQtw")
 	if m := judgement().FindStringSubmatchIndex(all); m != nil {
 		return node{'y', cells[:max(m[3], m[5])]}
 	}
-	switch {
-	case has("z"):
-		return node{'z', cells}
-	case names && has("r"):
-		return node{'q', cells}
-	case names && has("o"):
-		return node{'m', cells}
-	case names:
-		return node{'n', cells}
-	case bounds && has("opr"):
-		return node{'V', cells}
-	case bounds && has("G"):
-		return node{'G', cells}
-	case bounds:
-		return node{'B', cells}
-	case has("H"):
-		return node{'h', cells}
-	case has("op"):
-		return node{'o', cells}
+	for _, kind := range kindsOfParts {
+		if strings.ContainsAny(all, kind.some) && strings.ContainsAny(all, kind.others) {
+			return node{kind.class, cells}
+		}
 	}
 	return node{}
 }
@@ -205,11 +198,7 @@ func parted(cells []cell) node {
 // sentence makes checks of sentences that are about the same platforms.
 func (c *compiler) sentence(cells []cell, text string, prompt bool) (checks []Check, lost []string) {
 	all := nodes(cells)
-	var out strings.Builder
-	for _, n := range all {
-		out.WriteByte(n.class)
-	}
-	classes := out.String()
+	classes := string(mapped(all, func(n node) byte { return n.class }))
 	for at := 0; at < len(all); {
 		if strings.IndexByte(",&|.c:?-()", classes[at]) >= 0 {
 			at++

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 	"github.com/scrollery/scrollery/plugins/internal/lazy"
 	"github.com/scrollery/scrollery/plugins/internal/tables"
 	"github.com/scrollery/scrollery/plugins/stage/platforms"
@@ -145,11 +146,11 @@ func (s speaker) number(c Condition) string {
 var opposite = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 // part is the part of the text that Words and Characters count.
-func (c Condition) part() Part {
+func (c Condition) part() facts.Part {
 	if c.In != "" {
 		return c.In
 	}
-	return map[Field]Part{Words: Hook, Characters: Caption}[c.Field]
+	return map[Field]facts.Part{Words: facts.Hook, Characters: facts.Caption}[c.Field]
 }
 
 // percent is a share in hundredths, without what binary fractions add to it.

@@ -10,12 +10,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/scrollery/scrollery/plugins/internal/facts"
 )
 
-// constants are the values of the string constants of a type in condition.go.
-func constants(t *testing.T, of string) (all []string) {
+// constants are the values of the string constants of a type in a file.
+func constants(t *testing.T, path, of string) (all []string) {
 	t.Helper()
-	file, err := parser.ParseFile(source.NewFileSet(), "condition.go", nil, 0)
+	file, err := parser.ParseFile(source.NewFileSet(), path, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +36,7 @@ func constants(t *testing.T, of string) (all []string) {
 		return true
 	})
 	if len(all) < 3 {
-		t.Fatalf("condition.go has the constants %v of %s, want more", all, of)
+		t.Fatalf("%s has the constants %v of %s, want more", path, all, of)
 	}
 	return all
 }
@@ -42,8 +44,8 @@ func constants(t *testing.T, of string) (all []string) {
 // kinds are conditions of every field, part, comparison and unit, and their negations.
 func kinds(t *testing.T) (all []Condition) {
 	t.Helper()
-	parts := append(constants(t, "Part"), "")
-	for _, name := range constants(t, "Field") {
+	parts := append(constants(t, "../internal/facts/facts.go", "Part"), "")
+	for _, name := range constants(t, "condition.go", "Field") {
 		field := Field(name)
 		var of []Condition
 		switch field {
@@ -65,7 +67,7 @@ func kinds(t *testing.T) (all []Condition) {
 				for _, n := range []float64{0.5, 1, 12345} {
 					for _, part := range parts {
 						if c.Op, c.Number, c.At = op, n, noon; part == "" || field == Text || field == Words || field == Characters {
-							c.In = Part(part)
+							c.In = facts.Part(part)
 							all = append(all, c)
 							c.Not = true
 							all = append(all, c)
@@ -84,7 +86,7 @@ func TestEveryKindOfCheckHasASentenceInEachLanguage(t *testing.T) {
 	t.Parallel()
 	en, de := speakerOf("en"), speakerOf("de")
 	foreign := regexp.MustCompile(`\b(videos? (with|on|in|by|of|that|whose|tagged|posted)|with|the|than|least|most|drops|keeps|mentions?)\b`)
-	for _, effect := range constants(t, "Effect") {
+	for _, effect := range constants(t, "condition.go", "Effect") {
 		for _, c := range kinds(t) {
 			check := Check{Effect: Effect(effect), Conditions: []Condition{c}, Unless: []Condition{c}}
 			english, german := en.sentence(check), de.sentence(check)

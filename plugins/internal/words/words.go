@@ -213,3 +213,14 @@ func double(w string) string {
 	}
 	return w
 }
+
+// Clip shortens a text for people at a character's end.
+func Clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && s[most]&0xC0 == 0x80 {
+		most--
+	}
+	return s[:most] + "…"
+}
