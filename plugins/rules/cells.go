@@ -126,7 +126,7 @@ func (s *celler) step() {
 	switch {
 	case t.kind == mark:
 		s.at++ // one that means nothing
-	case t.kind == word && !s.in("degree", t.text) && !(s.in("size", t.text) && s.sized()) && (!s.in("unbound", t.text) || s.key("cell", s.behind(1).text) == "o") && (s.in("noise", t.text) || s.in("idle", t.text) || s.in("place", t.text)):
+	case t.kind == word && !(len(s.run) > 0 && len(s.held) == 0 && s.in("tailing", t.text)) && !s.in("degree", t.text) && !(s.in("size", t.text) && s.sized()) && (!s.in("unbound", t.text) || s.key("cell", s.behind(1).text) == "o") && (s.in("noise", t.text) || s.in("idle", t.text) || s.in("place", t.text)):
 		if len(s.run) > 0 {
 			s.held = append(s.held, t)
 		} else {
