@@ -32,13 +32,16 @@ type runs struct {
 	subject   string
 	none      bool
 	subjects  map[int64]string
+	gone      []int64 // scrolls that were deleted since
 	completed []int64
 	imports   map[int64][]int64
 }
 
 func (r *runs) Subject(context.Context) (string, bool, error) { return r.subject, !r.none, nil }
 
-func (r *runs) SubjectOf(_ context.Context, id int64) (string, error) { return r.subjects[id], nil }
+func (r *runs) SubjectOf(_ context.Context, id int64) (subject string, found bool, err error) {
+	return r.subjects[id], !slices.Contains(r.gone, id), nil
+}
 
 func (r *runs) DeleteVideos(context.Context, *store.Tx, []stage.Ref) error { return nil }
 

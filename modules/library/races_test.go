@@ -292,3 +292,41 @@ func TestACreatorWithoutVideosIsNotKept(t *testing.T) {
 		}
 	})
 }
+
+// TestAnUndoOutlivesItsScroll undoes a deletion whose scroll is gone, as those of an account that is
+// being deleted: the videos come back, and the scroll does not.
+func TestAnUndoOutlivesItsScroll(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, clips(3, "moka", 1000)...)
+		b.scroll(2, now+day, clips(2, "brew", 1000)...)
+		d := b.remove(removal.Order{SourceID: "feed"})
+		b.settled()
+		b.runs.gone = []int64{1}
+		if undone := b.undo(d.ID); undone.Status != "undone" || b.count("videos") != 5 {
+			t.Errorf("got %+v and %d videos, want the deletion undone and 5", undone, b.count("videos"))
+		}
+		if got := b.count("library_runs WHERE scroll_id = 2"); got != 1 || b.count("library_runs") != 1 {
+			t.Errorf("got %d runs of the scroll that is there among %d, want it alone", got, b.count("library_runs"))
+		}
+		if err := b.Score(b.ctx, 1); err != nil {
+			t.Errorf("the scores of a scroll that is gone: got %v, want no error", err)
+		}
+	})
+}
+
+// TestAVideoIsDeletedWhileItIsRead deletes a video between the reads of its row and of its document.
+func TestAVideoIsDeletedWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, clips(2, "moka", 1000)...)
+		id := b.idOf("moka-1")
+		before(b, "FROM video_docs", func() { b.remove(removal.Order{VideoID: id}) })
+		body, err := b.explainer.Video(b.ctx, id)
+		if err != nil || !strings.HasPrefix(string(body), `{"found":false,"video":null`) {
+			t.Errorf("got %s, %v; want no video", body, err)
+		}
+	})
+}

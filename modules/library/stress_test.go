@@ -34,7 +34,9 @@ type sharedRuns struct {
 	imported  map[int64]int64 // scroll by import
 }
 
-func (r *sharedRuns) SubjectOf(context.Context, int64) (string, error) { return r.subject, nil }
+func (r *sharedRuns) SubjectOf(context.Context, int64) (subject string, found bool, err error) {
+	return r.subject, true, nil
+}
 
 func (r *sharedRuns) ScrollsOf(_ context.Context, id int64) (scrolls []int64, found, ended bool, err error) {
 	r.mu.Lock()

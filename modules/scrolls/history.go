@@ -53,13 +53,14 @@ func (h *History) CompletedOf(ctx context.Context, scrollIDs []int64) ([]int64, 
 	return completed, nil
 }
 
-// SubjectOf returns the canonicalId that a scroll of the tenant works for.
-func (h *History) SubjectOf(ctx context.Context, scrollID int64) (string, error) {
-	subject, err := subjectOf(ctx, h.db, scrollID)
+// SubjectOf returns the canonicalId that a scroll of the tenant works for; found is false if the
+// scroll is gone.
+func (h *History) SubjectOf(ctx context.Context, scrollID int64) (subject string, found bool, err error) {
+	subject, found, err = subjectOf(ctx, h.db, scrollID)
 	if err != nil {
-		return "", fmt.Errorf("subject of scroll %s: %w", publicid.Format(publicid.Scroll, scrollID), err)
+		return "", false, fmt.Errorf("subject of scroll %s: %w", publicid.Format(publicid.Scroll, scrollID), err)
 	}
-	return subject, nil
+	return subject, found, nil
 }
 
 // CancelSubject cancels the tenant's active scrolls of a subject, of any if it is empty, with the

@@ -205,8 +205,11 @@ func TestCancelSubject(t *testing.T) {
 	if done := w.complete(fresh.ID); done.Status != Completed {
 		t.Errorf("%+v, want %v", done, Completed)
 	}
-	if subject, err := w.history.SubjectOf(tenant(), fresh.ID); err != nil || subject != "website:tea.co" {
-		t.Errorf(`subject: got %q, error %v; want website:tea.co`, subject, err)
+	if subject, found, err := w.history.SubjectOf(tenant(), fresh.ID); err != nil || !found || subject != "website:tea.co" {
+		t.Errorf(`subject: got %q, found %t, error %v; want website:tea.co`, subject, found, err)
+	}
+	if subject, found, err := w.history.SubjectOf(tenant(), fresh.ID+1); err != nil || found || subject != "" {
+		t.Errorf(`subject of a scroll that is gone: got %q, found %t, error %v; want none`, subject, found, err)
 	}
 }
 

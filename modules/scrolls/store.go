@@ -122,8 +122,12 @@ func (s *Service) owner(ctx context.Context, id int64) (account int64, ok bool, 
 // equal reports whether a watcher would see no difference.
 func equal(a, b *Scroll) bool { return reflect.DeepEqual(a, b) }
 
-func subjectOf(ctx context.Context, db *store.DB, id int64) (string, error) {
-	return db.Ent().Scroll.Query().Where(scroll.ID(id)).Select(scroll.FieldSubject).String(ctx)
+func subjectOf(ctx context.Context, db *store.DB, id int64) (subject string, found bool, err error) {
+	subject, err = db.Ent().Scroll.Query().Where(scroll.ID(id)).Select(scroll.FieldSubject).String(ctx)
+	if ent.IsNotFound(err) {
+		return "", false, nil
+	}
+	return subject, err == nil, err
 }
 
 // completedOf returns those of the scrolls that are completed.

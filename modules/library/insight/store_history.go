@@ -36,6 +36,9 @@ func (s *Service) Video(ctx context.Context, id string) ([]byte, error) {
 		return none, err
 	}
 	texts, err := s.DB.Ent().VideoDoc.Query().Where(videodoc.ID(number)).Only(ctx)
+	if ent.IsNotFound(err) { // it was deleted since its row was read
+		return none, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the document of video %d: %w", number, err)
 	}

@@ -35,8 +35,9 @@ import (
 type Scrolls interface {
 	// CompletedOf returns those of the scrolls that are completed, in any order.
 	CompletedOf(ctx context.Context, scrollIDs []int64) ([]int64, error)
-	// SubjectOf returns the subject that a scroll works for.
-	SubjectOf(ctx context.Context, scrollID int64) (string, error)
+	// SubjectOf returns the subject that a scroll works for; found is false if the scroll is gone,
+	// as those of an account that is being deleted.
+	SubjectOf(ctx context.Context, scrollID int64) (subject string, found bool, err error)
 }
 
 // Service scores libraries. It is safe for concurrent use.

@@ -106,9 +106,9 @@ func (s *Service) rerun(ctx context.Context, after int64) (next int64, done bool
 	if err != nil || len(completed) == 0 {
 		return scroll.Int64, false, err
 	}
-	subject, err := s.scrolls.SubjectOf(ctx, scroll.Int64)
-	if err != nil {
-		return 0, false, err
+	subject, found, err := s.scrolls.SubjectOf(ctx, scroll.Int64)
+	if err != nil || !found {
+		return scroll.Int64, false, err
 	}
 	return scroll.Int64, false, s.Trends.saveRun(ctx, subject, scroll.Int64)
 }

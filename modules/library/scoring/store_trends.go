@@ -40,8 +40,8 @@ func renderTrend(t *score.Trend) (string, error) {
 
 // scoreTrends measures the trends of the scroll's subject.
 func (tr *Trends) scoreTrends(ctx context.Context, scrollID int64) error {
-	subject, err := tr.scrolls.SubjectOf(ctx, scrollID)
-	if err != nil {
+	subject, found, err := tr.scrolls.SubjectOf(ctx, scrollID)
+	if err != nil || !found {
 		return err
 	}
 	if err := tr.saveRun(ctx, subject, scrollID); err != nil {

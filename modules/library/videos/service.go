@@ -24,8 +24,9 @@ type Workspace interface {
 
 // Scrolls is the need of the research runs.
 type Scrolls interface {
-	// SubjectOf returns the subject that a scroll works for.
-	SubjectOf(ctx context.Context, scrollID int64) (string, error)
+	// SubjectOf returns the subject that a scroll works for; found is false if the scroll is gone,
+	// as those of an account that is being deleted.
+	SubjectOf(ctx context.Context, scrollID int64) (subject string, found bool, err error)
 	// DeleteVideos deletes what scrolls keep of videos, in the transaction.
 	DeleteVideos(ctx context.Context, tx *store.Tx, refs []stage.Ref) error
 	// EraseHandle takes a creator out of what scrolls say of their seeds.

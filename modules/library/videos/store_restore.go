@@ -46,8 +46,12 @@ func (s Deletions) RestoreSome(ctx context.Context, deletion int64) (restored in
 		}
 	}
 	for scroll := range subjects {
-		if subjects[scroll], err = s.videos.scrolls.SubjectOf(ctx, scroll); err != nil {
+		subject, found, err := s.videos.scrolls.SubjectOf(ctx, scroll)
+		if err != nil {
 			return 0, err
+		}
+		if subjects[scroll] = subject; !found {
+			delete(subjects, scroll)
 		}
 	}
 	err = s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
@@ -358,8 +362,8 @@ func (s Deletions) restoreCreators(ctx context.Context, tx *store.Tx, copies []c
 	return rows, s.videos.saveFollowers(ctx, tx, read)
 }
 
-// restoreRuns adds the runs of scrolls that nothing was left of. They are read again before
-// trends are made of them.
+// restoreRuns adds the runs of scrolls that nothing was left of, but of those that are gone. They
+// are read again before trends are made of them.
 func (s Deletions) restoreRuns(ctx context.Context, tx *store.Tx, observed []*ent.Observation, subjects map[int64]string) error {
 	account, err := Account(ctx)
 	if err != nil {
@@ -375,9 +379,9 @@ func (s Deletions) restoreRuns(ctx context.Context, tx *store.Tx, observed []*en
 	}
 	var creates []*ent.LibraryRunCreate
 	for _, o := range observed {
-		if !made[o.ScrollID] {
+		if subject, found := subjects[o.ScrollID]; found && !made[o.ScrollID] {
 			made[o.ScrollID] = true
-			creates = append(creates, tx.Ent().LibraryRun.Create().SetID(s.videos.db.NewID()).SetAccountID(account).SetSubject(subjects[o.ScrollID]).
+			creates = append(creates, tx.Ent().LibraryRun.Create().SetID(s.videos.db.NewID()).SetAccountID(account).SetSubject(subject).
 				SetScrollID(o.ScrollID).SetFirstAt(o.ObservedAt).SetLastAt(o.ObservedAt))
 		}
 	}
