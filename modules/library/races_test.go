@@ -245,6 +245,44 @@ func TestAReceiptCountsAnAccountOnce(t *testing.T) {
 	})
 }
 
+// TestAReceiptOfAnErasureThatWasCutCountsAnAccountOnce cuts one after it has counted an account of
+// whom another shows a further name, and has two processes go on with it.
+func TestAReceiptOfAnErasureThatWasCutCountsAnAccountOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		made := func(id, creatorID, handle string) stage.Record {
+			r := clip(id, handle, 1000)
+			r.CreatorID = creatorID
+			return r
+		}
+		b.scroll(1, now, made("first", "", "moka"), made("renamed", "77", "moka.lab"))
+		b.as(8).scroll(2, now, made("says", "77", "moka"))
+		erase := func(ctx context.Context) (*removal.Receipt, error) {
+			return b.removal.Erase(ctx, "tiktok", "moka", "", "a request")
+		}
+		cut := cutAt(b, 3, "UPDATE erasures SET")
+		if receipt, err := erase(cut); err == nil || cut.Err() == nil {
+			t.Fatalf("an erasure that is cut: got %+v, %v, want the error of the cut", receipt, err)
+		}
+		if got := b.count("erasures WHERE accounts = 1 AND finished_at = 0"); got != 1 || b.count("videos") != 2 {
+			t.Fatalf("when it was cut: got %d videos left, want 2, and one account counted", b.count("videos"))
+		}
+		before(b, "FROM libraries", func() {
+			if receipt, err := erase(b.ctx); err != nil || receipt.Accounts != 2 {
+				t.Errorf("another process: got %+v, %v; want 2 accounts", receipt, err)
+			}
+		})
+		receipt, err := erase(b.ctx)
+		if err != nil || receipt.Accounts != 2 || receipt.Videos != 3 {
+			t.Errorf("got %+v, %v; want 2 accounts and 3 videos", receipt, err)
+		}
+		if got := b.count("tombstones"); got != 0 {
+			t.Errorf("got %d marks after the erasure, want 0", got)
+		}
+	})
+}
+
 // TestDeletingASourceThatReadNothing looks for its first reading, and not at every video.
 func TestDeletingASourceThatReadNothing(t *testing.T) {
 	t.Parallel()

@@ -93,36 +93,28 @@ func (a *Again) Lift(ctx context.Context, account, deletion int64) error {
 
 // Delete deletes what the libraries have of the names, and returns how many videos that were.
 func (a *Again) Delete(ctx context.Context) (deleted int, err error) {
-	some := func(account int64) error {
-		n, err := a.deleteFrom(viewer.As(ctx, account))
+	some := func(ctx context.Context) error {
+		n, err := a.deleteFrom(ctx)
 		if deleted += n; err != nil {
-			return fmt.Errorf("delete again from the library of account %d: %w", account, err)
+			return fmt.Errorf("delete again from a library: %w", err)
 		}
 		return nil
 	}
 	if len(a.names) == 0 {
 		for _, account := range slices.Sorted(maps.Keys(a.accounts)) {
-			if err := some(account); err != nil {
-				return deleted, err
+			if err := some(viewer.As(ctx, account)); err != nil {
+				return deleted, fmt.Errorf("account %d: %w", account, err)
 			}
 		}
 		return deleted, nil
 	}
-	for after := int64(0); ; {
-		accounts, err := a.s.libraries(ctx, after)
-		if err != nil || len(accounts) == 0 {
-			return deleted, err
+	err = a.s.everyLibrary(ctx, func(ctx context.Context, _ int64) error {
+		if err := some(ctx); err != nil {
+			return err
 		}
-		for _, account := range accounts {
-			if err := some(account); err != nil {
-				return deleted, err
-			}
-			if err := a.s.deletions.EraseSuppressed(viewer.As(ctx, account), a.names); err != nil {
-				return deleted, err
-			}
-			after = account
-		}
-	}
+		return a.s.deletions.EraseSuppressed(ctx, a.names)
+	})
+	return deleted, err
 }
 
 // deleteFrom deletes from the tenant's library what is kept out of it.

@@ -3,8 +3,6 @@ package removal
 import (
 	"context"
 	"time"
-
-	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
 // Due is what the sweep of a source has before it.
@@ -25,29 +23,26 @@ func (s *Service) Due(ctx context.Context, now time.Time) (all []Due, err error)
 	for _, r := range s.retention {
 		all = append(all, Due{Source: r.Source})
 	}
-	for after := int64(0); len(all) > 0; {
-		accounts, err := s.libraries(ctx, after)
-		if err != nil || len(accounts) == 0 {
-			return all, err
-		}
-		for _, account := range accounts {
-			for i, r := range s.retention {
-				next, err := s.sweeps.Next(viewer.As(ctx, account), r)
-				if err != nil {
-					return nil, err
-				}
-				if next.IsZero() {
-					continue
-				}
-				if all[i].Next.IsZero() || next.Before(all[i].Next) {
-					all[i].Next = next
-				}
-				if now.Sub(next) > late {
-					all[i].Overdue++
-				}
-			}
-			after = account
-		}
+	if len(all) == 0 {
+		return all, nil
 	}
-	return all, nil
+	err = s.everyLibrary(ctx, func(ctx context.Context, _ int64) error {
+		for i, r := range s.retention {
+			next, err := s.sweeps.Next(ctx, r)
+			if err != nil {
+				return err
+			}
+			if next.IsZero() {
+				continue
+			}
+			if all[i].Next.IsZero() || next.Before(all[i].Next) {
+				all[i].Next = next
+			}
+			if now.Sub(next) > late {
+				all[i].Overdue++
+			}
+		}
+		return nil
+	})
+	return all, err
 }

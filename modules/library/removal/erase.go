@@ -36,8 +36,6 @@ type Receipt struct {
 type erasure struct {
 	id    int64
 	names videos.CreatorName
-	// counted are the accounts in the receipt: further names may show more of their videos.
-	counted map[int64]bool
 }
 
 // ErrNoName is the error of an erasure without a handle or an id.
@@ -59,7 +57,6 @@ func (s *Service) Erase(ctx context.Context, platform, handle, creatorID, reason
 		return nil, fmt.Errorf("erase a creator: %w", err)
 	}
 	s.kept.Flush(ctx)
-	e.counted = map[int64]bool{}
 	// Once more after the last that was found: a library may know another name of the creator.
 	for left := true; left; {
 		if err := s.videos.Tombstones.AwaitArchiving(viewer.System(ctx)); err != nil {
@@ -72,32 +69,25 @@ func (s *Service) Erase(ctx context.Context, platform, handle, creatorID, reason
 	if err := s.sweeps.CleanWords(ctx); err != nil {
 		return nil, fmt.Errorf("erase a creator: %w", err)
 	}
+	err = s.everyLibrary(ctx, func(ctx context.Context, _ int64) error { return s.videos.Tombstones.Unmark(ctx, e.id) })
+	if err != nil {
+		return nil, fmt.Errorf("erase a creator: %w", err)
+	}
 	return s.endErasure(viewer.System(ctx), e)
 }
 
 // erasePass goes through all libraries. found reports that one had a video or a further name.
 func (s *Service) erasePass(ctx context.Context, e *erasure) (found bool, err error) {
-	for after := int64(0); ; {
-		accounts, err := s.libraries(ctx, after)
-		if err != nil || len(accounts) == 0 {
-			return found, err
-		}
-		for _, account := range accounts {
-			some, err := s.eraseFrom(viewer.As(ctx, account), e)
-			if err != nil {
-				return found, fmt.Errorf("account %d: %w", account, err)
-			}
-			found, after = found || some, account
-		}
-	}
+	err = s.everyLibrary(ctx, func(ctx context.Context, _ int64) error {
+		some, err := s.eraseFrom(ctx, e)
+		found = found || some
+		return err
+	})
+	return found, err
 }
 
 // eraseFrom deletes the creator from the tenant's library.
 func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err error) {
-	account, err := videos.Account(ctx)
-	if err != nil {
-		return false, err
-	}
 	names, err := s.videos.Targets.WithNames(ctx, e.names)
 	if err != nil {
 		return false, err
@@ -121,8 +111,7 @@ func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err er
 		if err != nil {
 			return found, err
 		}
-		has := len(ids) > 0 || kept
-		if known, err := s.videos.Targets.Known(ctx, names); err != nil || !has && !known {
+		if known, err := s.videos.Targets.Known(ctx, names); err != nil || len(ids) == 0 && !kept && !known {
 			return found, err
 		}
 		found = true
@@ -138,12 +127,17 @@ func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err er
 			if err := s.deletions.DropCreators(ctx, tx, names); err != nil {
 				return err
 			}
-			return countErased(viewer.System(ctx), tx, e.id, n+more, readings, has && last && !e.counted[account])
+			first := false
+			if n+more > 0 { // further names may show more of an account's videos
+				if first, err = s.videos.Tombstones.Mark(ctx, tx, e.id); err != nil {
+					return err
+				}
+			}
+			return countErased(viewer.System(ctx), tx, e.id, n+more, readings, first)
 		})
 		if err != nil {
 			return found, err
 		}
-		e.counted[account] = e.counted[account] || has && last
 		s.kept.Flush(ctx)
 		if err := rest(ctx); err != nil {
 			return found, err

@@ -71,11 +71,10 @@ func (s *Service) saveNames(ctx context.Context, e *erasure) error {
 	})
 }
 
-// countErased adds what the transaction deletes; last with the last videos of an account that is
-// not counted.
-func countErased(ctx context.Context, tx *store.Tx, id int64, videos, readings int, last bool) error {
+// countErased adds what the transaction deletes; first of an account that is not counted.
+func countErased(ctx context.Context, tx *store.Tx, id int64, videos, readings int, first bool) error {
 	change := tx.Ent().Erasure.UpdateOneID(id).AddVideos(videos).AddReadings(readings)
-	if last {
+	if first {
 		change.AddAccounts(1)
 	}
 	return change.Exec(ctx)
@@ -101,11 +100,22 @@ func (s *Service) endErasure(ctx context.Context, e *erasure) (*Receipt, error) 
 	return &r, err
 }
 
-// libraries are the accounts with a library after one, in their order, some at a time.
-func (s *Service) libraries(ctx context.Context, after int64) (accounts []int64, err error) {
-	accounts, err = store.Query[int64](ctx, s.db.HotTenantless(`SELECT {owner} FROM libraries WHERE {owner} > $1 ORDER BY {owner} LIMIT 500`, "an erasure goes through the libraries of all tenants"), after)
-	if err != nil {
-		return nil, fmt.Errorf("list libraries: %w", err)
+// everyLibrary calls do with each account that has a library, in their order and as that account.
+func (s *Service) everyLibrary(ctx context.Context, do func(ctx context.Context, account int64) error) error {
+	some := s.db.HotTenantless(`SELECT {owner} FROM libraries WHERE {owner} > $1 ORDER BY {owner} LIMIT 500`, "an erasure goes through the libraries of all tenants")
+	for after := int64(0); ; {
+		accounts, err := store.Query[int64](ctx, some, after)
+		if err != nil {
+			return fmt.Errorf("list libraries: %w", err)
+		}
+		if len(accounts) == 0 {
+			return nil
+		}
+		for _, account := range accounts {
+			if err := do(viewer.As(ctx, account), account); err != nil {
+				return fmt.Errorf("account %d: %w", account, err)
+			}
+			after = account
+		}
 	}
-	return accounts, nil
 }

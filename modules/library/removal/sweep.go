@@ -27,17 +27,8 @@ func (s *Service) Sweep(ctx context.Context, now time.Time) error {
 			more = append(more, account)
 		}
 	}
-	for after := int64(0); ; {
-		accounts, err := s.libraries(ctx, after)
-		if err != nil || len(accounts) == 0 {
-			failed = append(failed, err)
-			break
-		}
-		for _, account := range accounts {
-			some(account)
-			after = account
-		}
-	}
+	err := s.everyLibrary(ctx, func(_ context.Context, account int64) error { some(account); return nil })
+	failed = append(failed, err)
 	for len(more) > 0 && ctx.Err() == nil {
 		accounts := more
 		more = nil

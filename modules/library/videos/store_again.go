@@ -71,7 +71,8 @@ func (s Tombstones) note(ctx context.Context, tx *store.Tx, lines func(v *vault,
 
 // BuryAgain adds tombstones of a deletion that the log of removals knows.
 func (s Tombstones) BuryAgain(ctx context.Context, tx *store.Tx, deletion int64, hashes []string, at int64) error {
-	return s.addTombstones(ctx, tx, deletion, hashes, at, nil)
+	_, err := s.addTombstones(ctx, tx, deletion, hashes, at, nil)
+	return err
 }
 
 // SuppressAgain keeps hashes out of all libraries that the log of removals knows.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/ent/deletedvideo"
+	"github.com/scrollery/scrollery/ent/tombstone"
 	"github.com/scrollery/scrollery/modules/kernel/removals"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/library/score"
@@ -141,4 +142,31 @@ func (s Tombstones) EraseKept(ctx context.Context, tx *store.Tx, c CreatorName) 
 		return 0, fmt.Errorf("erase what is kept for an undo: %w", err)
 	}
 	return byCreator + byHandle, nil
+}
+
+// Mark notes in the tenant's library, in the transaction, that an erasure counts the account; first
+// is false if it did before. The mark is a tombstone that keeps nothing out, so that it outlasts an
+// erasure that is cut off, and goes with the account.
+func (s Tombstones) Mark(ctx context.Context, tx *store.Tx, erasure int64) (first bool, err error) {
+	v, err := s.vault.open()
+	if err != nil {
+		return false, err
+	}
+	added, err := s.addTombstones(ctx, tx, erasure, []string{v.ofErasure(erasure)}, time.Now().UnixMilli(), nil)
+	return added > 0, err
+}
+
+// Unmark removes the mark of an erasure from the tenant's library.
+func (s Tombstones) Unmark(ctx context.Context, erasure int64) error {
+	marked, err := s.db.Ent().Tombstone.Query().Where(tombstone.DeletionID(erasure)).Exist(ctx)
+	if err == nil && marked {
+		err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
+			_, err := s.Lift(ctx, tx, erasure)
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("remove the mark of an erasure: %w", err)
+	}
+	return nil
 }

@@ -72,26 +72,28 @@ func (s Tombstones) buried(ctx context.Context, tx *store.Tx, hashes []string, f
 // bury adds tombstones, and says so to the log of removals. What has one keeps it.
 func (s Tombstones) bury(ctx context.Context, tx *store.Tx, deletion int64, hashes []string) error {
 	at := time.Now().UnixMilli()
-	return s.addTombstones(ctx, tx, deletion, hashes, at, func(rows [][]any) error { return s.noteBuried(ctx, tx, deletion, at, rows) })
+	_, err := s.addTombstones(ctx, tx, deletion, hashes, at, func(rows [][]any) error { return s.noteBuried(ctx, tx, deletion, at, rows) })
+	return err
 }
 
-// addTombstones adds tombstones. added, if there is one, is called with the rows of each statement,
-// of which those are there that had none.
-func (s Tombstones) addTombstones(ctx context.Context, tx *store.Tx, deletion int64, hashes []string, at int64, added func(rows [][]any) error) error {
+// addTombstones adds tombstones, and returns how many had none. added, if there is one, is called
+// with the rows of each statement, of which those are there that had none.
+func (s Tombstones) addTombstones(ctx context.Context, tx *store.Tx, deletion int64, hashes []string, at int64, added func(rows [][]any) error) (count int, err error) {
 	for part := range slices.Chunk(hashes, videosAtOnce) {
 		rows := make([][]any, len(part))
 		for i, hash := range part {
 			rows[i] = []any{s.db.NewID(), hash, deletion, at}
 		}
-		_, err := s.db.Hot(`INSERT INTO tombstones ({owner}, id, hash, deletion_id, created_at) VALUES {rows:1} ON CONFLICT ({owner}, hash) DO NOTHING`).ExecIn(ctx, tx, rows)
+		n, err := s.db.Hot(`INSERT INTO tombstones ({owner}, id, hash, deletion_id, created_at) VALUES {rows:1} ON CONFLICT ({owner}, hash) DO NOTHING`).ExecIn(ctx, tx, rows)
 		if err == nil && added != nil {
 			err = added(rows)
 		}
 		if err != nil {
-			return fmt.Errorf("add tombstones: %w", err)
+			return count, fmt.Errorf("add tombstones: %w", err)
 		}
+		count += int(n)
 	}
-	return nil
+	return count, nil
 }
 
 // BuryCreator adds tombstones for a creator by all the names that the library knows.

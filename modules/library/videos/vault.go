@@ -3,6 +3,7 @@ package videos
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -55,6 +56,11 @@ func (v *vault) ofVideo(ref stage.Ref) string {
 // ofCreator is the hash of a creator by a key of the table of creators, `id:…` or `handle:…`.
 func (v *vault) ofCreator(platform, key string) string {
 	return v.hasher.Hash("creator", platform, key)
+}
+
+// ofErasure is the hash of the mark by which an erasure counts an account.
+func (v *vault) ofErasure(id int64) string {
+	return v.hasher.Hash("erasure", strconv.FormatInt(id, 10))
 }
 
 // of are the hashes under which a tombstone keeps a record out: of the video, and of its
