@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/storetest"
 	"github.com/scrollery/scrollery/modules/library/removal"
@@ -279,6 +280,104 @@ func TestAReceiptOfAnErasureThatWasCutCountsAnAccountOnce(t *testing.T) {
 		}
 		if got := b.count("tombstones"); got != 0 {
 			t.Errorf("got %d marks after the erasure, want 0", got)
+		}
+	})
+}
+
+// TestAnUndoLiftsAllTombstones has another process lift the same ones at the same time.
+func TestAnUndoLiftsAllTombstones(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, clips(1100, "moka", 1000)...)
+		d := b.remove(removal.Order{SourceID: "feed"})
+		storetest.Exec(t, db, `DELETE FROM deleted_videos`) // it can not be brought back any more
+		storetest.Exec(t, db, `UPDATE deletions SET undo_until = 0`)
+		if got := b.count("tombstones"); got != 1100 {
+			t.Fatalf("got %d tombstones, want 1100", got)
+		}
+		other := func() {
+			err := db.Write(b.ctx, func(ctx context.Context, tx *store.Tx) error {
+				_, err := b.Tombstones.Lift(ctx, tx, d.ID)
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if db.Dialect() == store.Postgres {
+			before(b, "DELETE FROM tombstones", other)
+		} else {
+			before(b, "FROM deleted_videos", other) // it has one writer at a time
+		}
+		if undone := b.undo(d.ID); undone.Status != "undone" || b.count("tombstones") != 0 {
+			t.Errorf("got %+v and %d tombstones, want it undone and none", undone, b.count("tombstones"))
+		}
+	})
+}
+
+// TestUndosSideBySideLeaveNothing undoes the deletion of a video, which hands it to the deletion of its
+// creator, while that one is undone.
+func TestUndosSideBySideLeaveNothing(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, append(clips(1, "moka", 1000), clips(3, "brew", 500)...)...)
+		full := b.whole()
+		video := b.remove(removal.Order{VideoID: b.idOf("moka-0")})
+		creator := b.remove(removal.Order{Platform: "tiktok", Handle: "moka"})
+		ended := make(chan error, 1)
+		before(b, "UPDATE deleted_videos SET deletion_id", func() {
+			go func() {
+				_, err := b.removal.Undo(b.ctx, publicid.Format(publicid.Deletion, creator.ID))
+				ended <- err
+			}()
+			select { // it waits, or has ended and leaves nothing either
+			case err := <-ended:
+				ended <- err
+			case <-time.After(300 * time.Millisecond):
+			}
+		})
+		b.undo(video.ID)
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		b.ended(creator)
+		b.undo(creator.ID)
+		b.settled()
+		if diff := cmp.Diff(strings.Split(full, "\n"), strings.Split(b.whole(), "\n")); diff != "" {
+			t.Errorf("library after both undos (-before +got):\n%s", diff)
+		}
+		if got := b.count("tombstones") + b.count("deleted_videos"); got != 0 {
+			t.Errorf("got %d tombstones and copies, want 0", got)
+		}
+	})
+}
+
+// TestWhatIsCommittedHasNotFailed has calls fail after their deletion, or its undo, is committed: the
+// job ends it.
+func TestWhatIsCommittedHasNotFailed(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, clips(3, "moka", 1000)...)
+		away := func() { storetest.Exec(t, db, `ALTER TABLE tombstones RENAME TO away`) }
+		back := func() { storetest.Exec(t, db, `ALTER TABLE away RENAME TO tombstones`) }
+		before(b, "is_read", away)
+		d, err := b.removal.Delete(b.ctx, removal.Order{SourceID: "feed"})
+		if back(); err != nil || d == nil || d.Status != "running" {
+			t.Fatalf("a deletion: got %+v, %v; want one that goes on", d, err)
+		}
+		if d = b.ended(d); d.Status != "deleted" || b.count("videos") != 0 {
+			t.Fatalf("after the job: got %+v and %d videos, want none", d, b.count("videos"))
+		}
+		before(b, "FROM deleted_videos", away)
+		undone, err := b.removal.Undo(b.ctx, publicid.Format(publicid.Deletion, d.ID))
+		if back(); err != nil || undone == nil || undone.Status != "undoing" {
+			t.Fatalf("an undo: got %+v, %v; want one that goes on", undone, err)
+		}
+		if d = b.ended(undone); d.Status != "undone" || b.count("videos") != 3 {
+			t.Errorf("after the job: got %+v and %d videos, want 3", d, b.count("videos"))
 		}
 	})
 }

@@ -202,12 +202,20 @@ func (s *Service) Delete(ctx context.Context, o Order) (*Deletion, error) {
 	if err != nil || d == nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Patience)
+	return asFar(ctx, s, d, s.finish), nil
+}
+
+// asFar is what has become of a deletion, or an undo, that is committed with its job, once the call
+// has done what it can of it. It is no failure of the call where that ends: the job does the rest,
+// and says why it could not.
+func asFar(ctx context.Context, s *Service, d *Deletion, do func(context.Context, *Deletion) error) *Deletion {
+	part, cancel := context.WithTimeout(ctx, s.Patience)
 	defer cancel()
-	if err := s.finish(ctx, d); err != nil && ctx.Err() == nil {
-		return nil, err
+	_ = do(part, d)
+	if now, err := s.load(context.WithoutCancel(ctx), d.ID); err == nil && now != nil {
+		return now
 	}
-	return s.load(context.WithoutCancel(ctx), d.ID)
+	return d
 }
 
 // begin stores a deletion with its job, and deletes a single video in the same transaction.
@@ -363,12 +371,7 @@ func (s *Service) Undo(ctx context.Context, id string) (*Deletion, error) {
 	if err != nil || d == nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Patience)
-	defer cancel()
-	if err := s.finishUndo(ctx, d); err != nil && ctx.Err() == nil {
-		return nil, err
-	}
-	return s.load(context.WithoutCancel(ctx), number)
+	return asFar(ctx, s, d, s.finishUndo), nil
 }
 
 // finishUndo brings back what is left of a deletion that is being undone.
@@ -376,25 +379,25 @@ func (s *Service) finishUndo(ctx context.Context, d *Deletion) error {
 	if d.Status != undoing {
 		return nil
 	}
-	for {
-		n, err := s.deletions.RestoreSome(videos.WithMore(ctx, true), d.ID)
-		if err != nil && !errors.Is(err, videos.ErrChanged) { // another process brings them back
-			return err
+	for more := true; more; {
+		for some := true; some; {
+			n, err := s.deletions.RestoreSome(videos.WithMore(ctx, true), d.ID)
+			if err != nil && !errors.Is(err, videos.ErrChanged) { // another process brings them back
+				return err
+			}
+			if some = n > 0 || err != nil; some {
+				if err := rest(ctx); err != nil {
+					return err
+				}
+			}
 		}
-		if n == 0 && err == nil {
-			break
+		err := s.deletions.ScoreNow(ctx)
+		if err == nil {
+			more, err = s.lift(ctx, d.ID)
 		}
-		if err := rest(ctx); err != nil {
+		if err != nil {
 			return err
 		}
 	}
-	if err := s.deletions.ScoreNow(ctx); err != nil {
-		return err
-	}
-	for {
-		lifted, err := s.lift(ctx, d.ID)
-		if err != nil || lifted == 0 {
-			return err
-		}
-	}
+	return nil
 }

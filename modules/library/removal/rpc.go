@@ -59,6 +59,7 @@ func (s *Service) deleteFromLibrary(ctx context.Context, req *pb.DeleteFromLibra
 		return nil, err
 	}
 	answer := &pb.DeleteFromLibraryResponse{Outcome: "not_found"}
+	deletes := false
 	if req.GetDryRun() {
 		n, readings, found, err := s.Count(ctx, order)
 		if err != nil {
@@ -70,12 +71,16 @@ func (s *Service) deleteFromLibrary(ctx context.Context, req *pb.DeleteFromLibra
 	} else if d, err := s.Delete(ctx, order); err != nil {
 		return nil, err
 	} else if d != nil {
+		deletes = true
 		answer.Outcome, answer.Deletion, answer.Videos, answer.Readings = "deleted", d.message(), int32(d.Videos), int32(d.Readings)
 		if d.Status == running {
 			answer.Outcome = "deleting"
 		}
 	}
 	answer.ScoresPending, err = s.deletions.ScoresPending(ctx)
+	if err != nil && deletes { // which is committed: the call has not failed
+		answer.ScoresPending, err = true, nil
+	}
 	return answer, err
 }
 

@@ -101,12 +101,15 @@ func (s *Service) beginUndo(ctx context.Context, id int64) (d *Deletion, err err
 			return nil
 		}
 		d.Status = undoing
-		if err := s.videos.Tombstones.NoteLift(ctx, tx, id, s.now().UnixMilli()); err != nil {
-			return err
-		}
-		err := tx.Ent().Deletion.Update().Where(entdeletion.ID(id)).SetStatus(undoing).SetUpdatedAt(s.now().UnixMilli()).Exec(ctx)
+		n, err := tx.Ent().Deletion.Update().Where(entdeletion.ID(id), entdeletion.Status(deleted)).SetStatus(undoing).SetUpdatedAt(s.now().UnixMilli()).Save(ctx)
 		if err != nil {
 			return fmt.Errorf("undo deletion %d: %w", id, err)
+		}
+		if n == 0 {
+			return nil // another call began to, or has ended it: what follows finds out
+		}
+		if err := s.videos.Tombstones.NoteLift(ctx, tx, id, s.now().UnixMilli()); err != nil {
+			return err
 		}
 		return tx.Enqueue(ctx, store.Job{Kind: undoKind, Args: job{account, id}, RunAt: s.now().Add(2 * s.Patience), MaxAttempts: attempts})
 	})
@@ -116,19 +119,24 @@ func (s *Service) beginUndo(ctx context.Context, id int64) (d *Deletion, err err
 	return d, err
 }
 
-// lift removes some tombstones of a deletion, and ends its undo with the last ones.
-func (s *Service) lift(ctx context.Context, id int64) (lifted int, err error) {
-	err = s.db.Write(ctx, func(ctx context.Context, tx *store.Tx) error {
-		if lifted, err = s.videos.Tombstones.Lift(ctx, tx, id); err != nil || lifted > 0 {
+// lift removes some tombstones of a deletion, and ends its undo once there is none and nothing is
+// kept; more is false then. It holds the library: until then the undo of another deletion may hand
+// over videos.
+func (s *Service) lift(ctx context.Context, id int64) (more bool, err error) {
+	err = s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
+		if more, err = s.videos.Tombstones.Lift(ctx, tx, id); err != nil || more {
+			return err
+		}
+		if more, err = tx.Ent().DeletedVideo.Query().Where(deletedvideo.DeletionID(id)).Exist(ctx); err != nil || more {
 			return err
 		}
 		return tx.Ent().Deletion.Update().Where(entdeletion.ID(id), entdeletion.Status(undoing)).
 			SetStatus(undone).SetUndoUntil(0).SetUpdatedAt(s.now().UnixMilli()).Exec(ctx)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("lift tombstones: %w", err)
+		return false, fmt.Errorf("lift tombstones: %w", err)
 	}
-	return lifted, nil
+	return more, nil
 }
 
 // expiredAtOnce is how many kept videos one transaction deletes.

@@ -205,14 +205,15 @@ func (s Tombstones) liftVideos(ctx context.Context, tx *store.Tx, deletion int64
 	return err
 }
 
-// Lift removes some of the tombstones of a deletion, in the transaction, and returns how many;
-// none at the end.
-func (s Tombstones) Lift(ctx context.Context, tx *store.Tx, deletion int64) (lifted int, err error) {
+// Lift removes some of the tombstones of a deletion, in the transaction; more is false if there was
+// none. Others may lift the same ones at once, and leave the rest.
+func (s Tombstones) Lift(ctx context.Context, tx *store.Tx, deletion int64) (more bool, err error) {
 	ids, err := tx.Ent().Tombstone.Query().Where(tombstone.DeletionID(deletion)).Order(tombstone.ByID()).Limit(videosAtOnce).IDs(ctx)
 	if err != nil || len(ids) == 0 {
-		return 0, err
+		return false, err
 	}
-	return tx.Ent().Tombstone.Delete().Where(tombstone.IDIn(ids...)).Exec(viewer.ByIDs(ctx))
+	_, err = tx.Ent().Tombstone.Delete().Where(tombstone.IDIn(ids...)).Exec(viewer.ByIDs(ctx))
+	return true, err
 }
 
 // restore writes the rows of copies, and marks what is scored by them.
