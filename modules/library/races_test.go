@@ -382,6 +382,74 @@ func TestWhatIsCommittedHasNotFailed(t *testing.T) {
 	})
 }
 
+// TestReadingsOfAnImportStayOut undoes deletions of videos after an import that has readings of them was
+// undone or deleted: its readings stay out, and a video that has no other.
+func TestReadingsOfAnImportStayOut(t *testing.T) {
+	t.Parallel()
+	const first, imported = 1, 2
+	order := removal.Order{ImportID: publicid.Format(publicid.Import, 5)}
+	undone := func(b *bundle) *removal.Deletion {
+		err := b.Forget(b.ctx, []int64{imported}, func(context.Context, *store.Tx, int, int) error { return nil })
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		return nil
+	}
+	for name, c := range map[string]struct {
+		taken func(b *bundle) *removal.Deletion
+		back  int // videos after the undo of that
+	}{
+		"undone":  {undone, 3},
+		"deleted": {func(b *bundle) *removal.Deletion { return b.remove(order) }, 5},
+		"deleted and then undone": {func(b *bundle) *removal.Deletion {
+			d := b.remove(order)
+			undone(b)
+			return d
+		}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				made := func(db *store.DB) *bundle {
+					b := setup(t, db)
+					b.runs.imports = map[int64][]int64{5: {imported}}
+					b.scroll(first, now, clips(3, "moka", 1000)...)
+					again := clip("moka-0", "moka", 9000)
+					again.Metrics.ObservedAt = ptr(now + day)
+					b.scroll(imported, now+day, append(clips(2, "brought", 700), again)...)
+					return b
+				}
+				b, plain := made(db), made(another(t, db))
+				both := b.remove(removal.Order{VideoID: b.idOf("moka-0")})
+				alone := b.remove(removal.Order{VideoID: b.idOf("brought-0")})
+				d := c.taken(b)
+				b.undo(both.ID)
+				b.undo(alone.ID)
+				b.settled()
+				c.taken(plain)
+				plain.settled()
+				if diff := cmp.Diff(strings.Split(plain.whole(), "\n"), strings.Split(b.whole(), "\n")); diff != "" {
+					t.Errorf("library (-without the other deletions +got):\n%s", diff)
+				}
+				if got := b.count("observations WHERE scroll_id = 2"); got != 0 {
+					t.Errorf("got %d readings of the import, want 0", got)
+				}
+				var views string
+				b.rows(`SELECT doc FROM video_docs WHERE doc LIKE '%moka-0%'`, func(line string) { views = line })
+				if !strings.Contains(views, `"views":1000`) {
+					t.Errorf("got %s, want the views of the reading that is left", views)
+				}
+				if d != nil {
+					b.undo(d.ID)
+				}
+				if got := b.count("videos"); got != c.back {
+					t.Errorf("after the undo of the import's deletion: got %d videos, want %d", got, c.back)
+				}
+			})
+		})
+	}
+}
+
 // TestDeletingASourceThatReadNothing looks for its first reading, and not at every video.
 func TestDeletingASourceThatReadNothing(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,7 @@ type sharedRuns struct {
 	mu        sync.Mutex
 	completed map[int64]bool
 	imported  map[int64]int64 // scroll by import
+	undone    map[int64]bool  // scrolls of imports that were undone
 }
 
 func (r *sharedRuns) SubjectOf(context.Context, int64) (subject string, found bool, err error) {
@@ -108,7 +109,7 @@ func TestDeletionsMeetWork(t *testing.T) {
 func newCrowd(t *testing.T, db *store.DB, steps int) *crowd {
 	c := &crowd{
 		t: t, db: db, steps: steps, accounts: []int64{7, 8, 9}, ran: map[int64][]ran{},
-		runs: &sharedRuns{runs: runs{subject: "website:a.com"}, completed: map[int64]bool{}, imported: map[int64]int64{}},
+		runs: &sharedRuns{runs: runs{subject: "website:a.com"}, completed: map[int64]bool{}, imported: map[int64]int64{}, undone: map[int64]bool{}},
 	}
 	b := &bundle{t: t, db: db}
 	for range 2 {
@@ -265,6 +266,9 @@ func (c *crowd) removes(r *rand.Rand, account int64) {
 		}
 		deletions := videos.NewDeletions(l.Videos)
 		c.try("undo an import", deletions.Forget(ctx, []int64{scroll}, func(context.Context, *store.Tx, int, int) error { return nil }))
+		c.runs.mu.Lock()
+		c.runs.undone[scroll] = true
+		c.runs.mu.Unlock()
 		return
 	case 8, 9:
 		c.finish(l, account, c.any(r, account, `SELECT id FROM deletions WHERE {tenant} AND status IN ('running', 'undoing') ORDER BY id`))
@@ -453,6 +457,9 @@ WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM videos v WHERE v.id = e.id 
 		"runs without a reading": `library_runs k WHERE NOT EXISTS (SELECT 1 FROM observations o WHERE o.account_id = k.account_id AND o.scroll_id = k.scroll_id)`,
 	} {
 		c.none(what, "SELECT count(*) FROM "+query)
+	}
+	for scroll := range c.runs.undone {
+		c.none("readings of an import that was undone", fmt.Sprintf("SELECT count(*) FROM observations WHERE scroll_id = %d", scroll))
 	}
 	for _, account := range c.accounts {
 		ctx, v := c.as(account), c.processes[0].Videos

@@ -57,6 +57,9 @@ func (a *Again) Forget(ctx context.Context, account, deletion, scroll int64) err
 	undo, err := a.undoable(ctx, deletion)
 	for left := true; left && err == nil; {
 		err = a.s.videos.Hold(videos.WithMore(ctx, true), func(ctx context.Context, tx *store.Tx) error {
+			if err := a.s.videos.Tombstones.BuryScrolls(ctx, tx, deletion, []int64{scroll}); err != nil {
+				return err
+			}
 			n, readings, err := a.s.deletions.ForgetSome(ctx, tx, []int64{scroll}, videos.Removal{Deletion: deletion, Undo: undo})
 			if left = readings > 0; err != nil || !left {
 				return err

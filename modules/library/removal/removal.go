@@ -244,6 +244,9 @@ func (s *Service) begin(ctx context.Context, t *Target) (*Deletion, error) {
 				return err
 			}
 		}
+		if err := s.videos.Tombstones.BuryScrolls(ctx, tx, id, t.Scrolls); err != nil {
+			return err
+		}
 		if t.Video != 0 {
 			d.Videos, d.Readings, err = s.deletions.Delete(ctx, tx, []int64{t.Video}, videos.Removal{Deletion: id, Undo: true})
 			if found = d.Videos > 0; err != nil || !found {

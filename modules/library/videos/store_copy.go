@@ -50,6 +50,9 @@ type copied struct {
 	Frames   []*ent.Frame      `json:",omitempty"`
 	// Beside is what dependants keep of it.
 	Beside json.RawMessage `json:",omitempty"`
+
+	// fewer: it comes back without some of its readings.
+	fewer bool
 }
 
 // row is the row of the table videos, without a score: that follows from the others.

@@ -32,11 +32,16 @@ const forgottenAtOnce = 200
 
 // Forget deletes the readings of some scrolls, and the videos that no other scroll has read,
 // in short transactions. The others are as their remaining readings say, and scores are made
-// again in the background. Doing it twice changes nothing; counts is called in each
+// again in the background. No deletion brings them back that is undone later. Doing it twice changes nothing; counts is called in each
 // transaction with what it deleted.
 func (s Deletions) Forget(ctx context.Context, scrolls []int64, counts func(ctx context.Context, tx *store.Tx, videos, readings int) error) error {
-	for done := false; !done; {
+	for first, done := true, false; !done; first = false {
 		err := s.videos.Hold(WithMore(ctx, true), func(ctx context.Context, tx *store.Tx) error {
+			if first {
+				if err := s.videos.Tombstones.BuryScrolls(ctx, tx, 0, scrolls); err != nil {
+					return err
+				}
+			}
 			videos, readings, err := s.ForgetSome(ctx, tx, scrolls, Removal{})
 			if err != nil {
 				return err

@@ -1,6 +1,7 @@
 package videos
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -80,7 +81,10 @@ func (s Deletions) RestoreSome(ctx context.Context, deletion int64) (restored in
 		if len(welcome) == 0 {
 			return nil
 		}
-		return s.restore(ctx, tx, welcome, subjects)
+		if err := s.restore(ctx, tx, welcome, subjects); err != nil {
+			return err
+		}
+		return s.reread(ctx, tx, fewerOf(welcome))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("bring back %d videos: %w", len(ids), err)
@@ -90,7 +94,8 @@ func (s Deletions) RestoreSome(ctx context.Context, deletion int64) (restored in
 
 // keptOut sorts out copies of a deletion's videos that are kept out by something else: those of
 // erased creators go for good, and those of a later deletion, say of their creator, are that one's,
-// which can bring them back as long as it can be undone itself.
+// which can bring them back as long as it can be undone itself. Readings of an import that is undone
+// or deleted stay out; a video without any other is kept out with them.
 func (s Deletions) keptOut(ctx context.Context, tx *store.Tx, deletion int64, copies []copied) (welcome []copied, later map[int64][]copied, err error) {
 	if err := keepErasures(ctx, tx); err != nil {
 		return nil, nil, err
@@ -99,7 +104,7 @@ func (s Deletions) keptOut(ctx context.Context, tx *store.Tx, deletion int64, co
 	if err != nil {
 		return nil, nil, err
 	}
-	of, all := make([][]string, len(copies)), []string(nil)
+	of, all, scrolls := make([][]string, len(copies)), []string(nil), map[int64][]string{}
 	for i := range copies {
 		video, key := copies[i].Video, ""
 		if copies[i].Creator != nil {
@@ -107,6 +112,12 @@ func (s Deletions) keptOut(ctx context.Context, tx *store.Tx, deletion int64, co
 		}
 		of[i] = v.ofStored(stage.Ref{Platform: video.Platform, ExternalID: video.ExternalID}, video.Handle, video.HandleOnly != 0, key)
 		all = append(all, of[i]...)
+		for _, o := range copies[i].Readings {
+			if scrolls[o.ScrollID] == nil {
+				scrolls[o.ScrollID] = []string{v.ofScroll(o.ScrollID, false), v.ofScroll(o.ScrollID, true)}
+				all = append(all, scrolls[o.ScrollID]...)
+			}
+		}
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
@@ -118,20 +129,66 @@ func (s Deletions) keptOut(ctx context.Context, tx *store.Tx, deletion int64, co
 	if err != nil {
 		return nil, nil, err
 	}
+	keeper := func(hashes []string) (id int64, kept bool) {
+		for _, hash := range hashes {
+			if id, kept = by[hash]; kept {
+				return id, true
+			}
+		}
+		return 0, false
+	}
 	later = map[int64][]copied{}
 	for i := range copies {
 		if slices.ContainsFunc(of[i], func(hash string) bool { return erased[hash] }) {
 			continue
 		}
-		at := slices.IndexFunc(of[i], func(hash string) bool { return by[hash] != 0 })
+		id, kept := keeper(of[i])
+		if !kept {
+			id, kept = copies[i].leaveOut(func(scroll int64) (int64, bool) { return keeper(scrolls[scroll]) }, undoable)
+		}
 		switch {
-		case at < 0:
+		case !kept:
 			welcome = append(welcome, copies[i])
-		case undoable[by[of[i][at]]]:
-			later[by[of[i][at]]] = append(later[by[of[i][at]]], copies[i])
+		case undoable[id]:
+			later[id] = append(later[id], copies[i])
 		}
 	}
 	return welcome, later, nil
+}
+
+// leaveOut takes the readings out of a copy that a deletion, or 0, keeps out by their scroll. Where
+// that would be all of them it changes nothing, and returns what keeps the copy out with them: a
+// deletion that can be undone, if there is one.
+func (c *copied) leaveOut(keeper func(scroll int64) (id int64, kept bool), undoable map[int64]bool) (id int64, all bool) {
+	out := func(scroll int64) bool { _, kept := keeper(scroll); return kept }
+	left := slices.DeleteFunc(slices.Clone(c.Readings), func(o *ent.Observation) bool { return out(o.ScrollID) })
+	if len(left) == len(c.Readings) {
+		return 0, false
+	}
+	if len(left) == 0 {
+		for _, o := range c.Readings {
+			if by, _ := keeper(o.ScrollID); undoable[by] {
+				return by, true
+			}
+		}
+		return 0, true
+	}
+	c.Readings, c.fewer = left, true
+	c.Points = slices.DeleteFunc(c.Points, func(p *ent.ScorePoint) bool { return out(p.ScrollID) })
+	return 0, false
+}
+
+// fewerOf are the readings of those copies that come back without some, in the order of their times.
+func fewerOf(copies []copied) map[int64][]*ent.Observation {
+	of := map[int64][]*ent.Observation{}
+	for i := range copies {
+		if copies[i].fewer {
+			of[copies[i].Video.ID] = slices.SortedFunc(slices.Values(copies[i].Readings), func(a, b *ent.Observation) int {
+				return cmp.Or(cmp.Compare(a.ObservedAt, b.ObservedAt), cmp.Compare(a.ID, b.ID))
+			})
+		}
+	}
+	return of
 }
 
 // The states of a deletion that is not undone.
@@ -141,7 +198,8 @@ const (
 )
 
 // others are the deletions, but for one, that keep some of the hashes out, by hash, and which of
-// them can be undone. Those that are being undone keep nothing out any more.
+// them can be undone. Those that are being undone keep nothing out any more. An import that is undone
+// is of no deletion, 0.
 func (s Tombstones) others(ctx context.Context, tx *store.Tx, deletion int64, hashes []string) (by map[string]int64, undoable map[int64]bool, err error) {
 	by, undoable = map[string]int64{}, map[int64]bool{}
 	for part := range slices.Chunk(hashes, videosAtOnce) {
@@ -161,7 +219,7 @@ func (s Tombstones) others(ctx context.Context, tx *store.Tx, deletion int64, ha
 	if err != nil {
 		return nil, nil, fmt.Errorf("read deletions: %w", err)
 	}
-	stands := map[int64]bool{}
+	stands := map[int64]bool{0: true}
 	for _, row := range rows {
 		stands[row.ID], undoable[row.ID] = true, row.Status == DeletionRuns || row.UndoUntil > 0
 	}

@@ -96,6 +96,22 @@ func (s Tombstones) addTombstones(ctx context.Context, tx *store.Tx, deletion in
 	return count, nil
 }
 
+// BuryScrolls keeps what some scrolls read out of what other deletions bring back, in a transaction
+// that holds the library: until the deletion is undone, and for good if it is 0, as for an import
+// that is undone. The log of removals has scrolls of its own.
+func (s Tombstones) BuryScrolls(ctx context.Context, tx *store.Tx, deletion int64, scrolls []int64) error {
+	v, err := s.vault.open()
+	if err != nil {
+		return err
+	}
+	hashes := make([]string, len(scrolls))
+	for i, scroll := range scrolls {
+		hashes[i] = v.ofScroll(scroll, deletion != 0)
+	}
+	_, err = s.addTombstones(ctx, tx, deletion, hashes, time.Now().UnixMilli(), nil)
+	return err
+}
+
 // BuryCreator adds tombstones for a creator by all the names that the library knows.
 func (s Tombstones) BuryCreator(ctx context.Context, tx *store.Tx, deletion int64, c CreatorName) error {
 	v, err := s.vault.open()

@@ -63,6 +63,16 @@ func (v *vault) ofErasure(id int64) string {
 	return v.hasher.Hash("erasure", strconv.FormatInt(id, 10))
 }
 
+// ofScroll is the hash under which a deletion keeps what a scroll read out of what other deletions
+// bring back; an import that is undone, of no deletion, does so under one of its own.
+func (v *vault) ofScroll(id int64, deletion bool) string {
+	kind := "scroll"
+	if !deletion {
+		kind = "undone scroll"
+	}
+	return v.hasher.Hash(kind, strconv.FormatInt(id, 10))
+}
+
 // of are the hashes under which a tombstone keeps a record out: of the video, and of its
 // creator by id, by handle, and by a handle without an id.
 func (v *vault) of(r *stage.Record) []string {
