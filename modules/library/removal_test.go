@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -15,8 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/scrollery/scrollery/ent/migrate"
 	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/store"
 	"github.com/scrollery/scrollery/modules/kernel/store/jobs"
@@ -227,8 +229,8 @@ FROM score_points p JOIN videos v ON v.id = p.video_id AND v.account_id = 7 WHER
 					t.Error("no score has early views, want some of creators with few videos")
 				}
 				order := c.order(b)
-				if n, _, found, err := b.removal.Count(b.ctx, order); err != nil || !found || n != c.videos {
-					t.Errorf("dry run: got %d videos, found %t, %v; want %d", n, found, err, c.videos)
+				if n, found, err := b.removal.Count(b.ctx, order); err != nil || !found || n.Videos != c.videos || n.AtLeast {
+					t.Errorf("dry run: got %+v, found %t, %v; want all %d videos", n, found, err, c.videos)
 				}
 				check(t, "after a dry run", b.whole(), full)
 				d := b.remove(order)
@@ -242,7 +244,7 @@ FROM score_points p JOIN videos v ON v.id = p.video_id AND v.account_id = 7 WHER
 				}
 				b.settled()
 				want := never(t, another(t, db), c.without).whole()
-				if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(b.whole(), "\n")); diff != "" {
+				if diff := gocmp.Diff(strings.Split(want, "\n"), strings.Split(b.whole(), "\n")); diff != "" {
 					t.Errorf("library after the deletion (-never had it +got):\n%s", diff)
 				}
 				t.Run("tombstones keep it out until an undo brings it back", func(t *testing.T) {
@@ -254,10 +256,10 @@ FROM score_points p JOIN videos v ON v.id = p.video_id AND v.account_id = 7 WHER
 						t.Fatalf("undo: got %+v, want it undone", undone)
 					}
 					b.settled()
-					if diff := cmp.Diff(strings.Split(full, "\n"), strings.Split(b.whole(), "\n")); diff != "" {
+					if diff := gocmp.Diff(strings.Split(full, "\n"), strings.Split(b.whole(), "\n")); diff != "" {
 						t.Errorf("library after the undo (-before +got):\n%s", diff)
 					}
-					if diff := cmp.Diff(scored, points()); diff != "" {
+					if diff := gocmp.Diff(scored, points()); diff != "" {
 						t.Errorf("scores after the undo (-before +got):\n%s", diff)
 					}
 					if n := b.count("tombstones") + b.count("deleted_videos"); n != 0 {
@@ -327,7 +329,7 @@ func TestDeletionGoesOnAfterItWasCut(t *testing.T) {
 		until("library.undelete", "DELETE FROM deleted_videos", d, func() bool { return b.count("videos") == many+1 })
 		until("library.undelete", "none", d, func() bool { return b.count("deletions WHERE status = 'undone'") == 1 })
 		b.settled()
-		if diff := cmp.Diff(strings.Split(before, "\n"), strings.Split(b.whole(), "\n")); diff != "" {
+		if diff := gocmp.Diff(strings.Split(before, "\n"), strings.Split(b.whole(), "\n")); diff != "" {
 			t.Errorf("library after the undo (-before +got):\n%s", diff)
 		}
 	})
@@ -344,8 +346,8 @@ func TestDeletingAnImport(t *testing.T) {
 		again.Metrics.ObservedAt = ptr(now + day)
 		b.scroll(2, now+day, append(clips(4, "brought", 700), again)...)
 		order := removal.Order{ImportID: publicid.Format(publicid.Import, 5)}
-		if n, readings, found, err := b.removal.Count(b.ctx, order); err != nil || !found || n != 4 || readings != 5 {
-			t.Errorf("dry run: got %d videos and %d readings, found %t, %v; want 4 and 5", n, readings, found, err)
+		if n, found, err := b.removal.Count(b.ctx, order); err != nil || !found || n != (videos.Counted{Videos: 4, Readings: 5}) {
+			t.Errorf("dry run: got %+v, found %t, %v; want 4 videos and 5 readings", n, found, err)
 		}
 		d := b.remove(order)
 		if d.Videos != 4 || d.Readings != 5 || b.count("videos") != 3 || b.count("observations") != 3 {
@@ -359,6 +361,57 @@ func TestDeletingAnImport(t *testing.T) {
 			t.Errorf("an unknown import: got %+v, want nothing", missing)
 		}
 	})
+}
+
+// TestDryRunsOfMuchAreBounded counts what a source, an import and a creator have more of than a dry run
+// looks at.
+func TestDryRunsOfMuchAreBounded(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.runs.imports = map[int64][]int64{5: {2}}
+		b.scroll(1, now, clips(2, "moka", 1000)...)
+		b.scroll(2, now+day, clips(2, "brought", 700)...)
+		const most = 10_000
+		counted := func(name string, order removal.Order, want videos.Counted) {
+			t.Helper()
+			got, found, err := b.removal.Count(b.ctx, order)
+			if err != nil || !found || got != want {
+				t.Errorf("%s: got %+v, found %t, %v; want %+v", name, got, found, err, want)
+			}
+		}
+		source := removal.Order{SourceID: "feed"}
+		brought := removal.Order{ImportID: publicid.Format(publicid.Import, 5)}
+		creator := removal.Order{Platform: "tiktok", Handle: "brought"}
+		counted("few of a source", source, videos.Counted{Videos: 4, Readings: 4})
+		counted("few of an import", brought, videos.Counted{Videos: 2, Readings: 2})
+		counted("few of a creator", creator, videos.Counted{Videos: 2, Readings: 2})
+		b.multiply("observations", most/2, "scroll_id = 2", map[string]string{"observed_at": "observed_at + i"})
+		counted("many readings of an import", brought, videos.Counted{Videos: 1, Readings: most, AtLeast: true})
+		if got, _, err := b.removal.Count(b.ctx, source); err != nil || !got.AtLeast || got.Readings < most {
+			t.Errorf("many readings of a source: got %+v, %v; want at least %d", got, err, most)
+		}
+		b.multiply("videos", most/2, "handle = 'brought'", map[string]string{"external_id": "external_id || CAST(i AS TEXT)"})
+		if got, _, err := b.removal.Count(b.ctx, creator); err != nil || !got.AtLeast || got.Videos != most {
+			t.Errorf("many videos of a creator: got %+v, %v; want at least %d", got, err, most)
+		}
+	})
+}
+
+// multiply adds so many copies of the rows of a table, with ids of their own and other changes.
+func (b *bundle) multiply(table string, copies int, where string, changes map[string]string) {
+	b.t.Helper()
+	changes["id"] = "id + 1000 * i"
+	var names, values []string
+	for _, of := range migrate.Tables {
+		for _, column := range of.Columns {
+			if of.Name == table {
+				names, values = append(names, column.Name), append(values, cmp.Or(changes[column.Name], column.Name))
+			}
+		}
+	}
+	storetest.Exec(b.t, b.db, fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+INSERT INTO %s (%s) SELECT %s FROM %[2]s, n WHERE %[5]s`, copies, table, strings.Join(names, ", "), strings.Join(values, ", "), where))
 }
 
 // TestScoresWaitForNoCallThatEnded ends a call after its last transaction, before it lets scores

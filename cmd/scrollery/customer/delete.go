@@ -40,7 +40,7 @@ func (p *program) libraryDelete() *cobra.Command {
 				return errNothing
 			}
 			return c.show(got, func() error {
-				return c.out.Pairs("outcome", got.GetOutcome(), "videos", got.GetVideos(), "readings", got.GetReadings(),
+				return c.out.Pairs("outcome", got.GetOutcome(), "videos", atLeast(got, got.GetVideos()), "readings", atLeast(got, got.GetReadings()),
 					"deletion", got.GetDeletion().GetId(), "undo until", show.Millis(got.GetDeletion().GetUndoUntil()), "scores to come", got.GetScoresPending())
 			})
 		},
@@ -53,6 +53,14 @@ func (p *program) libraryDelete() *cobra.Command {
 	flags.StringVar(&source, "source", "", "the `ID` of a source, as youtube")
 	flags.BoolVar(&dryRun, "dry-run", false, "count what would be deleted, and delete nothing")
 	return command
+}
+
+// atLeast is a number of a deletion, with the word that there may be more.
+func atLeast(got *pb.DeleteFromLibraryResponse, n int32) any {
+	if got.GetAtLeast() {
+		return fmt.Sprintf("at least %d", n)
+	}
+	return n
 }
 
 func (p *program) libraryUndelete() *cobra.Command {

@@ -162,28 +162,22 @@ func (s *Service) find(ctx context.Context, o Order) (*Target, error) {
 
 // Count returns how many videos and readings a deletion would delete; found is false if there is
 // nothing of that name.
-func (s *Service) Count(ctx context.Context, o Order) (videos, readings int, found bool, err error) {
+func (s *Service) Count(ctx context.Context, o Order) (counted videos.Counted, found bool, err error) {
 	t, err := s.find(ctx, o)
 	if err != nil || t == nil {
-		return 0, 0, false, err
+		return videos.Counted{}, false, err
 	}
 	switch t.what() {
 	case ofVideo:
-		videos, readings, err = s.videos.Targets.CountVideo(ctx, t.Video)
+		counted, err = s.videos.Targets.CountVideo(ctx, t.Video)
 	case ofCreator:
-		videos, readings, err = s.videos.Targets.CountOfCreator(ctx, *t.Creator)
+		counted, err = s.videos.Targets.CountOfCreator(ctx, *t.Creator)
 	case ofImport:
-		videos, readings, err = s.videos.Targets.CountOfScrolls(ctx, t.Scrolls)
+		counted, err = s.videos.Targets.CountOfScrolls(ctx, t.Scrolls)
 	case ofSource:
-		var after stage.Ref
-		for done := false; err == nil && !done; {
-			var ids []int64
-			var n int
-			ids, n, after, done, err = s.videos.Targets.ReadBy(ctx, t.SourceID, after)
-			videos, readings = videos+len(ids), readings+n
-		}
+		counted, err = s.videos.Targets.CountReadBy(ctx, t.SourceID)
 	}
-	return videos, readings, err == nil && (videos > 0 || readings > 0), err
+	return counted, err == nil && (counted.Videos > 0 || counted.Readings > 0), err
 }
 
 // Delete deletes what an order names. It returns nil if there is nothing of that name; for a
@@ -353,7 +347,7 @@ func (s *Service) next(t Target) func(ctx context.Context) (ids []int64, last bo
 			return ids[:min(len(ids), videos.DeletedAtOnce)], len(ids) <= videos.DeletedAtOnce, err
 		case ofSource:
 			for len(found) == 0 && !ended && err == nil {
-				found, _, after, ended, err = s.videos.Targets.ReadBy(ctx, t.SourceID, after)
+				found, after, ended, err = s.videos.Targets.ReadBy(ctx, t.SourceID, after)
 			}
 			ids = found[:min(len(found), videos.DeletedAtOnce)]
 			found = found[len(ids):]

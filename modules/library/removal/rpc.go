@@ -61,11 +61,12 @@ func (s *Service) deleteFromLibrary(ctx context.Context, req *pb.DeleteFromLibra
 	answer := &pb.DeleteFromLibraryResponse{Outcome: "not_found"}
 	deletes := false
 	if req.GetDryRun() {
-		n, readings, found, err := s.Count(ctx, order)
+		counted, found, err := s.Count(ctx, order)
 		if err != nil {
 			return nil, err
 		}
-		if answer.Videos, answer.Readings = int32(n), int32(readings); found {
+		answer.Videos, answer.Readings, answer.AtLeast = int32(counted.Videos), int32(counted.Readings), counted.AtLeast
+		if found {
 			answer.Outcome = "counted"
 		}
 	} else if d, err := s.Delete(ctx, order); err != nil {

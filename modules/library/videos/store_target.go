@@ -122,34 +122,58 @@ func (s Targets) OfCreator(ctx context.Context, c CreatorName) ([]int64, error) 
 	return ids, nil
 }
 
+// Counted is how much a deletion would delete.
+type Counted struct {
+	Videos, Readings int
+	// AtLeast: there may be more.
+	AtLeast bool
+}
+
+// countedAtMost bounds the videos or readings that a count looks at, as its statements say.
+const countedAtMost = 10_000
+
+// looked is how many readings a count looked at, of a list of videos with the alias v.
+const looked = `CAST(COALESCE(SUM(v.looked), 0) AS BIGINT)`
+
+// readingsOfVideos is the count of readings of videos, by an index, of a list of ids with the alias v.
+const readingsOfVideos = `CAST(COALESCE(SUM((SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)), 0) AS BIGINT)`
+
 // CountOfCreator counts the videos of a creator, and their readings.
-func (s Targets) CountOfCreator(ctx context.Context, c CreatorName) (videos, readings int, err error) {
+func (s Targets) CountOfCreator(ctx context.Context, c CreatorName) (Counted, error) {
 	rows, err := s.rowsOf(ctx, c)
 	if err != nil {
-		return 0, 0, err
+		return Counted{}, err
 	}
-	return s.count(ctx, `SELECT COUNT(*) AS videos, CAST(COALESCE(SUM((SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)), 0) AS BIGINT) AS readings
-FROM videos v WHERE {tenant:v} AND v.creator_id IN ({list:1})`, rows)
+	return s.count(ctx, `SELECT COUNT(*) AS videos, `+readingsOfVideos+` AS readings, COUNT(*) AS looked
+FROM (SELECT a.id FROM videos a WHERE {tenant:a} AND a.creator_id IN ({list:1}) LIMIT 10000) v`, rows)
 }
 
 // CountVideo is 1 and the readings of a video, 0 if the library does not have it.
-func (s Targets) CountVideo(ctx context.Context, id int64) (videos, readings int, err error) {
-	return s.count(ctx, `SELECT COUNT(*) AS videos, CAST(COALESCE(SUM((SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id)), 0) AS BIGINT) AS readings
-FROM videos v WHERE +{tenant:v} AND v.id = $1`, id)
+func (s Targets) CountVideo(ctx context.Context, id int64) (Counted, error) {
+	return s.count(ctx, `SELECT COUNT(*) AS videos, `+readingsOfVideos+` AS readings, 0 AS looked FROM videos v WHERE +{tenant:v} AND v.id = $1`, id)
 }
 
 // CountOfScrolls counts the videos that only the scrolls read, and all that they read.
-func (s Targets) CountOfScrolls(ctx context.Context, scrolls []int64) (videos, readings int, err error) {
-	return s.count(ctx, `SELECT COUNT(DISTINCT CASE WHEN NOT EXISTS (SELECT 1 FROM observations a WHERE {tenant:a} AND a.video_id = o.video_id
-AND a.scroll_id NOT IN ({list:1})) THEN o.video_id END) AS videos, COUNT(*) AS readings FROM observations o WHERE {tenant:o} AND o.scroll_id IN ({list:1})`, scrolls)
+func (s Targets) CountOfScrolls(ctx context.Context, scrolls []int64) (Counted, error) {
+	return s.count(ctx, `SELECT COALESCE(SUM(CASE WHEN (SELECT COUNT(*) FROM observations a WHERE {tenant:a} AND a.video_id = v.id) = v.looked
+THEN 1 ELSE 0 END), 0) AS videos, `+looked+` AS readings, `+looked+` AS looked
+FROM (SELECT r.video_id AS id, COUNT(*) AS looked FROM (SELECT o.video_id FROM observations o WHERE {tenant:o} AND o.scroll_id IN ({list:1})
+LIMIT 10000) r GROUP BY r.video_id) v`, scrolls)
 }
 
-func (s Targets) count(ctx context.Context, text string, arg any) (videos, readings int, err error) {
-	counts, _, err := store.One[struct{ Videos, Readings int }](ctx, s.db.Hot(text), arg)
+// CountReadBy counts the videos that a source has read, and all readings of them.
+func (s Targets) CountReadBy(ctx context.Context, source string) (Counted, error) {
+	return s.count(ctx, `SELECT COUNT(*) AS videos, `+readingsOfVideos+` AS readings, `+looked+` AS looked
+FROM (SELECT r.video_id AS id, COUNT(*) AS looked FROM (SELECT o.video_id FROM observations o WHERE {tenant:o} AND o.stage = $1
+ORDER BY o.observed_at, o.video_id LIMIT 10000) r GROUP BY r.video_id) v`, source)
+}
+
+func (s Targets) count(ctx context.Context, text string, arg any) (Counted, error) {
+	counts, _, err := store.One[struct{ Videos, Readings, Looked int }](ctx, s.db.Hot(text), arg)
 	if err != nil {
-		return 0, 0, fmt.Errorf("count videos: %w", err)
+		return Counted{}, fmt.Errorf("count videos: %w", err)
 	}
-	return counts.Videos, counts.Readings, nil
+	return Counted{counts.Videos, counts.Readings, counts.Looked >= countedAtMost}, nil
 }
 
 // HasRead reports whether a source has read a video of the library.
@@ -163,25 +187,23 @@ func (s Targets) HasRead(ctx context.Context, source string) (found bool, err er
 
 // ReadBy are the videos that a source has read, among the next ones of the library after a
 // video; the zero Ref begins. next is the last one that was looked at; done at the end.
-func (s Targets) ReadBy(ctx context.Context, source string, after stage.Ref) (ids []int64, readings int, next stage.Ref, done bool, err error) {
+func (s Targets) ReadBy(ctx context.Context, source string, after stage.Ref) (ids []int64, next stage.Ref, done bool, err error) {
 	rows, err := store.Query[struct {
 		ID                   int64
 		Platform, ExternalID string
 		IsRead               bool
-		Readings             int
 	}](ctx, s.db.Hot(`SELECT v.id, v.platform, v.external_id,
-EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = v.id AND o.stage || '' = $1) AS is_read,
-(SELECT COUNT(*) FROM observations o WHERE {tenant:o} AND o.video_id = v.id) AS readings
+EXISTS (SELECT 1 FROM observations o WHERE {tenant:o} AND o.video_id = v.id AND o.stage || '' = $1) AS is_read
 FROM videos v WHERE {tenant:v} AND (v.platform, v.external_id) > ($2, $3) ORDER BY v.platform, v.external_id LIMIT 500`), source, after.Platform, after.ExternalID)
 	if err != nil {
-		return nil, 0, after, false, fmt.Errorf("find videos of a source: %w", err)
+		return nil, after, false, fmt.Errorf("find videos of a source: %w", err)
 	}
 	next = after
 	for _, row := range rows {
 		next = stage.Ref{Platform: row.Platform, ExternalID: row.ExternalID}
 		if row.IsRead {
-			ids, readings = append(ids, row.ID), readings+row.Readings
+			ids = append(ids, row.ID)
 		}
 	}
-	return ids, readings, next, len(rows) == 0, nil
+	return ids, next, len(rows) == 0, nil
 }

@@ -112,6 +112,7 @@ export const libraryMessages = {
   "delete.what": { en: "What", de: "Was" },
   "delete.one": { en: "This video", de: "Dieses Video" },
   "delete.all": { en: "All videos of {name} on {platform}", de: "Alle Videos von {name} auf {platform}" },
+  "delete.atLeast": { en: { one: "At least {n} video with {readings} readings would go.", other: "At least {n} videos with {readings} readings would go." }, de: { one: "Mindestens {n} Video mit {readings} Messungen würde verschwinden.", other: "Mindestens {n} Videos mit {readings} Messungen würden verschwinden." } },
   "delete.counts": { en: { one: "{n} video with {readings} readings would go.", other: "{n} videos with {readings} readings would go." }, de: { one: "{n} Video mit {readings} Messungen würde verschwinden.", other: "{n} Videos mit {readings} Messungen würden verschwinden." } },
   "delete.hint": { en: "Later scrolls will not collect it again. Archiving hides a video and keeps it.", de: "Spätere Scrolls sammeln es nicht wieder ein. Archivieren verbirgt ein Video und behält es." },
   "delete.allHint": { en: "Later scrolls will not collect this creator again. Archiving hides videos and keeps them.", de: "Spätere Scrolls sammeln diese Person nicht wieder ein. Archivieren verbirgt Videos und behält sie." },

@@ -42,7 +42,7 @@ export function Delete({ video, close, done }: Props) {
           <label class="choice"><input type="radio" name="what" checked={all} onChange={() => setAll(true)} /><span>{t("delete.all", { name: `@${handle.slice(0, 80)}`, platform: word("platform", video.platform) })}</span></label>
         </fieldset>
       )}
-      {counted ? <p role="status">{counted.outcome === "not_found" ? t("video.missing") : t("delete.counts", { n: counted.videos, readings: counted.readings })}</p> : count.busy && <Loading lines={1} />}
+      {counted ? <p role="status">{counted.outcome === "not_found" ? t("video.missing") : t(counted.atLeast ? "delete.atLeast" : "delete.counts", { n: counted.videos, readings: counted.readings })}</p> : count.busy && <Loading lines={1} />}
       <p class="hint">{t(all ? "delete.allHint" : "delete.hint")}</p>
       {[count.problem, remove.problem].map((problem) => problem && <ProblemView key={problem.message} problem={problem} />)}
       <div class="row">

@@ -133,6 +133,8 @@ type DeleteFromLibraryResponse struct {
 	Deletion *Deletion `protobuf:"bytes,4,opt,name=deletion" json:"deletion,omitempty"`
 	// Whether scores still count what was deleted.
 	ScoresPending bool `protobuf:"varint,5,opt,name=scores_pending,json=scoresPending" json:"scores_pending,omitempty"`
+	// Whether there may be more videos and readings: a dry run counts 10,000 of them at most.
+	AtLeast       bool `protobuf:"varint,6,opt,name=at_least,json=atLeast" json:"at_least,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -198,6 +200,13 @@ func (x *DeleteFromLibraryResponse) GetDeletion() *Deletion {
 func (x *DeleteFromLibraryResponse) GetScoresPending() bool {
 	if x != nil {
 		return x.ScoresPending
+	}
+	return false
+}
+
+func (x *DeleteFromLibraryResponse) GetAtLeast() bool {
+	if x != nil {
+		return x.AtLeast
 	}
 	return false
 }
@@ -533,13 +542,14 @@ const file_scrollery_v1_library_deletion_proto_rawDesc = "" +
 	"\bplatform\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18(R\bplatform\x12)\n" +
 	"\n" +
 	"creator_id\x18\a \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\tcreatorId\"\x8c\x02\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\tcreatorId\"\xae\x02\n" +
 	"\x19DeleteFromLibraryResponse\x12K\n" +
 	"\aoutcome\x18\x01 \x01(\tB1\xbaH)r'R\adeletedR\bdeletingR\acountedR\tnot_found\xaa\x01\x02\b\x02R\aoutcome\x12\x1d\n" +
 	"\x06videos\x18\x02 \x01(\x05B\x05\xaa\x01\x02\b\x02R\x06videos\x12!\n" +
 	"\breadings\x18\x03 \x01(\x05B\x05\xaa\x01\x02\b\x02R\breadings\x122\n" +
 	"\bdeletion\x18\x04 \x01(\v2\x16.scrollery.v1.DeletionR\bdeletion\x12,\n" +
-	"\x0escores_pending\x18\x05 \x01(\bB\x05\xaa\x01\x02\b\x02R\rscoresPending\"\xb5\x02\n" +
+	"\x0escores_pending\x18\x05 \x01(\bB\x05\xaa\x01\x02\b\x02R\rscoresPending\x12 \n" +
+	"\bat_least\x18\x06 \x01(\bB\x05\xaa\x01\x02\b\x02R\aatLeast\"\xb5\x02\n" +
 	"\bDeletion\x12\x15\n" +
 	"\x02id\x18\x01 \x01(\tB\x05\xaa\x01\x02\b\x02R\x02id\x12H\n" +
 	"\x06status\x18\x02 \x01(\tB0\xfa\xda\x18\arunning\xfa\xda\x18\adeleted\xfa\xda\x18\aundoing\xfa\xda\x18\x06undone\xaa\x01\x02\b\x02R\x06status\x12A\n" +
