@@ -316,6 +316,21 @@ func TestAnUndoLiftsAllTombstones(t *testing.T) {
 	})
 }
 
+// TestAVideoIsDeletedWhileItIsExplained deletes a video between the reads of its row and of its creator's videos.
+func TestAVideoIsDeletedWhileItIsExplained(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := setup(t, db)
+		b.scroll(1, now, clips(4, "moka", 1000)...)
+		id := b.idOf("moka-1")
+		before(b, "AND creator_id =", func() { b.remove(removal.Order{VideoID: id}) })
+		got, err := b.explainer.ExplainOutlier(b.ctx, id)
+		if err != nil || got != nil {
+			t.Errorf("got %+v, %v; want no explanation", got, err)
+		}
+	})
+}
+
 // TestUndosSideBySideLeaveNothing undoes the deletion of a video, which hands it to the deletion of its
 // creator, while that one is undone.
 func TestUndosSideBySideLeaveNothing(t *testing.T) {

@@ -38,18 +38,9 @@ func (s *Service) ExplainOutlier(ctx context.Context, id string) (*OutlierExplan
 	if !ok {
 		return nil, nil
 	}
-	video, err := s.scoredVideo(ctx, number)
+	video, creator, at, err := s.besideItsCreator(ctx, number)
 	if err != nil || video == nil {
 		return nil, err
-	}
-	readings, err := s.creatorReadings(ctx, video)
-	if err != nil {
-		return nil, err
-	}
-	creator := s.Growth.Creator(readings)
-	at := creator.Index(number)
-	if at < 0 {
-		return nil, fmt.Errorf("video %d is none of its creator's", number)
 	}
 	e := &OutlierExplanation{Explanation: score.Explanation{Most: mostRefused}, Archived: video.archived}
 	o, err := creator.Score(at, s.Niche(ctx, creator.At(at)), &e.Explanation)
@@ -68,6 +59,27 @@ func (s *Service) ExplainOutlier(ctx context.Context, id string) (*OutlierExplan
 	}
 	e.Flags, err = s.flags(ctx, number)
 	return e, err
+}
+
+// besideItsCreator reads a video and the videos of its creator, among which it is at an index; no
+// video if there is none. These are two reads: a video that is not among them was deleted or got
+// another creator in between, and is read again.
+func (s *Service) besideItsCreator(ctx context.Context, number int64) (video *scoredVideo, creator *score.Creator, at int, err error) {
+	const tries = 3
+	for range tries {
+		if video, err = s.scoredVideo(ctx, number); err != nil || video == nil {
+			return nil, nil, 0, err
+		}
+		readings, err := s.creatorReadings(ctx, video)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		creator = s.Growth.Creator(readings)
+		if at = creator.Index(number); at >= 0 {
+			return video, creator, at, nil
+		}
+	}
+	return nil, nil, 0, fmt.Errorf("video %d is none of its creator's", number)
 }
 
 // scoredVideo is what the row of a video says of its score.
