@@ -31,10 +31,26 @@ type accountPart struct {
 	Owed      int64  `json:"owed"`
 	CreatedAt int64  `json:"createdAt"`
 	BlockedAt int64  `json:"blockedAt"`
+	// LeavesAt is when its deletion begins.
+	LeavesAt int64     `json:"leavesAt"`
+	Keys     []keyPart `json:"keys"`
+}
+
+// keyPart is a key that opens an account. Session keys end by themselves.
+type keyPart struct {
+	ID        string `json:"id"`
+	Hint      string `json:"hint"`
+	Session   bool   `json:"session"`
+	CreatedAt int64  `json:"createdAt"`
+}
+
+// begun is the context of an order.
+func begun(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(audit.As(context.WithoutCancel(ctx), audit.OperatorPage), orderWithin)
 }
 
 func (o orders) do(ctx context.Context, order console.AccountOrder) (*accountPart, error) {
-	ctx, cancel := context.WithTimeout(audit.As(context.WithoutCancel(ctx), audit.OperatorPage), orderWithin)
+	ctx, cancel := begun(ctx)
 	defer cancel()
 	a, err := o.change(ctx, order)
 	if err != nil {
@@ -47,7 +63,28 @@ func (o orders) do(ctx context.Context, order console.AccountOrder) (*accountPar
 	if !a.Blocked.IsZero() {
 		part.BlockedAt = a.Blocked.UnixMilli()
 	}
-	return part, nil
+	if !a.Leaves.IsZero() {
+		part.LeavesAt = a.Leaves.UnixMilli()
+	}
+	keys, err := o.accounts.OpenKeys(ctx, a.ID)
+	for _, key := range keys {
+		part.Keys = append(part.Keys, keyPart{ID: key.ID, Hint: key.Hint, Session: key.State == "session", CreatedAt: key.Created.UnixMilli()})
+	}
+	return part, err
+}
+
+// scroll cancels a scroll of any account, or starts another one for the same, whose id it returns.
+func (o orders) scroll(ctx context.Context, order console.ScrollOrder) (map[string]string, error) {
+	ctx, cancel := begun(ctx)
+	defer cancel()
+	switch order.Do {
+	case "cancel":
+		return map[string]string{"scroll": order.Scroll}, o.accounts.CancelScroll(ctx, order.Scroll)
+	case "retry":
+		id, err := o.accounts.RetryScroll(ctx, order.Scroll)
+		return map[string]string{"scroll": id}, err
+	}
+	return nil, fmt.Errorf("%.20q is neither cancel nor retry", order.Do)
 }
 
 // change returns the account as it is after the order.
@@ -69,8 +106,19 @@ func (o orders) change(ctx context.Context, order console.AccountOrder) (report 
 		if err := o.accounts.BlockAccount(ctx, order.Account, order.Do == "lift"); err != nil {
 			return report, err
 		}
+	case "revoke":
+		if len(order.Values) != 1 {
+			return report, errors.New("name one key")
+		}
+		if err := o.accounts.RevokeKeyOf(ctx, order.Account, order.Values[0]); err != nil {
+			return report, err
+		}
+	case "delete", "keep":
+		if _, err := o.accounts.DeleteAccount(ctx, order.Account, order.Do == "keep"); err != nil {
+			return report, err
+		}
 	default:
-		return report, fmt.Errorf("%q is none of limits, plan, grant, take, block and lift", order.Do)
+		return report, fmt.Errorf("%.20q is none of limits, plan, grant, take, block, lift, revoke, delete and keep", order.Do)
 	}
 	return o.accounts.Account(ctx, order.Account)
 }

@@ -69,6 +69,9 @@ func (o *overview) mount(to *ops.Server, from *console.Console, again *reloader,
 		Account: func(r *http.Request, order console.AccountOrder) (any, error) {
 			return orders{accounts}.do(r.Context(), order)
 		},
+		Scroll: func(r *http.Request, order console.ScrollOrder) (any, error) {
+			return orders{accounts}.scroll(r.Context(), order)
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("the operator's page: %w", err)

@@ -3,8 +3,10 @@ package browser_test
 import (
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scrollery/scrollery/app"
 	"github.com/scrollery/scrollery/app/apptest"
@@ -103,6 +105,51 @@ func TestOperatorPage(t *testing.T) {
 		}
 		if report.Limits != "max_videos=5" || len(report.Changes) < 5 || report.Credits != 0 || report.Owed != 10 || report.Changes[0].Actor != "operator_page" {
 			t.Errorf("got the limits %q, %d credits, %d owed, and the audit %+v; want max_videos=5, none, 10 and changes of operator_page", report.Limits, report.Credits, report.Owed, report.Changes)
+		}
+	})
+	t.Run("an account is left to be deleted and kept, and a key of it revoked", func(t *testing.T) {
+		b.press("Delete the account")
+		b.press("Yes, delete " + id)
+		b.sees("Is deleted from")
+		if report, err := running.Operator().Account(t.Context(), id); err != nil || report.Leaves.IsZero() {
+			t.Errorf("got the deletion at %v, %v; want one that is ordered", report.Leaves, err)
+		}
+		b.press("Call the deletion off")
+		b.until(`[...document.querySelectorAll('button')].some((e) => e.textContent === 'Delete the account')`)
+		b.check("operator-keys")
+		session := account.WithKey(account.Do(t, `POST /v1/api_keys/sessions {"scopes":["workspace:read"],"ttlSeconds":600}`, "").JSON(t)["apiKey"].(string))
+		b.fill("Id or address of an account", id)
+		b.press("Show")
+		hint := "…" + session.Key[len(session.Key)-4:]
+		b.until(`[...document.querySelectorAll('td code')].some((e) => e.textContent === ` + quoted(hint) + `)`)
+		inRow := func(button string) {
+			t.Helper()
+			b.until(`[...document.querySelectorAll('tr')].some((row) => { const e = row.textContent.includes(` + quoted(hint) + `) && [...row.querySelectorAll('button')].find((e) => e.textContent === ` + quoted(button) + `); e && e.click(); return !!e; })`)
+		}
+		inRow("Revoke")
+		inRow("Yes, revoke " + hint)
+		b.until(`![...document.querySelectorAll('td code')].some((e) => e.textContent === ` + quoted(hint) + `)`)
+		if status := session.Do(t, "GET /v1/workspace", "").Status; status != http.StatusUnauthorized {
+			t.Errorf("a revoked key: got %d, want 401", status)
+		}
+	})
+	t.Run("a scroll that failed is started again, and one that waits is cancelled", func(t *testing.T) {
+		b.press("Start again")
+		b.sees("Started as scr_")
+		var started struct {
+			Scrolls []struct{ ID, Status string } `json:"scrolls"`
+		}
+		running.Exec(t, `UPDATE scrolls SET status = 'queued' WHERE status = 'failed'`) // it is in no queue of jobs
+		b.until(`[...document.querySelectorAll('button')].some((e) => e.textContent === 'Cancel' && (e.click(), true))`)
+		b.press("Yes, cancel")
+		for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+			account.Get(t, "GET /v1/scrolls/list", &started)
+			if len(started.Scrolls) == 2 && slices.ContainsFunc(started.Scrolls, func(s struct{ ID, Status string }) bool { return s.Status == "cancelled" }) {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("got %+v, want two scrolls, one of them cancelled", started.Scrolls)
+			}
 		}
 	})
 	t.Run("an account that is not there is said to be", func(t *testing.T) {

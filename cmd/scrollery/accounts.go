@@ -175,6 +175,9 @@ func printAccount(account operator.AccountReport) error {
 	if !account.PeriodEnd.IsZero() {
 		fmt.Fprintf(w, "paid until\t%s\n", account.PeriodEnd.UTC().Format(time.RFC3339))
 	}
+	if !account.Leaves.IsZero() {
+		fmt.Fprintf(w, "deleted from\t%s\n", account.Leaves.UTC().Format(time.RFC3339))
+	}
 	fmt.Fprintf(w, "credits\t%d\nowed\t%d\ncreated\t%s\n", account.Credits, account.Owed, account.Created.Format(time.RFC3339))
 	for i, entry := range account.Movements {
 		if i == 0 {

@@ -234,6 +234,15 @@ func (e *Eraser) confirm(ctx context.Context, tx *store.Tx, account int64, now s
 	})
 }
 
+// Due is when the confirmed deletion of an account begins; zero if none is confirmed.
+func (e *Eraser) Due(ctx context.Context, account int64) (time.Time, error) {
+	now, err := newest(viewer.As(ctx, account), e.db.Ent())
+	if err != nil || now.action != confirmed {
+		return time.Time{}, err
+	}
+	return now.eraseAt(), nil
+}
+
 // CallOff calls off the deletion of an account that has not begun. It reports whether there was one.
 func (e *Eraser) CallOff(ctx context.Context, account int64) (done bool, err error) {
 	status, _, err := e.callOff(viewer.As(ctx, account))

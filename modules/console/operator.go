@@ -120,18 +120,27 @@ func (o *Operators) leave(r *http.Request) {
 }
 
 // OperatorNeeds are what the page of the operator asks. Their answers are sent as JSON; who is
-// signed in sees the errors of Reload, Check and Account.
+// signed in sees the errors of all but Overview.
 type OperatorNeeds struct {
 	Overview, Reload func(*http.Request) (any, error)
 	// Check has the plugin of an id check its settings and connection.
 	Check func(r *http.Request, plugin string) (any, error)
 	// Account shows an account after it did what the order says.
 	Account func(*http.Request, AccountOrder) (any, error)
+	// Scroll does what the order says.
+	Scroll func(*http.Request, ScrollOrder) (any, error)
+}
+
+// ScrollOrder is what to do with a scroll of any account: to `cancel` it, or to `retry` it, which
+// starts another one for the same.
+type ScrollOrder struct {
+	Scroll string `json:"scroll"`
+	Do     string `json:"do"`
 }
 
 // AccountOrder is what to do with the account of an id or an address: to show it where Do is
 // empty, else `limits` with pairs `name=value`, `plan` with a plan, `grant` or `take` with a number
-// of credits and a reference, `block` or `lift`.
+// of credits and a reference, `block` or `lift`, `revoke` with the id of a key, `delete` or `keep`.
 type AccountOrder struct {
 	Account string   `json:"account"`
 	Do      string   `json:"do"`
@@ -163,32 +172,14 @@ func (c *Console) Operator(operators *Operators, needs OperatorNeeds) (http.Hand
 		}
 		answer(w, done)
 	}))
-	mux.HandleFunc("POST "+OperatorPath+"check", operators.only(func(w http.ResponseWriter, r *http.Request) {
-		var of struct {
-			Plugin string `json:"plugin"`
-		}
-		if !readJSON(w, r, &of) {
-			return
-		}
-		checked, err := needs.Check(r, of.Plugin)
-		if err != nil {
-			refuse(w, http.StatusUnprocessableEntity, err.Error())
-			return
-		}
-		answer(w, checked)
-	}))
-	mux.HandleFunc("POST "+OperatorPath+"account", operators.only(func(w http.ResponseWriter, r *http.Request) {
-		var order AccountOrder
-		if !readJSON(w, r, &order) {
-			return
-		}
-		account, err := needs.Account(r, order)
-		if err != nil {
-			refuse(w, http.StatusUnprocessableEntity, err.Error())
-			return
-		}
-		answer(w, account)
-	}))
+	mux.HandleFunc("POST "+OperatorPath+"check", operators.only(ordered(func(r *http.Request, of struct {
+		Plugin string `json:"plugin"`
+	},
+	) (any, error) {
+		return needs.Check(r, of.Plugin)
+	})))
+	mux.HandleFunc("POST "+OperatorPath+"account", operators.only(ordered(needs.Account)))
+	mux.HandleFunc("POST "+OperatorPath+"scroll", operators.only(ordered(needs.Scroll)))
 	mux.HandleFunc("GET "+OperatorPath+"status", operators.only(func(w http.ResponseWriter, r *http.Request) {
 		status, err := needs.Overview(r)
 		if err != nil {
@@ -199,6 +190,22 @@ func (c *Console) Operator(operators *Operators, needs OperatorNeeds) (http.Hand
 		answer(w, status)
 	}))
 	return mux, nil
+}
+
+// ordered does what the body of a request says, and answers with what came of it.
+func ordered[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var order T
+		if !readJSON(w, r, &order) {
+			return
+		}
+		done, err := do(r, order)
+		if err != nil {
+			refuse(w, http.StatusUnprocessableEntity, err.Error())
+			return
+		}
+		answer(w, done)
+	}
 }
 
 // only serves who is signed in.

@@ -89,6 +89,7 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 			}
 			return order, nil
 		},
+		Scroll: func(_ *http.Request, order ScrollOrder) (any, error) { return order, nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -115,6 +116,7 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 		{"a reload without a token", call("POST", "/operator/reload", ""), 401},
 		{"a check without a token", call("POST", "/operator/check", `{"plugin":"acme"}`, "Content-Type", "application/json"), 401},
 		{"an order without a token", call("POST", "/operator/account", `{"account":"a@b.example","do":"block"}`, "Content-Type", "application/json"), 401},
+		{"a scroll's order without a token", call("POST", "/operator/scroll", `{"scroll":"scr_1","do":"cancel"}`, "Content-Type", "application/json"), 401},
 		{"a change", call("DELETE", "/operator/status", ""), 405},
 		{"another file", call("GET", "/operator/console.js", ""), 404},
 	} {
@@ -139,6 +141,9 @@ func TestOperatorPageIsReadBySignedInOperatorsAlone(t *testing.T) {
 		if got := fmt.Sprint(got.Code, " ", strings.TrimSpace(got.Body.String())); got != want {
 			t.Errorf("check %s: got %s, want %s", body, got, want)
 		}
+	}
+	if got := call("POST", "/operator/scroll", `{"scroll":"scr_1","do":"retry"}`, "Content-Type", "application/json", "Authorization", "Bearer "+token); got.Code != 200 {
+		t.Errorf("a scroll's order: got %d, want 200", got.Code)
 	}
 	order := func(media, body string) string {
 		got := call("POST", "/operator/account", body, "Content-Type", media, "Authorization", "Bearer "+token)

@@ -37,6 +37,8 @@ type AccountReport struct {
 	AccountLine
 	// PeriodEnd is zero for an account that does not pay.
 	PeriodEnd time.Time
+	// Leaves is when its deletion begins; zero if none is ordered.
+	Leaves time.Time
 	// Limits are its own instead of its plan's, as `name=value` separated by spaces.
 	Limits    string
 	Movements []Movement
@@ -92,6 +94,9 @@ func (s *Service) Account(ctx context.Context, name string) (AccountReport, erro
 	}
 	line.Email, line.Created, line.Blocked = row.Email, row.CreatedAt.UTC(), row.BlockedAt
 	report := AccountReport{AccountLine: line, PeriodEnd: sub.PeriodEnd, Limits: sub.Limits}
+	if report.Leaves, err = s.needs.Leavers.Due(asOperator(ctx), row.ID); err != nil {
+		return report, err
+	}
 	if report.Movements, err = s.needs.Credits.Entries(ctx, row.ID, shownEntries); err != nil {
 		return report, err
 	}

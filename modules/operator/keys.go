@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/scrollery/scrollery/modules/kernel/mail"
+	"github.com/scrollery/scrollery/modules/kernel/publicid"
 	"github.com/scrollery/scrollery/modules/kernel/viewer"
 )
 
@@ -86,11 +87,32 @@ func (s *Service) Keys(ctx context.Context, email string) ([]KeyLine, error) {
 	if len(found) == 0 {
 		return nil, unknownAddress(email)
 	}
+	return keyLines(found), nil
+}
+
+func keyLines(found []Key) []KeyLine {
 	lines := make([]KeyLine, 0, len(found))
 	for _, key := range found {
 		lines = append(lines, KeyLine{ID: key.ID, Hint: key.Hint, State: key.state(time.Now()), Created: key.CreatedAt.UTC(), Scopes: key.Scopes})
 	}
-	return lines, nil
+	return lines
+}
+
+// OpenKeys lists the keys, and session keys, that open the account of an id or an address.
+func (s *Service) OpenKeys(ctx context.Context, name string) ([]KeyLine, error) {
+	row, err := s.known(ctx, name)
+	if err != nil || row.Email == "" {
+		return nil, err
+	}
+	found, err := s.needs.Accounts.List(viewer.System(ctx), row.Email)
+	if err != nil {
+		return nil, err
+	}
+	account := publicid.Format(publicid.Account, row.ID)
+	return keyLines(slices.DeleteFunc(found, func(k Key) bool {
+		state := k.state(time.Now())
+		return k.AccountID != account || state == "revoked" || state == "expired"
+	})), nil
 }
 
 func (k Key) state(now time.Time) string {
@@ -103,6 +125,18 @@ func (k Key) state(now time.Time) string {
 		return "session"
 	}
 	return "active"
+}
+
+// RevokeKeyOf is RevokeKey for a key that opens the account of an id or an address.
+func (s *Service) RevokeKeyOf(ctx context.Context, name, id string) error {
+	open, err := s.OpenKeys(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(open, func(k KeyLine) bool { return k.ID == id }) {
+		return fmt.Errorf("no key %.40s opens %s", id, name)
+	}
+	return s.RevokeKey(ctx, id)
 }
 
 // RevokeKey ends a key and its session keys.

@@ -47,6 +47,8 @@ type Subscriptions interface {
 type Leavers interface {
 	// Order has the deletion of an account begin at a time.
 	Order(ctx context.Context, accountID int64) (at time.Time, err error)
+	// Due is when the deletion of an account begins; zero if none is ordered.
+	Due(ctx context.Context, accountID int64) (time.Time, error)
 	// CallOff calls off a deletion that has not begun; done is false if there is none.
 	CallOff(ctx context.Context, accountID int64) (done bool, err error)
 }

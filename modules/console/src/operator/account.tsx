@@ -3,7 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import { dateTime } from "../i18n/format";
 import { Input } from "../ui/input";
 import { Badge, Button, Card, Field } from "../ui/parts";
-import { chosen, order, type Account } from "./read";
+import { Table } from "../ui/table";
+import { chosen, order, type Account, type Key } from "./read";
 import { say } from "./texts";
 
 const plans = ["standard", "pro", "none"];
@@ -16,6 +17,7 @@ function Figures({ of }: { of: Account }) {
       <div><dt>{say("ownLimits")}</dt><dd>{of.limits ? <code>{of.limits}</code> : say("none")}</dd></div>
       <div><dt>{say("credits")}</dt><dd>{say("creditsOwed", { n: of.credits, owed: of.owed })}</dd></div>
       <div><dt>{say("begun")}</dt><dd>{dateTime(of.createdAt)}</dd></div>
+      {of.leavesAt > 0 && <div><dt>{say("leaves")}</dt><dd><Badge tone="bad">{dateTime(of.leavesAt)}</Badge></dd></div>}
     </dl>
   );
 }
@@ -28,8 +30,6 @@ function Changes({ of, busy, act }: { of: Account; busy: boolean; act: Act }) {
   const [move, setMove] = useState("grant");
   const [credits, setCredits] = useState("");
   const [reference, setReference] = useState("");
-  // What a first press asked about: after a change of the account it asks again.
-  const [asked, setAsked] = useState<Account | null>(null);
   const send = (event: Event, todo: string, values: string[]) => {
     event.preventDefault();
     act(todo, values);
@@ -56,9 +56,28 @@ function Changes({ of, busy, act }: { of: Account; busy: boolean; act: Act }) {
       </form>
       <p class="muted">{say("blockText")}</p>
       {of.blockedAt ? <Button disabled={busy} onClick={() => act("lift")}>{say("lift")}</Button>
-        : <Button kind="danger" disabled={busy} onClick={() => (asked === of ? act("block") : setAsked(of))}>{say(asked === of ? "blockSure" : "block", { id: of.id })}</Button>}
+        : <Sure of={of} busy={busy} text={say("block")} sure={say("blockSure", { id: of.id })} act={() => act("block")} />}
+      <p class="muted">{say("deleteText")}</p>
+      {of.leavesAt ? <Button disabled={busy} onClick={() => act("keep")}>{say("keep")}</Button>
+        : <Sure of={of} busy={busy} text={say("delete")} sure={say("deleteSure", { id: of.id })} act={() => act("delete")} />}
+      <h3>{say("keys")}</h3>
+      {of.keys?.length ? (
+        <Table<Key> caption={say("keys")} rows={of.keys} id={(key) => key.id} columns={[
+          { title: say("key"), head: true, cell: (key) => <code>{key.id}</code> },
+          { title: say("ends_in"), cell: (key) => <code>…{key.hint}</code> },
+          { title: say("kind"), cell: (key) => say(key.session ? "sessionKey" : "ownKey") },
+          { title: say("begun"), cell: (key) => dateTime(key.createdAt) },
+          { title: say("order"), cell: (key) => <Sure of={of} busy={busy} text={say("revoke")} sure={say("revokeSure", { hint: key.hint })} act={() => act("revoke", [key.id])} /> },
+        ]} />
+      ) : <p class="muted">{say("noKeys")}</p>}
     </>
   );
+}
+
+/** A button that acts when it is pressed twice. After a change of the account it asks again. */
+function Sure({ of, busy, text, sure, act }: { of: Account; busy: boolean; text: string; sure: string; act: () => void }) {
+  const [asked, setAsked] = useState<Account | null>(null);
+  return <Button kind="danger" disabled={busy} onClick={() => (asked === of ? act() : setAsked(of))}>{asked === of ? sure : text}</Button>;
 }
 
 /** The card of the account that is named, or chosen in a list. */

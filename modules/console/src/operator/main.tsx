@@ -7,7 +7,7 @@ import { takeCode } from "../shell/router";
 import { Badge, Button, Card, PageHead, type Tone } from "../ui/parts";
 import { Table, type Column } from "../ui/table";
 import { AccountCard } from "./account";
-import { away, check, chosen, enter, follow, leave, overview, reload, state, type Overview, type Reloaded, type ScrollRow, type Setting } from "./read";
+import { away, check, chosen, enter, follow, leave, orderScroll, overview, reload, state, type Overview, type Reloaded, type ScrollRow, type Setting } from "./read";
 import { isText, say } from "./texts";
 
 function List<T>({ title, empty, rows, id, columns }: { title: string; empty: string; rows: T[] | null; id: (row: T) => string; columns: Column<T>[] }) {
@@ -96,6 +96,26 @@ function Connection({ of }: { of: string }) {
   );
 }
 
+/** A button that cancels a scroll, once it is pressed again, or starts it again, and what came of it. */
+function ScrollOrder({ of, todo }: { of: string; todo: "cancel" | "retry" }) {
+  const [asked, setAsked] = useState(todo === "retry");
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<{ scroll: string } | Error | null>(null);
+  const press = async () => {
+    if (!asked) return setAsked(true);
+    setBusy(true);
+    setSaid(await orderScroll(of, todo));
+    setBusy(false);
+  };
+  const text = say(todo === "retry" ? "retry" : asked ? "cancelSure" : "cancel");
+  return (
+    <>
+      <Button kind="quiet" onClick={() => void press()} disabled={busy} aria-label={`${text}: ${of}`}>{text}</Button>
+      <span role="status">{said && <bdi>{said instanceof Error ? <Badge tone="bad">{said.message}</Badge> : todo === "retry" ? say("retried", said) : say("cancelled")}</bdi>}</span>
+    </>
+  );
+}
+
 function Now({ of }: { of: Overview }) {
   const waiting = (of.queue ?? []).reduce((sum, one) => sum + one.jobs, 0);
   const scrolls = [...(of.running ?? []).map((row) => ({ ...row, runs: true })), ...(of.queued ?? []).map((row) => ({ ...row, runs: false }))];
@@ -139,12 +159,14 @@ function Now({ of }: { of: Overview }) {
         { title: say("starts"), number: true, cell: (row) => number(row.attempt) },
         { title: say("begun"), cell: (row) => when(row.createdAt) },
         { title: say("heartbeat"), cell: (row) => when(row.heartbeatAt) },
+        { title: say("order"), cell: (row) => <ScrollOrder of={row.id} todo="cancel" /> },
       ]} />
       <List title={say("failures")} empty={say("noFailures")} rows={of.failed} id={(row) => row.id} columns={[
         ...ids,
         { title: say("failure"), cell: (row) => <Badge tone="bad">{row.failureCode || say("none")}</Badge> },
         { title: say("step"), cell: (row) => row.step || say("none") },
         { title: say("begun"), cell: (row) => when(row.createdAt) },
+        { title: say("order"), cell: (row) => <ScrollOrder of={row.id} todo="retry" /> },
       ]} />
       <div class="columns">
         <List title={say("queue")} empty={say("noQueue")} rows={of.queue} id={(row) => row.kind} columns={[

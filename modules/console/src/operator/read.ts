@@ -84,14 +84,27 @@ export async function reload(): Promise<Reloaded | Error> {
 /** What a plugin says of its settings and connection. */
 export const check = (plugin: string): Promise<{ check: string } | Error> => post("check", { plugin });
 
+/** A key that opens an account. */
+export type Key = { id: string; hint: string; session: boolean; createdAt: number };
+
 /** An account without its address. Times are Unix milliseconds, 0 for none. */
-export type Account = { id: string; plan: string; interval: string; status: string; limits: string; credits: number; owed: number; createdAt: number; blockedAt: number };
+export type Account = {
+  id: string; plan: string; interval: string; status: string; limits: string; credits: number; owed: number;
+  createdAt: number; blockedAt: number; leavesAt: number; keys: Key[] | null;
+};
 
 /** The account that a list asks the card to show; the card takes it away. */
 export const chosen = signal("");
 
 /** Shows the account of an id or an address, after it did something with it. */
 export const order = (account: string, todo = "", values: string[] = []): Promise<Account | Error> => post<Account>("account", { account, do: todo, values });
+
+/** Cancels a scroll, or starts another one for the same, whose id it returns. */
+export async function orderScroll(scroll: string, todo: "cancel" | "retry"): Promise<{ scroll: string } | Error> {
+  const done = await post<{ scroll: string }>("scroll", { scroll, do: todo });
+  if (!(done instanceof Error)) void read();
+  return done;
+}
 
 function forget(): void {
   sessionStorage.removeItem(tokenKey);
