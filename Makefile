@@ -126,7 +126,8 @@ bench: ## Run the benchmarks
 # sweeps, the rotation of the key and the console's first page 0.2, accounts' own keys of sources 0.5, collections, recipes and thinning 1.1,
 # public pages and the log of removals, with four tables, 0.9, archives of plugins, their checks and their states 0.8,
 # prices of plugins, German readings and kinds of tables 0.2, bounds of records and more kinds of
-# tables and rules another 0.2, tables with a row for each count, languages all verbs of plugins and orders of the operator 0.16.
+# tables and rules another 0.2, tables with a row for each count, languages, all verbs of
+# plugins and orders of the operator 0.16.
 MOST = $(if $(filter strict,$(BENCH)),55000000,86560000)
 
 .PHONY: floors

@@ -32,8 +32,8 @@ const forgottenAtOnce = 200
 
 // Forget deletes the readings of some scrolls, and the videos that no other scroll has read,
 // in short transactions. The others are as their remaining readings say, and scores are made
-// again in the background. No deletion brings them back that is undone later. Doing it twice changes nothing; counts is called in each
-// transaction with what it deleted.
+// again in the background. A deletion that is undone later does not bring them back. Doing it
+// twice changes nothing; counts is called in each transaction with what it deleted.
 func (s Deletions) Forget(ctx context.Context, scrolls []int64, counts func(ctx context.Context, tx *store.Tx, videos, readings int) error) error {
 	for first, done := true, false; !done; first = false {
 		err := s.videos.Hold(WithMore(ctx, true), func(ctx context.Context, tx *store.Tx) error {
