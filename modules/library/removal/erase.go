@@ -88,7 +88,7 @@ func (s *Service) erasePass(ctx context.Context, e *erasure) (found bool, err er
 
 // eraseFrom deletes the creator from the tenant's library.
 func (s *Service) eraseFrom(ctx context.Context, e *erasure) (found bool, err error) {
-	names, err := s.videos.Targets.WithNames(ctx, e.names)
+	names, err := s.videos.Targets.WithNames(ctx, nil, e.names)
 	if err != nil {
 		return false, err
 	}

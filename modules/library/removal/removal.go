@@ -154,9 +154,6 @@ func (s *Service) find(ctx context.Context, o Order) (*Target, error) {
 		return &Target{SourceID: o.SourceID}, nil
 	}
 	creator, err := videos.CreatorNamed(o.Platform, o.Handle, o.CreatorID)
-	if err == nil {
-		creator, err = s.videos.Targets.WithNames(ctx, creator)
-	}
 	return &Target{Creator: &creator}, err
 }
 
@@ -171,7 +168,10 @@ func (s *Service) Count(ctx context.Context, o Order) (counted videos.Counted, f
 	case ofVideo:
 		counted, err = s.videos.Targets.CountVideo(ctx, t.Video)
 	case ofCreator:
-		counted, err = s.videos.Targets.CountOfCreator(ctx, *t.Creator)
+		var named videos.CreatorName
+		if named, err = s.videos.Targets.WithNames(ctx, nil, *t.Creator); err == nil {
+			counted, err = s.videos.Targets.CountOfCreator(ctx, named)
+		}
 	case ofImport:
 		counted, err = s.videos.Targets.CountOfScrolls(ctx, t.Scrolls)
 	case ofSource:
@@ -219,24 +219,16 @@ func (s *Service) begin(ctx context.Context, t *Target) (*Deletion, error) {
 		return nil, err
 	}
 	id := s.db.NewID()
-	text, err := json.Marshal(t)
-	if err != nil {
-		return nil, err
-	}
-	sealed, err := s.videos.Vault.Seal(account, id, text)
-	if err != nil {
-		return nil, err
-	}
-	d := &Deletion{ID: id, Status: running, What: t.what(), target: sealed, CreatedAt: s.now().UnixMilli()}
+	d := &Deletion{ID: id, Status: running, What: t.what(), CreatedAt: s.now().UnixMilli()}
 	found := true
 	err = s.videos.Hold(ctx, func(ctx context.Context, tx *store.Tx) error {
 		if t.Creator != nil {
-			if err := s.videos.Tombstones.BuryCreator(ctx, tx, id, *t.Creator); err != nil {
+			if *t.Creator, err = s.deletions.BuryCreator(ctx, tx, id, *t.Creator); err != nil {
 				return err
 			}
-			if err := s.deletions.DropCreators(ctx, tx, *t.Creator); err != nil {
-				return err
-			}
+		}
+		if d.target, err = t.sealed(s.videos.Vault, account, id); err != nil {
+			return err
 		}
 		if err := s.videos.Tombstones.BuryScrolls(ctx, tx, id, t.Scrolls); err != nil {
 			return err
@@ -264,6 +256,15 @@ func (s *Service) begin(ctx context.Context, t *Target) (*Deletion, error) {
 	}
 	s.kept.Flush(ctx)
 	return d, nil
+}
+
+// sealed is the target for its deletion's row.
+func (t *Target) sealed(v videos.Vault, account, deletion int64) ([]byte, error) {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	return v.Seal(account, deletion, text)
 }
 
 // end makes a deletion one that has ended.

@@ -41,9 +41,14 @@ func (c CreatorName) Ids() CreatorName {
 }
 
 // WithNames adds the names that the tenant's library has for a creator: those of all whose videos
-// had an asked handle.
-func (s Targets) WithNames(ctx context.Context, c CreatorName) (CreatorName, error) {
-	rows, err := s.rowsOf(ctx, c)
+// had an asked handle. In a transaction that holds the library no other comes until its end; tx may
+// be nil.
+func (s Targets) WithNames(ctx context.Context, tx *store.Tx, c CreatorName) (CreatorName, error) {
+	client := s.db.Ent()
+	if tx != nil {
+		client = tx.Ent()
+	}
+	rows, err := rowsOf(ctx, client, c)
 	if err != nil {
 		return c, err
 	}
@@ -52,7 +57,7 @@ func (s Targets) WithNames(ctx context.Context, c CreatorName) (CreatorName, err
 		if !isHandle {
 			continue
 		}
-		ids, err := s.db.Ent().Video.Query().Where(video.Platform(c.Platform), video.Handle(handle), video.CreatorIDNotNil()).
+		ids, err := client.Video.Query().Where(video.Platform(c.Platform), video.Handle(handle), video.CreatorIDNotNil()).
 			Unique(true).Select(video.FieldCreatorID).Ints(ctx)
 		if err != nil {
 			return c, fmt.Errorf("find creators by handle: %w", err)
@@ -61,7 +66,7 @@ func (s Targets) WithNames(ctx context.Context, c CreatorName) (CreatorName, err
 			rows = append(rows, int64(id))
 		}
 	}
-	return c, s.addNames(ctx, &c, rows)
+	return c, addNames(ctx, client, &c, rows)
 }
 
 // EraseHandles takes a creator out of what the tenant's scrolls say of their seeds.
@@ -72,12 +77,12 @@ func (s Deletions) EraseHandles(ctx context.Context, c CreatorName) error {
 }
 
 // addNames adds the keys and all handles of creators.
-func (s Targets) addNames(ctx context.Context, c *CreatorName, rows []int64) error {
-	keys, err := s.db.Ent().Creator.Query().Where(creator.IDIn(rows...)).Select(creator.FieldKey).Strings(viewer.ByIDs(ctx))
+func addNames(ctx context.Context, client *ent.Client, c *CreatorName, rows []int64) error {
+	keys, err := client.Creator.Query().Where(creator.IDIn(rows...)).Select(creator.FieldKey).Strings(viewer.ByIDs(ctx))
 	if err != nil {
 		return fmt.Errorf("read creators: %w", err)
 	}
-	handles, err := s.db.Ent().Video.Query().Where(video.CreatorIDIn(rows...), video.HandleNEQ("")).Unique(true).Select(video.FieldHandle).Strings(ctx)
+	handles, err := client.Video.Query().Where(video.CreatorIDIn(rows...), video.HandleNEQ("")).Unique(true).Select(video.FieldHandle).Strings(ctx)
 	if err != nil {
 		return fmt.Errorf("read handles: %w", err)
 	}

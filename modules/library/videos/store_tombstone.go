@@ -112,11 +112,18 @@ func (s Tombstones) BuryScrolls(ctx context.Context, tx *store.Tx, deletion int6
 	return err
 }
 
-// BuryCreator adds tombstones for a creator by all the names that the library knows.
-func (s Tombstones) BuryCreator(ctx context.Context, tx *store.Tx, deletion int64, c CreatorName) error {
-	v, err := s.vault.open()
+// BuryCreator adds tombstones for a creator by all names that the library has, which it returns,
+// and drops its rows without a video, in a transaction that holds the library.
+func (s Deletions) BuryCreator(ctx context.Context, tx *store.Tx, deletion int64, c CreatorName) (CreatorName, error) {
+	v, err := s.videos.Vault.open()
 	if err != nil {
-		return err
+		return c, err
 	}
-	return s.bury(ctx, tx, deletion, c.hashes(v))
+	if c, err = s.videos.Targets.WithNames(ctx, tx, c); err != nil {
+		return c, err
+	}
+	if err := s.videos.Tombstones.bury(ctx, tx, deletion, c.hashes(v)); err != nil {
+		return c, err
+	}
+	return c, s.DropCreators(ctx, tx, c)
 }
