@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -31,19 +32,20 @@ type sharedRuns struct {
 	runs
 	mu        sync.Mutex
 	completed map[int64]bool
-	imported  map[int64]int64 // scroll by import
-	undone    map[int64]bool  // scrolls of imports that were undone
+	imported  map[int64]map[int64]int64 // scroll by import, by account
+	undone    map[int64]bool            // scrolls of imports that were undone
 }
 
 func (r *sharedRuns) SubjectOf(context.Context, int64) (subject string, found bool, err error) {
 	return r.subject, true, nil
 }
 
-func (r *sharedRuns) ScrollsOf(_ context.Context, id int64) (scrolls []int64, found, ended bool, err error) {
+func (r *sharedRuns) ScrollsOf(ctx context.Context, id int64) (scrolls []int64, found, ended bool, err error) {
+	account, err := videos.Account(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	scroll, found := r.imported[id]
-	return []int64{scroll}, found, true, nil
+	scroll, found := r.imported[account][id]
+	return []int64{scroll}, found, true, err
 }
 
 func (r *sharedRuns) CompletedOf(_ context.Context, ids []int64) (completed []int64, err error) {
@@ -109,7 +111,7 @@ func TestDeletionsMeetWork(t *testing.T) {
 func newCrowd(t *testing.T, db *store.DB, steps int) *crowd {
 	c := &crowd{
 		t: t, db: db, steps: steps, accounts: []int64{7, 8, 9}, ran: map[int64][]ran{},
-		runs: &sharedRuns{runs: runs{subject: "website:a.com"}, completed: map[int64]bool{}, imported: map[int64]int64{}, undone: map[int64]bool{}},
+		runs: &sharedRuns{runs: runs{subject: "website:a.com"}, completed: map[int64]bool{}, imported: map[int64]map[int64]int64{7: {}, 8: {}, 9: {}}, undone: map[int64]bool{}},
 	}
 	b := &bundle{t: t, db: db}
 	for range 2 {
@@ -212,7 +214,7 @@ func (c *crowd) collects(r *rand.Rand, account int64) {
 		c.runs.mu.Lock()
 		c.runs.completed[scroll] = true
 		if one.source == "import" {
-			c.runs.imported[c.db.NewID()] = scroll
+			c.runs.imported[account][c.db.NewID()] = scroll
 		}
 		c.runs.mu.Unlock()
 	}
@@ -248,17 +250,13 @@ func (c *crowd) removes(r *rand.Rand, account int64) {
 		order.SourceID = []string{"feed", "api"}[r.IntN(2)]
 	case 6, 7:
 		c.runs.mu.Lock()
-		var imports []int64
-		for id := range c.runs.imported {
-			imports = append(imports, id)
-		}
-		slices.Sort(imports)
+		imports := slices.Sorted(maps.Keys(c.runs.imported[account]))
 		if len(imports) == 0 {
 			c.runs.mu.Unlock()
 			return
 		}
 		id := imports[r.IntN(len(imports))]
-		scroll := c.runs.imported[id]
+		scroll := c.runs.imported[account][id]
 		c.runs.mu.Unlock()
 		if r.IntN(2) == 0 {
 			order.ImportID = publicid.Format(publicid.Import, id)
