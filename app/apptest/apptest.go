@@ -66,7 +66,8 @@ func StartBy(t testing.TB, start func(context.Context, app.Config, *slog.Logger)
 	cfg.DataDir = t.TempDir()
 	empty := cfg.DataDir
 	cfg.RateLimit = false
-	cfg.ReadPages = false // tests reach no network
+	cfg.Protocols.MaxWait = 30 * time.Second // a busy machine refuses no call
+	cfg.ReadPages = false                    // tests reach no network
 	cfg.SetStage("YOUTUBE_FEED", "no")
 	cfg.LogLevel = slog.LevelWarn
 	for _, change := range configure {
