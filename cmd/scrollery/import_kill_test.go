@@ -21,7 +21,7 @@ imports: {heartbeat: 100ms, stale: 400ms, poll_every: 50ms, units: 100000}
 // once. The same key returns the same import all the while.
 func TestServerKilledWhileItImports(t *testing.T) {
 	t.Parallel()
-	eachDatabaseWith(t, killedImports, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
+	eachDatabase(t, killedImports, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
 		const videos, days, key = 900, 3, "/v1/imports?name=three.jsonl&idempotencyKey=once"
 		var file []byte
 		for day := range days {

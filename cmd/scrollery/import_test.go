@@ -19,20 +19,20 @@ import (
 	"github.com/scrollery/scrollery/modules/operator"
 )
 
-// importConfig leaves a busy machine time for a heartbeat: a command that works is not
-// taken for a lost one.
-const importConfig = `
-scrolls: {heartbeat: 100ms, stale: 2s, rescue_every: 500ms, retry_after: 100ms}
+const (
+	// wholeImports are of a customer with units enough. No worker is killed, so none is missed
+	// before its time: a heartbeat may be late on a busy machine.
+	wholeImports = `
 billing: {pro: {daily_units: 100000000, monthly_units: 100000000}}
 `
+	// lostImports are missed soon.
+	lostImports = `
+scrolls: {heartbeat: 100ms, stale: 2s, rescue_every: 500ms, retry_after: 100ms}
+` + wholeImports
+)
 
 // eachDatabase runs the test with a server on each kind of database.
-func eachDatabase(t *testing.T, test func(t *testing.T, c *chaos, db func(t *testing.T) *store.DB)) {
-	t.Helper()
-	eachDatabaseWith(t, importConfig, test)
-}
-
-func eachDatabaseWith(t *testing.T, config string, test func(t *testing.T, c *chaos, db func(t *testing.T) *store.DB)) {
+func eachDatabase(t *testing.T, config string, test func(t *testing.T, c *chaos, db func(t *testing.T) *store.DB)) {
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
 		c := newChaosWith(t, "", config)
@@ -64,7 +64,7 @@ func TestImportWholeFiles(t *testing.T) {
 	scrape := filepath.Join(data, "tiktok_trending_2020-12.jsonl.gz")
 	table := filepath.Join(data, "tiktok_dk_run1_2026-03-22.csv")
 	columns := filepath.Join("..", "..", "plugins", "formats", "testdata", "tiktok_dk.map.json")
-	eachDatabase(t, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
+	eachDatabase(t, wholeImports, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
 		load := func(want operator.ImportedFile, args ...string) {
 			t.Helper()
 			got := c.command(t, append([]string{"admin", "import", "--email", "chaos@example.com", "--json"}, args...)...)
@@ -110,14 +110,14 @@ func TestImportKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	seed := uint64(time.Now().UnixNano())
-	eachDatabase(t, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
+	eachDatabase(t, lostImports, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
 		t.Logf("seed %d", seed)
 		random := rand.New(rand.NewPCG(seed, 0))
 		if strings.HasSuffix(t.Name(), "sqlite") {
 			c.kill() // no one but the command itself is left to pick it up
 		}
 		args := []string{"admin", "import", "--email", "chaos@example.com", file}
-		inOneGo := newChaosWith(t, "", importConfig)
+		inOneGo := newChaosWith(t, "", lostImports)
 		inOneGo.kill()
 		began := time.Now()
 		if got := inOneGo.command(t, args...); got.code != exitDone {

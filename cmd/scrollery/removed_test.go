@@ -92,7 +92,7 @@ func onPostgres(t *testing.T, at *url.URL, statement string) {
 // restores the copy.
 func TestDeletionsOutliveTheRestoreOfAnOlderCopy(t *testing.T) {
 	t.Parallel()
-	eachDatabaseWith(t, chaosConfig, func(t *testing.T, c *chaos, _ func(t *testing.T) *store.DB) {
+	eachDatabase(t, chaosConfig, func(t *testing.T, c *chaos, _ func(t *testing.T) *store.DB) {
 		var file []byte
 		for _, v := range [][2]string{{"one", "moka"}, {"two", "moka"}, {"three", "rival"}, {"four", "rival"}, {"five", "brew"}, {"six", "brew"}} {
 			file = fmt.Appendf(file, `{"platform":"tiktok","externalId":"%s","source":{"handle":"%s"},"metadata":{"caption":"cup"},"metrics":{"views":100,"observedAt":1760000000000}}`+"\n", v[0], v[1])

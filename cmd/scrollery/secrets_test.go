@@ -16,7 +16,7 @@ import (
 // webhooks sign and deletions are undone at any time, and in the end the old key opens nothing.
 func TestKeyIsRotatedBesideAServer(t *testing.T) {
 	t.Parallel()
-	eachDatabaseWith(t, chaosConfig, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
+	eachDatabase(t, chaosConfig, func(t *testing.T, c *chaos, open func(t *testing.T) *store.DB) {
 		var lines strings.Builder
 		for i := range 60 {
 			fmt.Fprintf(&lines, `{"platform":"tiktok","externalId":"r%d","source":{"handle":"moka"},"metrics":{"views":%d}}`+"\n", i, 100+i)
